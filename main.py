@@ -13,6 +13,7 @@ try:
     from engine.core.errors import SetupError
     from engine.core.remedies import Remedy
     from engine.system.paths import APART, FROM_SOURCE, keep_caches_together, program
+    from engine.system.places import Found, seen_at, shown
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
@@ -76,10 +77,13 @@ def main(arguments: list[str]) -> int:
     if not arguments:
         return open_window()
     if arguments[0] not in COMMANDS:
-        if len(arguments) <= 2 and all(Path(argument).is_file() for argument in arguments):
-            return open_window(*map(Path, arguments))
-        lacking = "no command" if len(arguments) > 1 else "no command and no file"
-        raise SetupError(f"There is {lacking} {arguments[0]!r}.", f"\n{usage()}")
+        files = [Path(argument) for argument in arguments]
+        if len(files) > 2:
+            raise SetupError(f"There is no command {shown(files[0])!r}.", f"\n{usage()}")
+        lacking = [path for path in files if seen_at(path) is not Found.FILE]
+        if lacking:
+            raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", f"\n{usage()}")
+        return open_window(*files)
     # Only the chosen command is imported: --help need not wait for pyarrow and llama.cpp.
     command = import_module(f"engine.commands.{arguments[0]}")
     return int(command.run(command.parser().parse_args(arguments[1:])))

@@ -23,7 +23,7 @@ from engine.core.judgments import JudgedItem, Judgment, Reading
 from engine.core.remedies import Remedy
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import RunIdentity
-from engine.core.settings import JudgeSettings
+from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.gguf.judge_file import read_model_file
@@ -39,7 +39,7 @@ from engine.store.run_store import RunStore
 from engine.system.child_process import run_child
 from engine.system.computer import available_memory, default_threads
 from engine.system.fault_log import fault_words, log_fault
-from engine.system.files import write_whole
+from engine.system.files import make_folder, write_whole
 from engine.system.paths import cache_folder, data_folder, demo_dataset, demo_model, log_folder, self_command
 
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "sklearn", "matplotlib", "jinja2", "psutil")
@@ -136,15 +136,14 @@ def _write_and_read(which: Callable[[], Path]) -> str:
 @contextmanager
 def _temporary_folder(parent: Path) -> Iterator[Path]:
     """A folder inside one that is made where it is missing; gone at the end, with all that is in it."""
-    parent.mkdir(parents=True, exist_ok=True)
+    make_folder(parent)
     with tempfile.TemporaryDirectory(dir=parent, prefix="selftest-", ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
 def _store() -> str:
-    identity = RunIdentity(
-        "test", Path("x"), "x", 1, Path("x"), "x", "x", "x", ELOQUENT.names, {"mode": "labels"}
-    )
+    settings = {**JudgeSettings(mode=Mode.LABELS).as_json(), "examples": ""}
+    identity = RunIdentity("test", Path("x"), "x", 1, Path("x"), "x", "x", "x", ELOQUENT.names, settings)
     log_probs = (-1.0, -2.0, -3.0, -4.0)
     item = JudgedItem(0, "é", "x", {name: (Reading(Order.AB, log_probs),) for name in ELOQUENT.names})
     with _temporary_folder(data_folder()) as folder:

@@ -182,9 +182,13 @@ IDENTITY = RunIdentity(
     model_hash="m" * 64,
     prompt_version="1",
     criteria=("safety",),
-    settings={"mode": "explain"},
+    settings={"mode": "explain", "orders": ["AB", "BA"], "examples": ""},
 )
 """Of a run of three items that `judged_item` gives."""
+
+
+OLD_SETTINGS = '{"mode": "labels", "orders": ["AB"], "examples": ""}'
+"""Of a run of an earlier version, as its store has them."""
 
 
 def judged_item(position: int) -> JudgedItem:

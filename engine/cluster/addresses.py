@@ -14,6 +14,7 @@ from pathlib import Path
 
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
+from engine.system.places import Found, reason_of, seen_at
 
 PORT = 8786
 """Where a scheduler listens by itself; Dask's usual port."""
@@ -48,7 +49,7 @@ def scheduler_address(text: str, plain_tcp: bool = False) -> ClusterAddress:
     plain tcp to another computer unless `plain_tcp`.
     """
     path = Path(text)
-    if "://" not in text and _is_file(path):
+    if "://" not in text and seen_at(path) is Found.FILE:
         return address_of(_address_in(path), plain_tcp, f"{path.name}: ")
     return address_of(text, plain_tcp)
 
@@ -84,13 +85,6 @@ def is_this_computer(host: str) -> bool:
         return False
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False
-
-
 def _address_in(path: Path) -> str:
     """What a scheduler file names as its address. SetupError for any other file."""
     try:
@@ -102,9 +96,9 @@ def _address_in(path: Path) -> str:
         return address
     except OSError as error:
         raise SetupError(
-            f"{path.name}: the file cannot be read: {error.strerror or error}.", "Check its permissions."
+            f"{path.name}: the file cannot be read: {reason_of(error)}.", "Check its permissions."
         ) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise SetupError(
             f"{path.name} is no scheduler file: it names no address.",
             "Name the file that the scheduler wrote, or write the address: tls://host:8786",

@@ -14,7 +14,15 @@ from engine.cluster.work import PlacedItem
 from engine.core.cell_safety import unsafe_explanation
 from engine.core.errors import SetupError
 from engine.core.items import Order, Preference, Way
-from engine.core.judgments import Explanation, JudgedItem, RawAnswer, Reading, Shortening
+from engine.core.judgments import (
+    Explanation,
+    JudgedItem,
+    RawAnswer,
+    Reading,
+    Shortening,
+    is_log_prob,
+    is_seconds,
+)
 from engine.core.remedies import Remedy
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
@@ -25,7 +33,6 @@ _REFUSED, _PROBLEM, _REMEDY = "refused", "problem", "remedy"
 _MOST_BYTES = 1 << 26
 _MOST_LETTERS = 1000  # of a reason or a problem
 _LETTERS_OF_A_TOKEN = 256
-_ROUNDING = 1e-3  # by which a log-probability may be above 0
 
 
 class WrongAnswer(ValueError):
@@ -49,6 +56,8 @@ def said_in(data: object) -> Any:
         raise WrongAnswer("no answer of a reasonable size")
     try:
         read = json.loads(data)
+        if b"\\u" in data:  # of a half character no store and no file can be made
+            json.dumps(read, ensure_ascii=False).encode("utf-8")
     except (ValueError, RecursionError) as error:
         raise WrongAnswer("no JSON") from error
     if isinstance(read, dict) and _SAID in read:
@@ -115,7 +124,7 @@ def _item(value: object, asked: PlacedItem, rubric: Rubric, settings: JudgeSetti
         raise WrongAnswer("an explanation of nothing")
     read, generated = _counts(value.get("tokens"))
     seconds = value.get("seconds")
-    if not isinstance(seconds, float | int) or not 0 <= seconds < math.inf:
+    if not is_seconds(seconds):
         raise WrongAnswer("impossible seconds")
     short = value.get("shortening")
     return JudgedItem(
@@ -180,8 +189,10 @@ def _answer(value: object, asked: Asked, settings: JudgeSettings) -> RawAnswer:
     question, numbers, thought, cut = value
     if question != asked.name or len(numbers) != len(asked.question.answers):
         raise WrongAnswer("an answer to another question")
-    # A model may give no finite number, which is stored and said of its label; none above 0.
-    if not all(isinstance(number, float) and not number > _ROUNDING for number in numbers):
+    # A model may give no finite number, which is stored and said of its label.
+    if not all(
+        isinstance(number, float) and (math.isnan(number) or is_log_prob(number)) for number in numbers
+    ):
         raise WrongAnswer("numbers that are no log-probabilities")
     longest = _LETTERS_OF_A_TOKEN * settings.max_thought_tokens if asked.question.thinks else 0
     if not isinstance(thought, str) or len(thought) > longest or not isinstance(cut, bool):

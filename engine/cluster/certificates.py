@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
-from engine.system.files import write_whole
+from engine.system.files import make_folder, write_whole
 from engine.system.paths import data_folder
+from engine.system.places import Found, found_at, is_there
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -63,7 +64,7 @@ def certificate_files(folder: Path) -> CertificateFiles:
     """The certificates in a folder. SetupError where one is missing or others may read the key."""
     files = CertificateFiles(folder)
     for path in files.all:
-        if not path.is_file():
+        if found_at(path) is not Found.FILE:
             raise SetupError(
                 f"{path} is missing: an encrypted connection needs certificates.",
                 Remedy(Step.MAKE_CERTIFICATES),
@@ -83,12 +84,12 @@ def make_certificates(folder: Path) -> CertificateFiles:
     SetupError where it holds some: computers that have these would be shut out.
     """
     files = CertificateFiles(folder)
-    if there := [path for path in files.all if path.exists()]:
+    if there := [path for path in files.all if is_there(path)]:
         raise SetupError(
             f"{there[0]} is there already: with new certificates, computers that have these are shut out.",
             "Delete the three files first, or name another folder.",
         )
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     authority, certificate, key = _made()
     write_whole(files.authority, authority)
     write_whole(files.certificate, certificate)

@@ -13,7 +13,7 @@ from engine.core import VERSION
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.remedies import Remedy, Step
-from engine.core.settings import MachineSettings
+from engine.core.settings import MOST_THREADS, MachineSettings
 from engine.llama.library import library_version, processor_features
 from engine.prompt.judge_prompt import PROMPT_VERSION
 
@@ -70,11 +70,17 @@ def facts_of(value: object) -> WorkerFacts:
     made: dict[str, Any] = {}
     for field in fields(WorkerFacts):
         fact = value.get(field.name)
-        wanted = int if field.name == "threads" else str
-        if type(fact) is not wanted or (isinstance(fact, str) and len(fact) > _LONGEST):
+        sound = (
+            _is_threads(fact) if field.name == "threads" else isinstance(fact, str) and len(fact) <= _LONGEST
+        )
+        if not sound:
             raise ValueError(f"fact {field.name}")
         made[field.name] = fact
     return WorkerFacts(**made)
+
+
+def _is_threads(fact: object) -> bool:
+    return type(fact) is int and 1 <= fact <= MOST_THREADS
 
 
 def refused(worker: WorkerFacts, own: WorkerFacts, mixed_builds: bool = False) -> SetupError | None:

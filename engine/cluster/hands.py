@@ -33,6 +33,7 @@ from engine.core.judgments import JudgedItem
 from engine.core.remedies import Remedy, Step
 
 _SECONDS_BETWEEN_LOOKS = 0.5
+_MOST_PUT_OFF = 3
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,7 @@ class Hands:
         self._workers: dict[str, asyncio.Task[None]] = {}
         self._useless: dict[str, SetupError] = {}
         self._ready: set[str] = set()
+        self._put_off: dict[str, int] = {}  # how often a worker did so, one time after the other
         self._numbers = count()
         self._letting_go: set[asyncio.Future[None]] = set()
         self._run = uuid4().hex[:12]
@@ -267,6 +269,8 @@ class Hands:
     async def _hand_over(self, client: Any, hand: Hand, facts: WorkerFacts) -> None:
         """Give a task to a worker and take its answer, or put it back."""
         groups = self._orders.items_of(hand.task)
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         key = f"judge-{self._run}-{hand.task.number}-{next(self._numbers)}"
         future = client.submit(
             worker_plugin.judge, self._orders.work.key, groups, **only_by(hand.worker, key)
@@ -275,6 +279,7 @@ class Hands:
         self._tell_how_it_stands()
         try:
             said = said_in(await brought(future))
+            self._count_put_off(hand.worker, said in (worker_plugin.NOT_PREPARED, worker_plugin.NOT_WANTED))
             if said == worker_plugin.NOT_PREPARED:
                 self._ledger.put_back(hand)
                 await self._prepare(client, hand.worker)
@@ -306,10 +311,17 @@ class Hands:
             raise
         finally:
             future.release()
-        seconds = sum(item.seconds for group in judged for item in group)
+        # Who says that it took longer than that would be waited for as long.
+        seconds = min(sum(item.seconds for group in judged for item in group), loop.time() - began)
         if self._ledger.finish(hand, seconds):
             self.told.put(TaskAnswered(hand.task, tuple(judged), facts))
             self._tell_how_it_stands()
+
+    def _count_put_off(self, worker: str, again: bool) -> None:
+        """WrongAnswer where a worker does nothing but put off what it is asked."""
+        self._put_off[worker] = self._put_off.get(worker, 0) + 1 if again else 0
+        if self._put_off[worker] > _MOST_PUT_OFF:
+            raise WrongAnswer("nothing, again and again")
 
     def _let_go(self, future: Any) -> None:
         """Tell the scheduler that nobody waits for a task any more; it may be gone itself."""

@@ -22,6 +22,7 @@ from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
 from engine.cluster.worker_model import WorkerOptions
 from engine.cluster.worker_plugin import JudgingPlugin
 from engine.core.errors import SetupError
+from engine.system.files import make_folder
 from engine.system.paths import cache_folder
 
 _SECONDS_BETWEEN_TRIES = 2.0
@@ -92,7 +93,7 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
                     told = ""
                     await _first_of(stopped.wait(), nanny.finished())
                 said = f"The scheduler at {address} is gone."
-            except (OSError, TimeoutError, RuntimeError):
+            except (AssertionError, OSError, TimeoutError, RuntimeError):  # a busy Dask asserts
                 pass  # it is said below
             if not stopped.is_set():
                 if said != told:
@@ -106,7 +107,7 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
 @asynccontextmanager
 async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions) -> AsyncIterator[Any]:
     """A nanny with its worker: one that a driver or a signal ends is started again."""
-    cache_folder().mkdir(parents=True, exist_ok=True)
+    make_folder(cache_folder())
     with tempfile.TemporaryDirectory(
         dir=cache_folder(), prefix="cluster-", ignore_cleanup_errors=True
     ) as folder:

@@ -29,6 +29,7 @@ from engine.loading.checked_model import CheckedModel, checked_model
 from engine.loading.model_speed import measure_speed, speed_of
 from engine.loading.opening import OpenModel, machine_on, open_session
 from engine.system.apart import Apart, Here
+from engine.system.places import Found, seen_at
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,6 @@ def found_by_content(
 
 def _places(models: Sequence[Path]) -> Iterator[Path]:
     """The files to look at, those that were named first."""
-    folders = [path for path in models if path.is_dir()] if models else usual_folders()
-    yield from (path for path in models if not path.is_dir())
+    folders = [path for path in models if seen_at(path) is Found.FOLDER] if models else usual_folders()
+    yield from (path for path in models if path not in folders)
     yield from (place.path for place in model_places(folders))

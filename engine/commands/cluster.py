@@ -19,6 +19,7 @@ from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.core.errors import SetupError
 from engine.loading.devices import wished_device
 from engine.loading.opening import machine_settings
+from engine.system.places import Found, found_at, seen_at
 
 
 def parser() -> argparse.ArgumentParser:
@@ -99,10 +100,10 @@ def _worker(options: argparse.Namespace) -> int:
 
 def _models(word: str) -> Path:
     """A folder of models, or one file. SetupError where there is neither."""
-    if Path(word).is_dir():
+    if seen_at(Path(word)) is Found.FOLDER:
         return Path(word)
     path = model_file(word)
-    if not path.is_file():
+    if found_at(path) is not Found.FILE:
         raise SetupError(f"{printable(word)}: there is no such file.", "Check the name.")
     return path
 

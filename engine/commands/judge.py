@@ -70,6 +70,7 @@ from engine.report.run_tables import run_accuracy_table
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
+from engine.system.places import Found, seen_at
 
 
 def parser() -> argparse.ArgumentParser:
@@ -212,7 +213,7 @@ def run(options: argparse.Namespace) -> int:
         read["examples"] = options.examples
     if options.calibration:
         read["calibration"] = options.calibration
-    if options.rubric and Path(options.rubric).is_file():
+    if options.rubric and seen_at(Path(options.rubric)) is Found.FILE:
         read["rubric"] = Path(options.rubric)
     if ids:
         read["ids"] = ids

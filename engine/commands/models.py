@@ -53,6 +53,7 @@ from engine.system.child_process import end_with_parent
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
+from engine.system.places import Found, found_at
 
 _CUT, _CONVERT, _SPEED, _DEVICES, _RENDER = "cut", "convert", "speed", "devices", "render"
 _COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
@@ -191,9 +192,10 @@ def _convert(files: list[str], options: argparse.Namespace) -> int:
 def _folders(words: list[str]) -> list[Path]:
     folders = [Path(word) for word in words]
     for folder in folders:
-        if folder.is_file():
+        found = found_at(folder)
+        if found is Found.FILE:
             raise SetupError(f"{folder} is a file.", f"To see whether it can judge: models check {folder}")
-        if not folder.is_dir():
+        if found is not Found.FOLDER:
             raise SetupError(f"There is no folder {folder.absolute()}.", "Check its name.")
     return folders
 

@@ -30,6 +30,7 @@ from engine.report.figure_style import as_png, as_svg
 from engine.report.figures import FIGURE_NAMES
 from engine.report.html_report import DEFAULT_WEIGHTS, gather, report_html
 from engine.system.files import write_whole
+from engine.system.places import reason_of, shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -94,7 +95,8 @@ def _figure_targets(folder: Path) -> dict[Path, tuple[str, str]]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise SetupError(
-            f"--figures {folder}: the folder cannot be made: {error.strerror}.", "Name another folder."
+            f"--figures {shown(folder)}: the folder cannot be made: {reason_of(error)}.",
+            "Name another folder.",
         ) from error
     return {folder / f"{name}.{form}": (name, form) for name in FIGURE_NAMES for form in _FORMS}
 

@@ -17,6 +17,7 @@ from engine.data.rubrics.shipped import find_rubric, own_rubrics, shipped_rubric
 from engine.data.tables import open_table
 from engine.system.files import check_targets
 from engine.system.paths import rubrics_folder
+from engine.system.places import is_there
 
 _WIDTH = 100
 
@@ -80,7 +81,7 @@ def _draft(options: argparse.Namespace) -> int:
     path, out = options.dataset, options.out
     if out.suffix.lower() != ".toml":
         raise SetupError(f"--out {out}: a rubric is TOML.", f"Name it {out.stem}.toml")
-    if out.exists():
+    if is_there(out):
         raise SetupError(f"--out {out} is there already.", "Choose another name: a draft overwrites nothing.")
     check_targets({"--out": out}, {"dataset": path})
     columns = open_table(path).first_columns()

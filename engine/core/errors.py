@@ -18,9 +18,11 @@ Knows: words for people. Does not know: files, models, Qt.
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.core.formatting import without_middle
 from engine.core.remedies import Remedy, Setting
 
 MOST_PROBLEMS_SHOWN = 50
+_LONGEST_NAME = 255  # that a file can have; a longer one leads nowhere
 
 
 class EngineError(Exception):
@@ -49,10 +51,11 @@ class InputError(SetupError):
         self.path = path
         self.problems = tuple(problems[:MOST_PROBLEMS_SHOWN])
         left_out = len(problems) - len(self.problems)
+        name = without_middle(path.name, _LONGEST_NAME)
         if len(problems) == 1:
-            text = f"{path.name}: {problems[0]}"
+            text = f"{name}: {problems[0]}"
         else:
-            text = f"{path.name}: {len(problems)} problems.\n" + "\n".join(f"  {p}" for p in self.problems)
+            text = f"{name}: {len(problems)} problems.\n" + "\n".join(f"  {p}" for p in self.problems)
         if left_out:
             text += f"\n  and {left_out} more."
         super().__init__(text, remedy)

@@ -9,10 +9,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import TypeGuard, cast
 
 from engine.core.errors import SetupError
 from engine.core.items import Order, Prediction, Preference, Way
 from engine.core.remedies import Remedy, Step
+
+_LOWEST_LOG_PROB = -1e100  # 32-bit floats, which models compute with, have none below
+_ROUNDING = 1e-3  # by which one may be above 0
+
+
+def is_log_prob(value: object) -> TypeGuard[float]:
+    """Whether a plain value can be the logarithm of a probability, minus infinity too."""
+    if type(value) not in (float, int):
+        return False
+    number = cast(float, value)
+    return number == -math.inf or _LOWEST_LOG_PROB <= number <= _ROUNDING
+
+
+_LONGEST = 1e8  # seconds: three years, as long as nobody waits for an item
+
+
+def is_seconds(value: object) -> TypeGuard[float]:
+    """Whether a plain value can be the time that work with an item took."""
+    return type(value) in (float, int) and 0 <= cast(float, value) <= _LONGEST
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,9 @@ class Step(Enum):
     CHOOSE_RUN = "Choose a run."
     CHOOSE_STORE = "Choose the right run store"
     COPY_STORE = "Copy the run store, with the files beside it that begin with its name, and use the copy."
+    DELETE_DAMAGED = (
+        "Delete that run, or use a copy of the store from before. The other runs are as they were."
+    )
     DELETE_DECISIONS = "Export the runs first, or delete them together with what people decided."
     EXPORT_RUN = "export the run's submission and use that"
     FIND_DATASET = "open it where it is now"

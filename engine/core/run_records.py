@@ -233,6 +233,37 @@ class StoredRun:
         return tuple(self.manifest.get(NOT_IN_DATASET, ()))
 
 
+@dataclass(frozen=True)
+class DamagedRun:
+    """A run of the store that cannot be read: its number, its judged items, what is wrong with it."""
+
+    id: int
+    judged: int
+    problem: str
+    remedy: Remedy
+    name: str = ""  # what people said of it cannot be trusted
+    note: str = ""
+    archived: Archived | None = None
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return f"Run {self.id} (damaged)"
+
+    @property
+    def called(self) -> str:
+        """The same within a sentence."""
+        return f"run {self.id} (damaged)"
+
+    def found_by(self, text: str) -> bool:
+        """Whether all words of a text are in its title."""
+        return all(word in self.called for word in text.casefold().split())
+
+
+AnyRun = StoredRun | DamagedRun
+"""What stands in the list of all runs."""
+
+
 def _in_short(made: Any) -> Any:
     """A manifest or a part of it: later sessions, and what was written again, are lists of others."""
     if isinstance(made, list):
@@ -287,7 +318,7 @@ class RunContents:
     confirmed, items that they marked as done or skipped; `authors`: who did so.
     """
 
-    run: StoredRun
+    run: AnyRun
     n_bytes: int
     overrides: int = 0
     confirmed: int = 0

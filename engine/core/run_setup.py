@@ -3,7 +3,6 @@
 Knows: the choices of a run, and what is usual. Does not know: widgets, arguments, how a run is made of them.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
@@ -17,7 +16,15 @@ from engine.core.errors import SetupError
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import checked_name, checked_note, dataset_in_words
-from engine.core.settings import CPU, USUAL_SHOTS, ExampleChoice, JudgeSettings, KvType, Mode
+from engine.core.settings import (
+    CPU,
+    LOWEST_TEMPERATURE,
+    USUAL_SHOTS,
+    ExampleChoice,
+    JudgeSettings,
+    KvType,
+    Mode,
+)
 
 _USUAL = JudgeSettings()
 _LARGEST = 2**31 - 1  # a remembered number above it is damaged
@@ -163,7 +170,7 @@ def _plain(value: object) -> object:
 
 
 def _path(value: object) -> Path | None:
-    return Path(value) if isinstance(value, str) and value else None
+    return Path(value) if isinstance(value, str) and value and "\0" not in value else None
 
 
 def _text(value: object, check: Callable[[str], str]) -> str | None:
@@ -222,4 +229,4 @@ def _margin(value: object) -> float | None:
 def _temperature(value: object, usual: float) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return usual
-    return float(value) if math.isfinite(value) and value >= 0 else usual
+    return float(value) if value == 0 or LOWEST_TEMPERATURE <= value <= _LARGEST else usual

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, get_args
 
 from engine.core.errors import SetupError
 from engine.core.items import Order, Way
@@ -17,6 +17,7 @@ USUAL_SHOTS = 3  # labelled examples in a prompt
 SMALLEST_CONTEXT = 256
 LOWEST_TEMPERATURE = 0.01  # below it sampling is greedy, and numbers overflow
 MOST_THREADS = 512  # GGML_MAX_N_THREADS; more end the process
+MOST_THOUGHTS = 1000  # of a criterion and order; each is written out, token by token
 ITEMS_AT_ONCE = 2  # measured: 4 % faster than 1; 4 or 8 add nothing, and lose more at a stop
 
 USUAL_MARGIN = 0.5  # where nothing is learned; how it was chosen: docs/measures.md
@@ -91,6 +92,8 @@ class JudgeSettings:
                 f"The temperature is {self.temperature}.",
                 f"Use 0 (greedy), or {LOWEST_TEMPERATURE} or more.",
             )
+        if abs(self.seed) >= 1 << 63:
+            raise SetupError(f"The seed has {len(str(abs(self.seed)))} digits.", "Use 18 or fewer.")
         if Order.AB not in self.orders:
             raise SetupError("The orders leave out AB.", "Use AB alone, or AB and BA.")
         if self.second_order_below is not None:
@@ -103,6 +106,10 @@ class JudgeSettings:
                 f"Name each once: some of {', '.join(Way)}.",
             )
         _at_least("number of thoughts", self.thoughts, 1)
+        if self.thoughts > MOST_THOUGHTS:
+            raise SetupError(
+                f"The number of thoughts is {self.thoughts:,}.", f"Use {MOST_THOUGHTS} or fewer."
+            )
         _at_least("length of a thought", self.max_thought_tokens, 1)
 
     @property
@@ -176,12 +183,15 @@ class JudgeSettings:
 def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
     """The settings that `as_json` gave; what else is in `values` is passed over.
 
-    What it left out, because it does not count, is as usual. KeyError, ValueError or SetupError for values
-    that are none.
+    What it left out, because it does not count, is as usual. KeyError, TypeError, ValueError or SetupError
+    for values that are none.
     """
     known = {
         setting.name: values[setting.name] for setting in fields(JudgeSettings) if setting.name in values
     }
+    for setting in fields(JudgeSettings):
+        if setting.name in known and not _is_of_kind(setting.type, known[setting.name]):
+            raise ValueError(f"{setting.name} is {known[setting.name]!r}")
     known["mode"] = Mode(values["mode"])
     if known["mode"] is Mode.EXPLAIN:
         known.setdefault("max_explanation_sentences", None)
@@ -189,6 +199,14 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
     known["ways"] = tuple(map(Way, values.get("ways", USUAL_WAYS)))
     known["kv_type"] = KvType(values.get("kv_type", KvType.F16))
     return JudgeSettings(**known)
+
+
+def _is_of_kind(kind: Any, value: object) -> bool:
+    """Whether a plain value is a number, a flag or nothing where a setting is one; others are made of it."""
+    kinds = get_args(kind) or (kind,)
+    if not {bool, int, float} & set(kinds):
+        return True
+    return type(value) in kinds or (float in kinds and type(value) is int)
 
 
 def ways_in_words(ways: Collection[str], thoughts: int = 1) -> str:

@@ -3,15 +3,13 @@
 Knows: suffixes, gzip, the marks by which formats are told apart. Does not know: what the rows hold.
 """
 
-import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import InputError, SetupError
 from engine.data.limits import check_size, unpack
+from engine.system.places import Found, look_at, reading
 
 UTF8_MARK = b"\xef\xbb\xbf"
 SAVE_AS_UTF8 = "Save it as UTF-8 (in Excel: 'CSV UTF-8'; in Notepad: Save as, Encoding UTF-8)."
@@ -79,7 +77,7 @@ def read_data_file(path: Path, cancel: CancelToken | None = None) -> tuple[FileF
     Raises SetupError where the file cannot be read, InputError where its content is plainly something
     else than its name says, or too large; Cancelled.
     """
-    with _os_errors_as_setup_errors(path):
+    with reading(path):
         _refuse_folders_and_devices(path)
         data_format, packed = _claimed_format(path)
         check_size(path, path.stat().st_size)
@@ -98,7 +96,7 @@ def read_text_file(path: Path) -> bytes:
 
     Raises SetupError where it cannot be read, InputError where it is plainly no such file.
     """
-    with _os_errors_as_setup_errors(path):
+    with reading(path):
         _refuse_folders_and_devices(path)
         check_size(path, path.stat().st_size)
         data = path.read_bytes()
@@ -108,25 +106,11 @@ def read_text_file(path: Path) -> bytes:
     return data
 
 
-@contextmanager
-def _os_errors_as_setup_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise SetupError(f"{path} does not exist.", "Check the name and the folder.") from error
-    except PermissionError as error:
-        raise SetupError(f"No permission to read {path}.", "Change its permissions, or copy it.") from error
-    except OSError as error:
-        raise SetupError(
-            f"{path} could not be read: {error.strerror or error}.", "Check the disk, or copy the file."
-        ) from error
-
-
 def _refuse_folders_and_devices(path: Path) -> None:
-    mode = path.stat().st_mode
-    if stat.S_ISDIR(mode):
+    found = look_at(path)
+    if found is Found.FOLDER:
         raise SetupError(f"{path} is a folder.", "Choose a file inside it.")
-    if not stat.S_ISREG(mode):
+    if found is Found.OTHER:
         # Reading a pipe that nobody writes to would never end.
         raise SetupError(f"{path} is a device or a pipe, not a file.", "Save what it gives, and choose that.")
 

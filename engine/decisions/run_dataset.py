@@ -16,6 +16,7 @@ from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults
+from engine.system.places import is_there, real_path
 
 
 def dataset_of_run(
@@ -31,7 +32,7 @@ def dataset_of_run(
     SetupError where the file is missing, cannot be read or holds other items; Cancelled.
     """
     path = path or run.identity.dataset_path
-    if not path.exists():
+    if not is_there(path):
         raise SetupError(
             f"{run.title} is of {run.identity.dataset_path.name}; {path} is not there.",
             Remedy("Put the dataset back there, or ", Step.FIND_DATASET, "."),
@@ -66,8 +67,8 @@ def load_as_judged(
     """
     runs = list(runs)
     rubric = rubric or rubric_for_labels([run.identity.asked for run in runs])
-    here = path.resolve()
-    own = [run.columns for run in runs if moved or run.identity.dataset_path.resolve() == here]
+    here = real_path(path)
+    own = [run.columns for run in runs if moved or real_path(run.identity.dataset_path) == here]
     for columns in dict.fromkeys(filter(None, own)):
         with suppress(SetupError):
             return load_dataset(path, rubric, cancel, progress, columns)

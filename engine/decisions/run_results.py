@@ -15,6 +15,7 @@ from engine.core.settings import Mode, settings_of
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.calibration import Calibration, calibration_of
 from engine.decisions.decision import decide_all
+from engine.store.row_gate import Gate
 from engine.store.run_store import RunStore
 
 ALL_WAYS = "all together"
@@ -157,7 +158,7 @@ class RunResults:
 def load_results(store: RunStore, run_id: int) -> RunResults:
     """A run's judged items with their decisions, calibrated where the run is. Raises StoreError."""
     run = store.run(run_id)
-    calibration = calibration_of(run.calibration) if run.calibration else None
+    calibration = _calibration(run)
     # Read before the items, so that each override has its item while the run goes on.
     reviews = load_reviews(store, run_id)
     overrides = in_force(reviews.overrides)
@@ -165,6 +166,14 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
     notes = store.notes(item.content_hash for item in judged)
     results = RunResults(run, judged, {}, overrides=overrides, reviews=reviews, notes=notes)
     return results.calibrated(calibration)
+
+
+def _calibration(run: StoredRun) -> Calibration | None:
+    """What a run is calibrated with, from the store. DamagedError where it is none."""
+    if not run.calibration:
+        return None
+    stored = run.calibration
+    return Gate(f"Run {run.id}").made("calibration", stored, lambda: calibration_of(stored))
 
 
 def load_reviews(store: RunStore, run_id: int) -> Reviews:

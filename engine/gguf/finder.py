@@ -18,6 +18,7 @@ from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.names import SUFFIX, called, is_blob, ollama_names
 from engine.gguf.split import first_part
 from engine.system.paths import environment, home, models_folder, project_models_folder
+from engine.system.places import Found, real_path, reason_of, seen_at, shown
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,7 @@ class ModelPlace:
 
 def usual_folders() -> list[Path]:
     """Folders in which this program and others keep model files, those that exist."""
-    return [folder for _, folder in _usual_places(sys.platform) if _is_folder(folder)]
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
+    return [folder for _, folder in _usual_places(sys.platform) if seen_at(folder) is Found.FOLDER]
 
 
 class _SystemFolders(NamedTuple):
@@ -187,8 +181,13 @@ def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
 def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:
     """The model files and the folders in a folder that were not seen before, by name."""
     entries = sorted(folder.iterdir())
-    files = [path for path in entries if path.is_file() and _may_be_model(path) and _is_new(path, seen)]
-    return files, [path for path in entries if path.is_dir() and _is_new(path, seen)]
+    found = {path: seen_at(path) for path in entries}
+    files = [
+        path
+        for path, what in found.items()
+        if what is Found.FILE and _may_be_model(path) and _is_new(path, seen)
+    ]
+    return files, [path for path, what in found.items() if what is Found.FOLDER and _is_new(path, seen)]
 
 
 def _first_of_each(files: Iterable[Path]) -> list[Path]:
@@ -200,7 +199,7 @@ def _first_of_each(files: Iterable[Path]) -> list[Path]:
 
 
 def _is_new(path: Path, seen: set[Path]) -> bool:
-    target = path.resolve()
+    target = real_path(path)
     if target in seen:
         return False
     seen.add(target)
@@ -236,6 +235,6 @@ def found_model(path: Path, source: str) -> FoundModel:
 
 def _unreadable_folder(folder: Path, error: OSError) -> ModelFileError:
     return ModelFileError(
-        f"{folder}: the folder cannot be read: {error.strerror or error}.",
+        f"{shown(folder)}: the folder cannot be read: {reason_of(error)}.",
         "Check its name and your permission, or choose another folder.",
     )

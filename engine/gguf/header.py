@@ -21,7 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.core.errors import ModelFileError
-from engine.core.formatting import without_middle
+from engine.core.formatting import short_name, without_middle
+from engine.system.places import reason_of, refuse_impossible
 
 HeaderValue = int | float | bool | str | NDArray[Any] | list[bytes]
 """A metadata value. Arrays of strings stay bytes, as llama.cpp compares them; single strings are text."""
@@ -128,6 +129,7 @@ def read_header(path: Path) -> GgufHeader:
     Raises ModelFileError: no such file, unreadable, not a GGUF (and what it is instead), damaged, incomplete.
     """
     try:
+        refuse_impossible(path)
         state = path.stat()
         if stat.S_ISDIR(state.st_mode):
             raise ModelFileError(
@@ -144,9 +146,8 @@ def read_header(path: Path) -> GgufHeader:
             f"{path.name}: there is no such file in {path.parent}.", "Check the name, or choose another file."
         ) from error
     except OSError as error:
-        reason = error.strerror or error
         raise ModelFileError(
-            f"{path.name}: the file cannot be read: {reason}.",
+            f"{short_name(path.name)}: the file cannot be read: {reason_of(error)}.",
             "Check that you may read it and that its disk is connected.",
         ) from error
 

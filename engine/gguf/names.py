@@ -14,6 +14,7 @@ from pathlib import Path
 from engine.gguf.quantisation import LABEL
 from engine.gguf.split import part_name
 from engine.system.paths import home
+from engine.system.places import Found, seen_at
 
 SUFFIX = ".gguf"
 
@@ -84,7 +85,9 @@ def ollama_names(folder: Path) -> dict[str, str] | None:
 
     Ollama keeps projectors and adapters as blobs too: only its manifests tell which is which.
     """
-    manifests = [place for place in sorted(folder.parent.glob("manifests*")) if place.is_dir()]
+    manifests = [
+        place for place in sorted(folder.parent.glob("manifests*")) if seen_at(place) is Found.FOLDER
+    ]
     if folder.name != "blobs" or not manifests:
         return None
     names: dict[str, str] = {}

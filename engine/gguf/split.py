@@ -15,6 +15,7 @@ from typing import NamedTuple
 from engine.core.errors import ModelFileError
 from engine.gguf.header import DOWNLOAD_AGAIN, GgufHeader, read_header
 from engine.gguf.values import HeaderValues
+from engine.system.places import Found, seen_at
 
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<parts>\d{5})(?P<suffix>\.gguf)", re.IGNORECASE)
 
@@ -85,7 +86,7 @@ def _number(values: HeaderValues) -> int:
 
 
 def _part_header(path: Path, parts: int) -> GgufHeader:
-    if not path.exists():
+    if seen_at(path) is Found.NOTHING:
         raise ModelFileError(
             f"{path.name}: this part of a model of {parts} parts is missing in {path.parent}.",
             "Download all parts into one folder.",

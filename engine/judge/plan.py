@@ -42,6 +42,7 @@ from engine.loading.opening import OpenModel, open_session
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
+from engine.system.places import real_path
 
 _FORMAT = "chat_format_hash"
 
@@ -95,7 +96,7 @@ class RunPlan:
         made_of = (self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION)
         return RunIdentity(
             key=_key(made_of, self.rubric, settings),
-            dataset_path=self.dataset.path.resolve(),
+            dataset_path=real_path(self.dataset.path),
             dataset_hash=self.dataset.hash,
             items=len(self.dataset),
             model_path=_with_its_name(self.model.path),
@@ -110,7 +111,7 @@ class RunPlan:
 
 def _with_its_name(path: Path) -> Path:
     """An absolute path that ends as `path` does: in the cache of Hugging Face names are links to hashes."""
-    return path.parent.resolve() / path.name
+    return real_path(path.parent) / path.name
 
 
 def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:

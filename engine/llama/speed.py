@@ -3,7 +3,6 @@
 Knows: what is read and written for it, and what is told of it. Does not know: files, what is remembered.
 """
 
-import math
 import time
 from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -26,6 +25,7 @@ _STEPS, _LEAST_STEPS = 16, 3  # tokens of each text
 _ENOUGH = 3.0  # seconds of one measure
 _SHORT = 0.5  # seconds that say nothing: small models are measured more often
 _STAGES = 1 + _ROUNDS + 2
+_SLOWEST, _FASTEST = 1e-6, 1e9  # tokens a second that a computer may have
 _FREE = 0.75  # of each core that is used; with less, other programs had the rest
 # Not one sentence again and again: a mixture would read it with few of its experts.
 _TEXT = (
@@ -60,9 +60,9 @@ class ModelSpeed:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
-                raise ValueError(f"{field.name}: {value!r}")
-        if not all((self.reading, self.writing_one, self.writing_ten)):
+            if type(value) not in (int, float) or not 0 <= value <= _FASTEST:
+                raise ValueError(f"{field.name} is {str(value)[:40]}")
+        if not all(speed >= _SLOWEST for speed in (self.reading, self.writing_one, self.writing_ten)):
             raise ValueError("a speed is 0")
 
     @property

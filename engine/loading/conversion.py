@@ -32,6 +32,7 @@ from engine.system.apart import Apart, Here
 from engine.system.computer import default_threads
 from engine.system.files import check_writable, make_folder, whole_file
 from engine.system.paths import models_folder
+from engine.system.places import is_there
 
 _TICK = 0.1  # seconds between two looks at the growing file
 _LONGEST_TEXT = 127  # bytes, as llama.cpp takes texts for a header
@@ -139,7 +140,7 @@ def _refuse(made: Conversion, lossy_source: bool) -> None:
 
 
 def _refuse_taken(target: Path) -> None:
-    if target.exists() or target.is_symlink():
+    if is_there(target) or target.is_symlink():
         raise SetupError(
             f"{target} is there already, and is not written over.",
             "Choose another name, or move that file elsewhere.",

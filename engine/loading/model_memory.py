@@ -17,6 +17,7 @@ from engine.llama.library import library_version
 from engine.llama.speed import ModelSpeed
 from engine.prompt.frame import Frame
 from engine.system.paths import cache_folder, text_of_path
+from engine.system.places import real_path
 
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS file (path TEXT PRIMARY KEY, size INTEGER, modified_ns INTEGER, hash TEXT)",
@@ -95,7 +96,7 @@ class ModelMemory:
 
     @staticmethod
     def _key(files: Sequence[Path]) -> tuple[str, int, int]:
-        return text_of_path(files[0].resolve()), *file_state(files)
+        return text_of_path(real_path(files[0])), *file_state(files)
 
     def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
         row: tuple[str] | None = None

@@ -9,11 +9,14 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from engine.core.items import Order, Prediction, Preference, Way
 from engine.core.judgments import Explanation, JudgedItem, RawAnswer, Reading, Shortening
+from engine.core.run_records import Effort
 from engine.core.ways.all_ways import reading_of
+from engine.store.row_gate import Gate
 
 _Texts = dict[tuple[str, Preference], Explanation]  # by criterion and label
 _Given = dict[str, Prediction]  # by criterion
@@ -46,7 +49,27 @@ def add_rewritten(
 def judged_positions(db: sqlite3.Connection, run_id: int) -> set[int]:
     """Places in the dataset whose items are judged."""
     rows = db.execute("SELECT position FROM judged_item WHERE run_id = ?", (run_id,))
-    return {position for (position,) in rows}
+    gate = Gate(f"Run {run_id}")
+    return {gate.count("position", position) for (position,) in rows}
+
+
+def item_efforts(db: sqlite3.Connection, run_id: int) -> list[Effort]:
+    """What each item of a run took that a model has read; those that did not fit are left out."""
+    rows = db.execute(
+        "SELECT seconds, tokens_read, tokens_generated FROM judged_item WHERE run_id = ? AND tokens_read > 0",
+        (run_id,),
+    )
+    gate = Gate(f"Run {run_id}")
+    return [Effort(*_effort(gate, row)) for row in rows]
+
+
+def _effort(gate: Gate, row: Sequence[Any]) -> tuple[float, int, int]:
+    seconds, read, generated = row
+    return (
+        gate.seconds("seconds", seconds),
+        gate.count("tokens_read", read),
+        gate.count("tokens_generated", generated),
+    )
 
 
 def shared_items(db: sqlite3.Connection, run_id: int) -> dict[int, int]:
@@ -68,30 +91,37 @@ def item_rows(db: sqlite3.Connection, run_id: int) -> Iterator[JudgedItem]:
         " tokens_generated FROM judged_item WHERE run_id = ? ORDER BY position",
         (run_id,),
     ).fetchall()
+    gate = Gate(f"Run {run_id}")
     for row in rows:
-        yield _item(db, run_id, row, rewritten.get(row[0], {}), given.get(row[0], {}))
+        position = gate.count("position", row[0])
+        yield _item(db, run_id, row, rewritten.get(position, {}), given.get(position, {}))
 
 
 def _item(
     db: sqlite3.Connection, run_id: int, row: tuple[Any, ...], rewritten: _Texts, given: _Given
 ) -> JudgedItem:
-    position, item_id, content_hash, left_out_a, left_out_b, seconds, read, generated = row
+    position, item_id, content_hash, left_out_a, left_out_b, *effort = row
     place = (run_id, position)
+    gate = Gate(f"Run {run_id}, item {position + 1}")
+    seconds, read, generated = _effort(gate, effort)
     explanations = db.execute(
         "SELECT criterion, preference, text, cut FROM explanation WHERE run_id = ? AND position = ?", place
     )
     unscored = db.execute("SELECT criterion, reason FROM unscored WHERE run_id = ? AND position = ?", place)
     return JudgedItem(
         position=position,
-        item_id=item_id,
-        content_hash=content_hash,
-        readings=_readings(db, place),
+        item_id=gate.text("item_id", item_id),
+        content_hash=gate.text("content_hash", content_hash),
+        readings=_readings(db, gate, place),
         explanations={
-            criterion: Explanation(text, Preference(label), bool(cut))
-            for criterion, label, text, cut in explanations
+            gate.text("criterion", criterion): _explanation(gate, *said) for criterion, *said in explanations
         },
-        unscored=dict(unscored.fetchall()),
-        shortening=None if left_out_a is None else Shortening(left_out_a, left_out_b),
+        unscored={
+            gate.text("criterion", criterion): gate.text("reason", reason) for criterion, reason in unscored
+        },
+        shortening=None
+        if left_out_a is None
+        else Shortening(gate.count("left_out_a", left_out_a), gate.count("left_out_b", left_out_b)),
         seconds=seconds,
         tokens_read=read,
         tokens_generated=generated,
@@ -100,21 +130,30 @@ def _item(
     )
 
 
-def _readings(db: sqlite3.Connection, place: tuple[int, int]) -> dict[str, tuple[Reading, ...]]:
+def _explanation(gate: Gate, label: object, text: object, cut: object) -> Explanation:
+    return Explanation(
+        gate.text("explanation", text), gate.one_of(Preference, "preference", label), gate.flag("cut", cut)
+    )
+
+
+def _readings(db: sqlite3.Connection, gate: Gate, place: tuple[int, int]) -> dict[str, tuple[Reading, ...]]:
     readings: dict[str, list[Reading]] = {}
     for criterion, order, *values in db.execute(
         "SELECT criterion, seen_order, log_a, log_b, log_both_good, log_both_bad FROM reading"
         " WHERE run_id = ? AND position = ?",
         place,
     ):
-        a, b, both_good, both_bad = (math.nan if value is None else float(value) for value in values)
-        readings.setdefault(criterion, []).append(Reading(Order(order), (a, b, both_good, both_bad)))
-    for criterion, reading in _readings_of_answers(db, place):
+        a, b, both_good, both_bad = gate.log_probs("reading", values)
+        reading = Reading(gate.one_of(Order, "seen_order", order), (a, b, both_good, both_bad))
+        readings.setdefault(gate.text("criterion", criterion), []).append(reading)
+    for criterion, reading in _readings_of_answers(db, gate, place):
         readings.setdefault(criterion, []).append(reading)
     return {criterion: tuple(values) for criterion, values in readings.items()}
 
 
-def _readings_of_answers(db: sqlite3.Connection, place: tuple[int, int]) -> Iterator[tuple[str, Reading]]:
+def _readings_of_answers(
+    db: sqlite3.Connection, gate: Gate, place: tuple[int, int]
+) -> Iterator[tuple[str, Reading]]:
     """Readings of an item in other ways than letters, with their criteria."""
     answers: dict[tuple[str, Order, Way], list[RawAnswer]] = {}
     for criterion, order, way, question, values, thought, cut in db.execute(
@@ -122,11 +161,23 @@ def _readings_of_answers(db: sqlite3.Connection, place: tuple[int, int]) -> Iter
         " WHERE run_id = ? AND position = ? ORDER BY criterion, seen_order, way, place",
         place,
     ):
-        log_probs = tuple(math.nan if value is None else float(value) for value in json.loads(values))
-        answer = RawAnswer(question, log_probs, thought, bool(cut))
-        answers.setdefault((criterion, Order(order), Way(way)), []).append(answer)
+        asked = (gate.text("criterion", criterion), gate.one_of(Order, "seen_order", order))
+        key = (*asked, gate.one_of(Way, "way", way))
+        answers.setdefault(key, []).append(_answer(gate, question, values, thought, cut))
     for (criterion, order, way), own in answers.items():
-        yield criterion, reading_of(way, order, own)
+        yield criterion, gate.made("answer", [*map(str, own)], partial(reading_of, way, order, own))
+
+
+def _answer(gate: Gate, question: object, values: object, thought: object, cut: object) -> RawAnswer:
+    numbers = gate.plain("log_probs", values)
+    if not isinstance(numbers, list):
+        gate.refuse("log_probs", values, "a list of numbers")
+    return RawAnswer(
+        gate.text("question", question),
+        gate.log_probs("log_probs", numbers),
+        gate.text("thought", thought),
+        gate.flag("cut", cut),
+    )
 
 
 def _add_readings(
@@ -160,24 +211,28 @@ def _answer_row(answer: RawAnswer) -> tuple[Any, ...]:
 
 def _rewritten(db: sqlite3.Connection, run_id: int) -> dict[int, _Texts]:
     """All of a run, by position."""
+    gate = Gate(f"Run {run_id}")
     found: dict[int, _Texts] = {}
     for position, criterion, value, text, cut in db.execute(
         "SELECT position, criterion, preference, text, cut FROM rewritten_explanation WHERE run_id = ?",
         (run_id,),
     ):
-        label = Preference(value)
-        found.setdefault(position, {})[criterion, label] = Explanation(text, label, bool(cut))
+        explanation = _explanation(gate, value, text, cut)
+        place = gate.text("criterion", criterion), explanation.preference
+        found.setdefault(position, {})[place] = explanation
     return found
 
 
 def _given(db: sqlite3.Connection, run_id: int) -> dict[int, _Given]:
     """All of an opened submission, by position."""
+    gate = Gate(f"Run {run_id}")
     found: dict[int, _Given] = {}
     for position, criterion, value, text in db.execute(
         "SELECT position, criterion, preference, explanation FROM given WHERE run_id = ?", (run_id,)
     ):
-        label = Preference(value) if value else None
-        found.setdefault(position, {})[criterion] = Prediction(label, text)
+        label = None if value is None else gate.one_of(Preference, "preference", value)
+        said = None if text is None else gate.text("explanation", text)
+        found.setdefault(position, {})[gate.text("criterion", criterion)] = Prediction(label, said)
     return found
 
 

@@ -12,6 +12,7 @@ from engine.core.errors import StoreError
 from engine.core.remedies import Remedy, Step
 from engine.store.migrations import upgrade
 from engine.store.private_copy import LentCopy
+from engine.system.places import Found, look_at, reason_of, refuse_impossible, shown
 
 DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
 _BUSY_SECONDS = 10.0
@@ -20,11 +21,12 @@ _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_
 
 def is_there(path: Path) -> bool:
     """Whether there is a run store, or anything else. StoreError where the system does not let us see."""
+    refuse_impossible(path)
     try:
-        return path.exists()
+        return look_at(path) is not Found.NOTHING
     except OSError as error:
         raise StoreError(
-            f"Cannot look for the run store {path}: {error.strerror or error}.", Remedy(Step.MOVE_STORE)
+            f"Cannot look for the run store {shown(path)}: {reason_of(error)}.", Remedy(Step.MOVE_STORE)
         ) from error
 
 
@@ -36,7 +38,7 @@ def plain_code(error: sqlite3.Error) -> int:
 def size_on_disk(path: Path) -> int:
     """Bytes of the store at `path`, with what is not yet written into its file."""
     files = (path, path.with_name(f"{path.name}-wal"))
-    return sum(file.stat().st_size for file in files if file.exists())
+    return sum(file.stat().st_size for file in files if look_at(file) is not Found.NOTHING)
 
 
 def open_database(path: Path, or_none: bool) -> tuple[sqlite3.Connection, LentCopy | None]:

@@ -6,6 +6,7 @@ Knows: the table `override`, and what an override must be. Does not know: transa
 import sqlite3
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from engine.core.cell_safety import unsafe_explanation
@@ -13,6 +14,7 @@ from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import quoted
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, Override
+from engine.store.row_gate import Gate
 
 _COLUMNS = "id, item_id, criterion, preference, explanation, author, created, undone"
 
@@ -63,7 +65,7 @@ def undo_newest(
     ).fetchone()
     if row is None:
         return None
-    override, undone = _override(row), now()
+    override, undone = _override(Gate(f"Run {run_id}"), row), now()
     db.execute("UPDATE override SET undone = ? WHERE id = ?", (undone.isoformat(), override.id))
     return replace(override, undone=undone)
 
@@ -71,21 +73,24 @@ def undo_newest(
 def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
     """Those of a run, the oldest first."""
     rows = db.execute(f"SELECT {_COLUMNS} FROM override WHERE run_id = ? ORDER BY id", (run_id,))
-    return [_override(row) for row in rows]
+    gate = Gate(f"Run {run_id}")
+    return [_override(gate, row) for row in rows]
 
 
-def _override(row: tuple[Any, ...]) -> Override:
+def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
     number, item_id, criterion, preference, explanation, author, created, undone = row
-    return Override(
-        id=number,
-        item_id=item_id,
-        criterion=criterion,
-        preference=Preference(preference) if preference else None,
-        explanation=explanation,
-        author=author,
-        created=datetime.fromisoformat(created),
-        undone=datetime.fromisoformat(undone) if undone else None,
+    made = partial(
+        Override,
+        id=gate.count("id", number),
+        item_id=gate.text("item_id", item_id),
+        criterion=gate.text("criterion", criterion),
+        preference=None if preference is None else gate.one_of(Preference, "preference", preference),
+        explanation=None if explanation is None else gate.text("explanation", explanation),
+        author=gate.text("author", author),
+        created=gate.time("created", created),
+        undone=None if undone is None else gate.time("undone", undone),
     )
+    return gate.made("override", number, made)
 
 
 def _checked_explanation(explanation: str | None) -> str | None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from engine.core.errors import StoreError
 from engine.core.formatting import amount
 from engine.core.remedies import Remedy, Step
+from engine.system.places import Found, look_at, real_path, seen_at
 
 _BESIDE = ("", "-wal", "-journal")  # what a store consists of, by the ends of the names
 _TRIES = 5
@@ -46,7 +47,7 @@ class PrivateCopy:
         self.users = 0
         try:
             if path is not None:
-                self._copy(path.resolve())  # SQLite's other files are beside the file that a link leads to
+                self._copy(real_path(path))  # SQLite's other files are beside the file that a link leads to
         except BaseException:
             self.delete()
             raise
@@ -92,7 +93,7 @@ class LentCopy:
     """The copy of a store as it is now, at `path`, until `close`; None and errors as for PrivateCopy."""
 
     def __init__(self, store: Path | None) -> None:
-        self._store = None if store is None else store.resolve()
+        self._store = None if store is None else real_path(store)
         with _keeping:
             self._copy = _newest(self._store)
             self._copy.users += 1
@@ -114,7 +115,7 @@ def _newest(store: Path | None) -> PrivateCopy:
         return PrivateCopy(None)
     kept = _kept.get(store)
     # The system may have tidied up its folder for temporary files.
-    if kept is not None and kept.path.is_file() and kept.state == _state(store):
+    if kept is not None and seen_at(kept.path) is Found.FILE and kept.state == _state(store):
         return kept
     if kept is not None:
         del _kept[store]  # first, so that its room is free for the new one
@@ -149,7 +150,7 @@ def _state(path: Path) -> _State:
     found: _State = {}
     for end in _BESIDE:
         file = _beside(path, end)
-        if not end or file.exists():
+        if not end or look_at(file) is not Found.NOTHING:
             state = file.stat()
             found[end] = (state.st_size, state.st_mtime_ns)
     return found

@@ -7,12 +7,15 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
 
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Confirmation, ItemNote, NewReview, ReviewMark, ReviewState
 from engine.store.override_rows import check_judged, checked_author, now
+from engine.store.row_gate import DamagedError, Gate
 
 _MOST_AT_ONCE = 500  # values in one statement
 
@@ -44,8 +47,14 @@ def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
     rows = db.execute(
         "SELECT item_id, author, state, created FROM review_mark WHERE run_id = ? ORDER BY id", (run_id,)
     )
+    gate = Gate(f"Run {run_id}")
     return [
-        ReviewMark(item_id, author, ReviewState(state), datetime.fromisoformat(created))
+        ReviewMark(
+            gate.text("item_id", item_id),
+            gate.text("author", author),
+            gate.one_of(ReviewState, "state", state),
+            gate.time("created", created),
+        )
         for item_id, author, state, created in rows
     ]
 
@@ -57,8 +66,15 @@ def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]
         " ORDER BY id",
         (run_id,),
     )
+    gate = Gate(f"Run {run_id}")
     return [
-        Confirmation(item_id, criterion, Preference(label), author, datetime.fromisoformat(created))
+        Confirmation(
+            gate.text("item_id", item_id),
+            gate.text("criterion", criterion),
+            gate.one_of(Preference, "preference", label),
+            gate.text("author", author),
+            gate.time("created", created),
+        )
         for item_id, criterion, label, author, created in rows
     ]
 
@@ -87,7 +103,7 @@ def add_note(db: sqlite3.Connection, content_hash: str, text: str, tags: Iterabl
 def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str, ItemNote]:
     """The last note of each item that has one, by the hash of its content."""
     wanted = list(dict.fromkeys(content_hashes))
-    found = {}
+    found: dict[str, tuple[Any, ...]] = {}
     for start in range(0, len(wanted), _MOST_AT_ONCE):
         part = wanted[start : start + _MOST_AT_ONCE]
         rows = db.execute(
@@ -95,12 +111,34 @@ def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str
             f" WHERE content_hash IN ({', '.join('?' * len(part))}) ORDER BY id",
             part,
         )
-        for content_hash, author, text, tags, created in rows:
-            labels = tuple(json.loads(tags))
-            found[content_hash] = ItemNote(
-                content_hash, author, text, labels, datetime.fromisoformat(created)
-            )
-    return {key: note for key, note in found.items() if note.text or note.tags}
+        found |= {row[0]: row for row in rows}
+    notes = {key: _note_or_damage(key, row) for key, row in found.items()}
+    return {key: note for key, note in notes.items() if note.text or note.tags}
+
+
+def _note(content_hash: str, author: object, text: object, tags: object, created: object) -> ItemNote:
+    gate = Gate(f"The note of the item with the content {content_hash[:12]}")
+    return ItemNote(
+        content_hash,
+        gate.text("author", author),
+        gate.text("text", text),
+        gate.texts("tags", gate.plain("tags", tags)),
+        gate.time("created", created),
+    )
+
+
+def _note_or_damage(content_hash: str, row: tuple[Any, ...]) -> ItemNote:
+    """A note; in the place of a damaged one what is wrong with it: a run must be read all the same."""
+    try:
+        return _note(*row)
+    except DamagedError as error:
+        return ItemNote(
+            content_hash,
+            "Tiebreak",
+            f"The note is damaged. {error.problem}",
+            (),
+            datetime.fromtimestamp(0, UTC),
+        )
 
 
 def tag_rows(db: sqlite3.Connection) -> list[str]:
@@ -108,5 +146,13 @@ def tag_rows(db: sqlite3.Connection) -> list[str]:
     rows = db.execute(
         "SELECT tags FROM item_note WHERE id IN (SELECT max(id) FROM item_note GROUP BY content_hash)"
     )
-    counts = Counter(tag for (tags,) in rows for tag in json.loads(tags))
+    counts = Counter(tag for (tags,) in rows for tag in _tags(tags))
     return sorted(counts, key=lambda tag: (-counts[tag], tag))
+
+
+def _tags(tags: object) -> tuple[str, ...]:
+    """Of a damaged note none."""
+    gate = Gate("The note of an item")
+    with suppress(DamagedError):
+        return gate.texts("tags", gate.plain("tags", tags))
+    return ()

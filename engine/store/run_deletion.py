@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import RunContents, StoredRun
+from engine.core.run_records import AnyRun, RunContents
 from engine.store.override_rows import now
 
 _JUDGED = ("judged_item", "reading", "answer", "explanation", "rewritten_explanation", "unscored", "given")
@@ -19,7 +19,7 @@ _BYTES_OF_ROW = 14  # header, integers, pointer
 _SHARE_OF_PAGE = 0.8  # that rows fill on average
 
 
-def run_contents(db: sqlite3.Connection, run: StoredRun) -> RunContents:
+def run_contents(db: sqlite3.Connection, run: AnyRun) -> RunContents:
     """What goes with a run."""
     place = (run.id,)
     (overrides,) = db.execute(
@@ -37,7 +37,7 @@ def run_contents(db: sqlite3.Connection, run: StoredRun) -> RunContents:
         " UNION ".join(f"SELECT author FROM {table} WHERE run_id = ?" for table in _SAID), place * len(_SAID)
     ).fetchall()
     return RunContents(
-        run, _size(db, run.id), overrides, confirmed, marked, tuple(author for (author,) in authors)
+        run, _size(db, run.id), overrides, confirmed, marked, tuple(str(author) for (author,) in authors)
     )
 
 

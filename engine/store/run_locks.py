@@ -8,6 +8,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from engine.system.places import Found, seen_at
+
 
 def lock_path(store: Path, run_id: int) -> Path:
     """The file of a run's lock."""
@@ -18,7 +20,7 @@ def any_held(store: Path, run_ids: Iterable[int]) -> bool:
     """Whether one of these runs is being judged now."""
     for run_id in run_ids:
         path = lock_path(store, run_id)
-        if path.exists():
+        if seen_at(path) is not Found.NOTHING:
             lock = FileLock(path)
             try:
                 lock.acquire(blocking=False)

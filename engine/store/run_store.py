@@ -10,6 +10,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +28,25 @@ from engine.core.judgments import (
     ReviewMark,
 )
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import Deleted, Effort, RunContents, RunIdentity, StoredRun
-from engine.store.judged_rows import add_items, add_rewritten, item_rows, judged_positions, shared_items
-from engine.store.opening import DAMAGED, open_database, remedy_of, size_on_disk
+from engine.core.run_records import AnyRun, DamagedRun, Deleted, Effort, RunContents, RunIdentity, StoredRun
+from engine.store.judged_rows import (
+    add_items,
+    add_rewritten,
+    item_efforts,
+    item_rows,
+    judged_positions,
+    shared_items,
+)
+from engine.store.opening import open_database, remedy_of, size_on_disk
 from engine.store.override_rows import add_override, override_rows, undo_newest
 from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows, tag_rows
+from engine.store.row_gate import DamagedError, numbers_of_row
 from engine.store.run_deletion import delete_rows, free_bytes, refuse_decided, run_contents, shrink
 from engine.store.run_locks import any_held, lock_path
-from engine.store.run_rows import without_bytes
 from engine.store.run_table import (
     add_run,
     archive_run,
+    damaged_run,
     name_run,
     newest_of,
     no_run,
@@ -68,7 +77,8 @@ class RunStore:
                 raise StoreError(
                     f"{path} cannot be used as run store: {error}.", Remedy(Step.USE_OTHER_STORE)
                 ) from error
-        self._db.row_factory = without_bytes
+        # What is no UTF-8 is refused by the gate, with the place where it stands.
+        self._db.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
 
     @property
     def read_only(self) -> bool:
@@ -100,6 +110,12 @@ class RunStore:
     def hold(self, run_id: int) -> Iterator[StoredRun]:
         """Keep others from a run. RunBusyError where it is being judged, StoreError for no run."""
         self.run(run_id)
+        with self._locked(run_id):
+            yield self.run(run_id)
+
+    @contextmanager
+    def _locked(self, run_id: int) -> Iterator[None]:
+        """Keep others from a run, whether or not it can be read."""
         self._refuse_where_read_only()
         lock = FileLock(lock_path(self.path, run_id))
         with self._errors("lock"):
@@ -110,7 +126,7 @@ class RunStore:
         try:
             with self._transaction():
                 self._db.execute("UPDATE run SET worker = ? WHERE id = ?", (os.getpid(), run_id))
-            yield self.run(run_id)
+            yield
         finally:
             lock.release()
 
@@ -207,9 +223,18 @@ class RunStore:
             return tag_rows(self._db)
 
     def runs(self) -> list[StoredRun]:
-        """All runs, those that are put away too, the oldest first."""
+        """All runs that can be read, those that are put away too, the oldest first."""
+        found = []
         with self._errors("read"):
-            found = [run_row(self._db, run_id) for run_id in run_ids(self._db)]
+            for run_id in run_ids(self._db):
+                with suppress(DamagedError):  # see `damaged_runs`
+                    found.append(run_row(self._db, run_id))
+        return [run for run in found if run is not None]
+
+    def damaged_runs(self) -> list[DamagedRun]:
+        """The runs that cannot be read, with what is wrong with each, the oldest first."""
+        with self._errors("read"):
+            found = [damaged_run(self._db, run_id) for run_id in run_ids(self._db)]
         return [run for run in found if run is not None]
 
     def run(self, run_id: int) -> StoredRun:
@@ -250,9 +275,13 @@ class RunStore:
 
     def contents(self, numbers: Iterable[int]) -> list[RunContents]:
         """What would go with runs that are deleted, and what that frees. StoreError for no run."""
-        runs = [self.run(run_id) for run_id in numbers]
+        runs = [self._run_or_damaged(run_id) for run_id in numbers]
         with self._errors("read"):
             return [run_contents(self._db, run) for run in runs]
+
+    def _run_or_damaged(self, run_id: int) -> AnyRun:
+        with self._errors("read"):
+            return damaged_run(self._db, run_id) or self.run(run_id)
 
     def delete(self, numbers: Sequence[int], with_decisions: bool = False) -> Deleted:
         """Delete runs with all that hangs on them, for good: all of them or none.
@@ -264,7 +293,8 @@ class RunStore:
         before = size_on_disk(self.path)
         with ExitStack() as held:
             for run_id in wanted:
-                held.enter_context(self.hold(run_id))
+                self._run_or_damaged(run_id)
+                held.enter_context(self._locked(run_id))
             with self._transaction():
                 if not with_decisions:
                     refuse_decided(self.contents(wanted))
@@ -287,12 +317,7 @@ class RunStore:
     def efforts(self, run_id: int) -> list[Effort]:
         """What each item of a run took that a model has read; those that did not fit are left out."""
         with self._errors("read"):
-            rows = self._db.execute(
-                "SELECT seconds, tokens_read, tokens_generated FROM judged_item"
-                " WHERE run_id = ? AND tokens_read > 0",
-                (run_id,),
-            ).fetchall()
-        return [Effort(*row) for row in rows]
+            return item_efforts(self._db, run_id)
 
     def positions(self, run_id: int) -> set[int]:
         """Places in the dataset whose items are judged."""
@@ -310,13 +335,14 @@ class RunStore:
             return shared_items(self._db, run_id)
 
     def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
-        """What was measured before under these keys; keys that are not known are left out."""
+        """What was measured before under these keys; what is not known, or damaged, is left out."""
         found = {}
         with self._errors("read"):
             for key in keys:
                 row = self._db.execute("SELECT numbers FROM measured WHERE key = ?", (key,)).fetchone()
-                if row:
-                    found[key] = tuple(json.loads(row[0]))
+                with suppress(DamagedError):  # it can be measured again
+                    if row:
+                        found[key] = numbers_of_row(row[0])
         return found
 
     def remember(self, measured: Mapping[str, Sequence[float]]) -> None:
@@ -369,14 +395,6 @@ class RunStore:
         except (sqlite3.Error, OSError) as error:
             raise StoreError(
                 f"Cannot {action} the run store {self.path}: {error}.", remedy_of(error)
-            ) from error
-        except (ValueError, TypeError) as error:
-            # Only what is read is not our own doing: it was written by another hand, or the disk is bad.
-            if action != "read":
-                raise
-            raise StoreError(
-                f"Cannot read the run store {self.path}: it holds a value that Tiebreak does not write.",
-                DAMAGED,
             ) from error
 
 

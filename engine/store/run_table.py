@@ -10,23 +10,41 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from engine.core.errors import StoreError
-from engine.core.run_records import RunIdentity, StoredRun, checked_name, checked_note
+from engine.core.remedies import Remedy, Step
+from engine.core.run_records import DamagedRun, RunIdentity, StoredRun, checked_name, checked_note
 from engine.store.override_rows import checked_author, now
-from engine.store.run_rows import run_of_row
+from engine.store.row_gate import DamagedError
+from engine.store.run_rows import RUN_COLUMNS, run_of_row
 from engine.system.paths import text_of_path
+from engine.system.plain_json import LARGEST
 
 
 def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
-    """One run; None where there is none. ValueError or TypeError where another hand wrote it."""
+    """One run; None where there is none. DamagedError where another hand wrote it."""
     row = None
     with suppress(OverflowError):  # no run has so large a number
         row = db.execute(
-            "SELECT created, key, dataset_path, dataset_hash, items, model_path, model_name, model_hash,"
-            " prompt_version, criteria, rubric, settings, kind, manifest, calibration, name, note, archived,"
-            " archived_by, (SELECT count(*) FROM judged_item WHERE run_id = run.id) FROM run WHERE id = ?",
+            f"SELECT {', '.join(RUN_COLUMNS)} FROM run WHERE id = ?",
             (run_id,),
         ).fetchone()
-    return None if row is None else run_of_row(run_id, row)
+    if row is None:
+        return None
+    return run_of_row(run_id, dict(zip(RUN_COLUMNS, row, strict=True)), judged_count(db, run_id))
+
+
+def judged_count(db: sqlite3.Connection, run_id: int) -> int:
+    """How many items of a run are judged."""
+    (judged,) = db.execute("SELECT count(*) FROM judged_item WHERE run_id = ?", (run_id,)).fetchone()
+    return int(judged)
+
+
+def damaged_run(db: sqlite3.Connection, run_id: int) -> DamagedRun | None:
+    """What is wrong with a run; None where nothing is, or where there is none."""
+    try:
+        run_row(db, run_id)
+    except DamagedError as error:
+        return DamagedRun(run_id, judged_count(db, run_id), error.problem, error.remedy)
+    return None
 
 
 def run_ids(db: sqlite3.Connection) -> list[int]:
@@ -53,6 +71,11 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
     (newest,) = db.execute(
         "SELECT max((SELECT coalesce(max(id), 0) FROM run), (SELECT coalesce(max(id), 0) FROM deleted_run))"
     ).fetchone()
+    if newest >= LARGEST:
+        raise StoreError(
+            f"The run store holds a run with the number {newest}, after which there is none.",
+            Remedy(Step.USE_OTHER_STORE),
+        )
     db.execute(
         "INSERT INTO run (id, key, created, dataset_path, dataset_hash, items, model_path, model_name,"
         " model_hash, prompt_version, criteria, settings, kind, rubric)"

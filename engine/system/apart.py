@@ -27,6 +27,7 @@ from engine.core.errors import EngineBug, EngineError, ProcessEnded, SetupError
 from engine.system.child_process import CRASHES, NO_WINDOW, code_words
 from engine.system.fault_log import DistantTrace, log_fault
 from engine.system.paths import APART, child_environment, self_command
+from engine.system.places import said_of_system
 
 _TICK_SECONDS = 0.05  # between two looks whether the work is to stop
 _PATIENCE = 30.0  # seconds for work to stop; llama.cpp answers in one
@@ -269,6 +270,7 @@ def _listen(commands: int, cancel: CancelToken) -> None:
 def _failure(error: BaseException) -> tuple[str, object, object]:
     """An error as it can be sent: itself, or its words where it cannot; with its traceback for the log."""
     trace = None
+    error = said_of_system(error) or error
     if not isinstance(error, EngineError | Cancelled | MemoryError):
         trace = DistantTrace.of(error)
     try:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.core.errors import SetupError
+from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
 
 _REMEDIES = {
     errno.ENOSPC: "The disk is full: free some space, or choose another disk.",
@@ -18,6 +19,8 @@ _REMEDIES = {
     errno.EFBIG: "The file is too large for this disk: choose another disk.",
     errno.EROFS: "The disk is read-only: choose another folder.",
     errno.ENAMETOOLONG: "Choose a shorter file name.",
+    errno.ELOOP: "Mend the link, or choose another name.",
+    errno.ENOTDIR: "Check the name and the folder.",
     errno.ENOENT: "Create the folder first, or choose another.",
 }
 _NO_PERMISSION = (
@@ -82,12 +85,14 @@ def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) 
 
     Both by the name that people know them by; None is not written. Raises SetupError.
     """
-    taken = {path.resolve(): f"the {name}" for name, path in read.items()}
+    taken = {real_path(path): f"the {name}" for name, path in read.items()}
     for name, path in written.items():
         if path is None:
             continue
-        if (other := taken.setdefault(path.resolve(), f"the file of {name}")) != f"the file of {name}":
-            raise SetupError(f"{name} {path} is {other}: it would be overwritten.", "Choose another name.")
+        if (other := taken.setdefault(real_path(path), f"the file of {name}")) != f"the file of {name}":
+            raise SetupError(
+                f"{name} {shown(path)} is {other}: it would be overwritten.", "Choose another name."
+            )
         check_writable(path)
 
 
@@ -98,26 +103,30 @@ def _part_of(target: Path) -> Path:
 def _writable_target(path: Path) -> Path:
     """Where the bytes go, once links are followed; SetupError where they must not or cannot go."""
     with _os_errors_as_setup_errors(path):
-        target = path.resolve()
-        if target.is_dir():
-            raise SetupError(f"{path} is a folder.", "Choose a file name inside it.")
-        if not target.parent.is_dir():
-            raise SetupError(f"The folder {target.parent} does not exist.", _REMEDIES[errno.ENOENT])
-        if target.is_file():
+        target = real_path(path)
+        there = look_at(target)
+        if there is Found.FOLDER:
+            raise SetupError(f"{shown(path)} is a folder.", "Choose a file name inside it.")
+        if look_at(target.parent) is not Found.FOLDER:
+            raise SetupError(f"The folder {shown(target.parent)} does not exist.", _REMEDIES[errno.ENOENT])
+        if there is Found.FILE:
             # Replacing asks the folder for permission, not the file: a protected file would be lost.
             with target.open("r+b"):
                 pass
-        elif target.exists():
-            raise SetupError(f"{path} is a device or a pipe, not a file.", "Choose another name.")
+        elif there is Found.OTHER:
+            raise SetupError(f"{shown(path)} is a device or a pipe, not a file.", "Choose another name.")
         return target
 
 
 @contextmanager
 def _os_errors_as_setup_errors(path: Path) -> Iterator[None]:
+    refuse_impossible(path)
     try:
         yield
     except PermissionError as error:
-        raise SetupError(f"No permission to write {path}: {error.strerror}.", _NO_PERMISSION) from error
+        raise SetupError(
+            f"No permission to write {shown(path)}: {error.strerror}.", _NO_PERMISSION
+        ) from error
     except OSError as error:
         remedy = _REMEDIES.get(error.errno or 0, "Choose another folder or disk.")
-        raise SetupError(f"{path} could not be written: {error.strerror or error}.", remedy) from error
+        raise SetupError(f"{shown(path)} could not be written: {reason_of(error)}.", remedy) from error

@@ -14,6 +14,7 @@ from engine.core.events import MeasureProgress, Preparing, followed
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, Device, KvType, default_context
 from engine.system.paths import demo_model
+from engine.system.places import real_path
 from gui.judge.devices.device_jobs import blamed
 from gui.work.apart_jobs import worker
 from gui.work.lanes import Job, JobControl
@@ -113,7 +114,7 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: ModelWish) -> Job
 
         for found in all_found():
             control.cancel.raise_if_requested()
-            target = found.path.resolve()
+            target = real_path(found.path)
             if target not in seen:
                 seen[target] = _candidate(found, wish, memory)
                 control.report(seen[target])
@@ -148,7 +149,7 @@ def _candidate(found: "FoundModel", wish: ModelWish, memory: "Memory") -> Candid
     from engine.gguf.memory import memory_fit, memory_needed
     from engine.loading.model_speed import known_hash
 
-    is_demo = found.path.resolve() == demo_model().resolve()
+    is_demo = real_path(found.path) == real_path(demo_model())
     if found.model is None:
         return Candidate(found, is_demo)
     context = wish.context or default_context(found.model.trained_context)

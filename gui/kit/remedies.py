@@ -40,6 +40,10 @@ IN_THE_WINDOW = Wording(
             "Copy its folder to a place where you may write, and let TIEBREAK_HOME name the folder above it;"
             " then start Tiebreak again."
         ),
+        Step.DELETE_DAMAGED: (
+            "Delete that run in the list of all runs, or let TIEBREAK_HOME name a folder with a copy of the"
+            " store from before. The other runs are as they were."
+        ),
         Step.DELETE_DECISIONS: "Export the runs first, or tick that what people decided goes with them.",
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
         Step.FIND_DATASET: "open it on the Dataset page",

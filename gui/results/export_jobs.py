@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
 from engine.core.health import NOT_LOOKED_AT, Health
+from engine.system.places import Found, found_at, is_there
 from gui.results.figure_jobs import save_figures
 from gui.results.score_jobs import Scores, with_people
 from gui.weigh.run_weights import Wish
@@ -212,11 +213,11 @@ def look_at_target(form: Form, path: Path, in_use: Mapping[str, Path]) -> Job[bo
         from engine.system.files import check_targets
 
         if form is Form.FIGURES:
-            if not path.is_dir():
+            if found_at(path) is not Found.FOLDER:
                 raise SetupError(f"There is no folder {path}.", "Choose one that is there.")
             return False
         check_targets({"the export": path}, in_use)
-        return path.exists()
+        return is_there(path)
 
     return work
 

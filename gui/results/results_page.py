@@ -45,6 +45,7 @@ from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
+from gui.work.state import MOST_OF_QT
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -329,7 +330,7 @@ class ResultsPage(Page):
             ("B&y slice", self.slices),
         ):
             self.tabs.addTab(_scrolled(inside), text)
-        self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0))
+        self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0, MOST_OF_QT))
         content = QWidget()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 0, 0, 0)

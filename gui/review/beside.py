@@ -339,7 +339,7 @@ class Beside(QObject):
         self.columns.own.show_own(own, self._desk.writing, shown.undoable)
         if self.panel.isHidden():
             self.panel.show()
-            share = self._workspace.state.number(_HEIGHT, _USUAL_SHARE)
+            share = self._workspace.state.number(_HEIGHT, _USUAL_SHARE, most=100)
             room = max(100, self._splitter.height())
             self._splitter.setSizes([room * (100 - share) // 100, room * share // 100])
 

@@ -12,6 +12,7 @@ from gui.review.judgment_desk import JudgmentDesk
 from gui.work.page import PageSplitter
 from gui.work.state import State
 
+_MOST = 100_000  # pixels
 _STATE = "review/card"  # the height of the open card
 _MOST_FOR_CARD = 0.45  # of the height of both, at first
 
@@ -32,7 +33,7 @@ class CardRoom(PageSplitter):
         self.setStretchFactor(0, 1)
         self.setStretchFactor(1, 0)
         self.setHandleWidth(8)
-        self.card_height = max(0, state.number(_STATE, 0))
+        self.card_height = max(0, state.number(_STATE, 0, most=_MOST))
         self._by_person = self.card_height > 0
         if self._by_person:
             self.setSizes([2 * self.card_height, self.card_height])

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.core.formatting import counted, duration, short_name
+from engine.core.judgments import is_seconds
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup, orders_in_words
 from engine.core.settings import CPU, USUAL_WAYS, ExampleChoice, Mode, ways_in_words
@@ -132,9 +133,9 @@ class Queued:
         return cls(
             replace(setup, name=None, note=None),
             state,
-            run if isinstance(run, int) and not isinstance(run, bool) else None,
+            run if type(run) is int and run > 0 else None,
             said if isinstance(said, str) else "",
-            float(seconds) if isinstance(seconds, int | float) and seconds >= 0 else 0.0,
+            float(seconds) if is_seconds(seconds) else 0.0,
             setup.name or "",
             setup.note or "",
         )

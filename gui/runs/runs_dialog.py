@@ -4,7 +4,7 @@ Knows: what can be done with runs that are chosen. Does not know: how any of it 
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, visible
-from engine.core.run_records import Deleted, RunContents
+from engine.core.run_records import AnyRun, DamagedRun, Deleted, RunContents
 from engine.core.value_tables import Table
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import label, name
@@ -36,9 +36,6 @@ from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegat
 from gui.work.lanes import Job, Lane, Task
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
 
 _REST_MS = 700  # without a key before a note is stored
 _LEAST = {NAME: 16, DATASET: 12, MODEL: 12}
@@ -79,8 +76,8 @@ class RunsDialog(QDialog):
     # What is chosen
 
     @property
-    def chosen(self) -> "list[StoredRun]":
-        """The runs that are chosen, in the order of the table."""
+    def chosen(self) -> "list[AnyRun]":
+        """The runs that are chosen, damaged ones too, in the order of the table."""
         rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
         return [self.table.run_at(self.order.mapToSource(self.order.index(row, 0)).row()) for row in rows]
 
@@ -103,7 +100,7 @@ class RunsDialog(QDialog):
     @Slot()
     def open_run(self) -> None:
         """Look at the chosen run on the Results page."""
-        if len(self.chosen) == 1:
+        if self.open_button.isEnabled():
             self._workspace.open_run(self.chosen[0].id)
             self._workspace.page_wanted.emit(PageName.RESULTS)
             self.accept()
@@ -111,7 +108,7 @@ class RunsDialog(QDialog):
     @Slot()
     def rename(self) -> None:
         """Edit the name of the chosen run in its cell."""
-        if len(self.chosen) == 1:
+        if self.rename_button.isEnabled():
             row = self.table.row_of(self.chosen[0].id)
             if row is not None:
                 self.view.edit(self.order.mapFromSource(self.table.index(row, NAME)))
@@ -208,7 +205,7 @@ class RunsDialog(QDialog):
             self._written[self._noted] = self.note.take()
             self._do(runs_jobs.note_run(self._workspace.store_path, self._noted, self._written[self._noted]))
 
-    def _show_note(self, run: "StoredRun | None") -> None:
+    def _show_note(self, run: "AnyRun | None") -> None:
         self._noted = run.id if run else None
         self.note.fill(self._note_of(run) if run else "")
         self.note.setEnabled(run is not None)
@@ -216,7 +213,7 @@ class RunsDialog(QDialog):
             f"Note of {run.called}" if run else "Choose one run to note something of it"
         )
 
-    def _note_of(self, run: "StoredRun") -> str:
+    def _note_of(self, run: "AnyRun") -> str:
         """The note of a run: what was written here, until the list of runs has it, too."""
         return self._written.get(run.id, run.note)
 
@@ -238,7 +235,7 @@ class RunsDialog(QDialog):
         if self._editing:
             return  # it would put the old name into the editor; shown once that is closed
         chosen = [run.id for run in self.chosen]
-        self.table.show_runs(self._workspace.runs, self._health.found)
+        self.table.show_runs([*self._workspace.runs, *self._workspace.damaged_runs], self._health.found)
         if chosen and [run.id for run in self.chosen] != chosen:
             self.choose(*chosen)
         self._take_notes()
@@ -255,19 +252,20 @@ class RunsDialog(QDialog):
     @Slot()
     def _follow_choice(self) -> None:
         runs = self.chosen
-        one, several = len(runs) == 1, bool(runs)
+        sound = not any(isinstance(run, DamagedRun) for run in runs)
+        one, several = sound and len(runs) == 1, sound and bool(runs)
         if self._noted != (runs[0].id if one else None):
             self._keep_note()
             self._show_note(runs[0] if one else None)
         away = several and all(run.archived for run in runs)
         self.open_button.setEnabled(one)
         self.rename_button.setEnabled(one)
-        self.compare_button.setEnabled(len(runs) == 2)
+        self.compare_button.setEnabled(sound and len(runs) == 2)
         self.archive_button.setEnabled(several)
         self.archive_button.setText("Take out of the &archive" if away else "&Archive")
-        self.delete_button.setEnabled(several)
+        self.delete_button.setEnabled(bool(runs))
         shown, known = self.order.rowCount(), self.table.rowCount()
-        marked = f", {len(runs):,} chosen" if several else ""
+        marked = f", {len(runs):,} chosen" if runs else ""
         self.count.setText(f"{shown:,} of {counted(known, 'run', 'runs')}{marked}")
 
     # Making

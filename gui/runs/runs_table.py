@@ -4,19 +4,17 @@ Knows: what stands in a cell, by what it is sorted. Does not know: the store, vi
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from engine.core.formatting import short_name, words
 from engine.core.health import Health, HealthVerdict
-from engine.core.run_records import LONGEST_NAME
+from engine.core.run_records import LONGEST_NAME, AnyRun, DamagedRun
 from gui.kit.foreign_text import one_line, tip
+from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
-
-if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
 
 _HEADS = (
     Head("Run", is_number=True),
@@ -45,10 +43,10 @@ class RunsTableModel(HeadedModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(_HEADS, parent)
-        self._runs: Sequence[StoredRun] = ()
+        self._runs: Sequence[AnyRun] = ()
         self._health: Mapping[int, Health] = {}
 
-    def show_runs(self, runs: "Sequence[StoredRun]", health: Mapping[int, Health]) -> None:
+    def show_runs(self, runs: Sequence[AnyRun], health: Mapping[int, Health]) -> None:
         """Show these; where they are as many as before, what is chosen stays chosen."""
         self._health = health
         if [run.id for run in runs] == [run.id for run in self._runs]:
@@ -59,7 +57,7 @@ class RunsTableModel(HeadedModel):
         self._runs = runs
         self.endResetModel()
 
-    def run_at(self, row: int) -> "StoredRun":
+    def run_at(self, row: int) -> AnyRun:
         """The run of a row."""
         return self._runs[row]
 
@@ -70,7 +68,8 @@ class RunsTableModel(HeadedModel):
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Names can be edited."""
         flags = super().flags(index)
-        return flags | Qt.ItemFlag.ItemIsEditable if index.column() == NAME else flags
+        named = index.column() == NAME and not isinstance(self._runs[index.row()], DamagedRun)
+        return flags | Qt.ItemFlag.ItemIsEditable if named else flags
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Ask for another name; it is shown once it is stored."""
@@ -97,7 +96,9 @@ class RunsTableModel(HeadedModel):
     def _count_rows(self) -> int:
         return len(self._runs)
 
-    def _text(self, run: "StoredRun", column: int) -> str:
+    def _text(self, run: AnyRun, column: int) -> str:
+        if isinstance(run, DamagedRun):
+            return {RUN: str(run.id), ITEMS: f"{run.judged:,}", MODE: "damaged"}.get(column, "")
         identity = run.identity
         ways = len(identity.settings.get("ways", ()))
         mode = f"{identity.settings.get('mode', '')}{f', {ways} ways' if ways > 1 else ''}"
@@ -114,14 +115,18 @@ class RunsTableModel(HeadedModel):
             ARCHIVED: f"{run.archived.when.astimezone():%Y-%m-%d}" if run.archived else "",
         }[column]
 
-    def _value(self, run: "StoredRun", column: int) -> float | str:
+    def _value(self, run: AnyRun, column: int) -> float | str:
         if column == RUN:
             return float(run.id)
         if column == ITEMS:
             return float(run.judged)
-        return run.created.isoformat() if column == MADE else self._text(run, column).casefold()
+        if column == MADE and not isinstance(run, DamagedRun):
+            return run.created.isoformat()
+        return self._text(run, column).casefold()
 
-    def _about(self, run: "StoredRun") -> str:
+    def _about(self, run: AnyRun) -> str:
+        if isinstance(run, DamagedRun):
+            return f"{run.problem}\n{IN_THE_WINDOW.of(run.remedy)}"
         identity = run.identity
         lines = [run.title, str(identity.dataset_path), str(identity.model_path)]
         if not run.submitted:

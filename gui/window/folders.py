@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
-from engine.core.errors import SetupError
+from engine.system.files import make_folder
 from engine.system.paths import environment_of_the_system
 
 
@@ -17,9 +17,6 @@ def show_folder(path: Path) -> bool:
 
     Raises SetupError where it cannot be made.
     """
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SetupError(f"{path} cannot be opened: {error.strerror}.", "Check your disk.") from error
+    make_folder(path)
     with environment_of_the_system():
         return QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))

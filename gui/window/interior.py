@@ -20,6 +20,7 @@ from engine.core.items import Item
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import what_is_joined
 from engine.system.paths import data_folder, demo_dataset, log_folder, text_of_path
+from engine.system.places import Found, seen_at
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
@@ -50,7 +51,6 @@ from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
 from gui.window.submission_opener import SubmissionOpener
-from gui.work.file_jobs import is_there
 from gui.work.lanes import EngineThreads, Lane
 from gui.work.page import Page
 from gui.work.page_name import PageName
@@ -107,7 +107,7 @@ class Interior(QObject):
         asking = self.threads.start(Lane.STORE, is_read_only(self.workspace.store_path))
         asking.finished.connect(self._tell_whether_read_only)  # what fails, the list of runs says too
         last_run = state.number("last/run", 0)
-        if last_run and is_there(self.workspace.store_path):
+        if last_run and seen_at(self.workspace.store_path) is not Found.NOTHING:
             self.workspace.open_run(last_run)
         self._turn_to(self.frame.page)
 
@@ -235,7 +235,7 @@ class Interior(QObject):
     def _take_files(self, paths: Sequence[Path]) -> None:
         """Open the dataset or submission, or choose the model, that was dropped."""
         first = paths[0]
-        if first.is_dir() or first.suffix.lower() == _MODEL_SUFFIX:
+        if seen_at(first) is Found.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
             self.judge.choose_model(first)
             self.frame.show_page(PageName.JUDGE)
         else:

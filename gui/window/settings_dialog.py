@@ -20,6 +20,7 @@ from gui.kit.fields import ComboBox
 from gui.kit.labels import hint, label, name
 from gui.kit.theme import TEXT_SIZES, ThemeChoice
 from gui.runs.run_watch import KEEP_AWAKE, kept_awake
+from gui.work.state import MOST_OF_QT
 from gui.work.workspace import LONGEST_NAME, Workspace
 
 _THEMES = {
@@ -95,7 +96,7 @@ class SettingsDialog(QDialog):
         self._author.setText(self._workspace.author)
         self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeChoice.SYSTEM)))
         self._awake.setCurrentIndex(self._awake.findData(kept_awake(self._state).value))
-        self._size.setCurrentIndex(self._size.findData(self._state.number("text_size", 100)))
+        self._size.setCurrentIndex(self._size.findData(self._state.number("text_size", 100, MOST_OF_QT)))
 
     def _keep_power(self) -> None:
         self._state.set_text(KEEP_AWAKE, str(self._awake.currentData()))

@@ -16,6 +16,7 @@ from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
+from engine.system.places import Found, seen_at
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -175,16 +176,8 @@ def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:
         gone = set()
         for path in paths:
             control.cancel.raise_if_requested()
-            if not is_there(path):
+            if seen_at(path) is Found.NOTHING:
                 gone.add(path)
         return frozenset(gone)
 
     return work
-
-
-def is_there(path: Path) -> bool:
-    """Whether a file is there, as far as the system lets us see."""
-    try:
-        return path.exists()
-    except OSError:
-        return False

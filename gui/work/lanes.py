@@ -20,6 +20,7 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, EngineError
 from engine.system.fault_log import fault_words, log_fault
+from engine.system.places import said_of_system
 from gui.work.garbage import Collector
 
 _PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
@@ -80,14 +81,18 @@ class _Work:
         except MemoryError:
             tell("failed", EngineBug("there is not enough memory for this"))
         except BaseException as error:  # whatever it was, the window must hear of the end
-            log_fault(error, f"a job of the lane {self._lane.value}")
-            bug = EngineBug(fault_words(error))
-            bug.__cause__ = error
-            tell("failed", bug)
+            tell("failed", said_of_system(error) or self._bug(error))
         else:
             tell("finished", result)
         finally:
             self.over.set()
+
+    def _bug(self, error: BaseException) -> EngineBug:
+        """A fault of the program, logged."""
+        log_fault(error, f"a job of the lane {self._lane.value}")
+        bug = EngineBug(fault_words(error))
+        bug.__cause__ = error
+        return bug
 
 
 class Task(QObject):

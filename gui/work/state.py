@@ -11,10 +11,13 @@ from typing import Any
 from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
 from engine.system.paths import data_folder
+from engine.system.plain_json import LARGEST, plain_values
 
 MOST_RECENT = 12
 AUTHOR = "author"
 """Who labels."""
+MOST_OF_QT = 2**31 - 1
+"""The largest whole number that Qt takes for a place or a size."""
 BLIND = "review/blind"
 """`on` while a person labels blind."""
 _FILE = "window.ini"
@@ -48,12 +51,13 @@ class State(QObject):
         """Remember a text."""
         self._settings.setValue(name, value)
 
-    def number(self, name: str, default: int) -> int:
-        """A remembered whole number."""
+    def number(self, name: str, default: int, most: int = LARGEST) -> int:
+        """A remembered whole number; one beyond `most` is damaged."""
         try:
-            return int(self.text(name, str(default)))
+            number = int(self.text(name, str(default)))
         except ValueError:
             return default
+        return number if abs(number) <= most else default
 
     def set_number(self, name: str, value: int) -> None:
         """Remember a whole number."""
@@ -61,10 +65,7 @@ class State(QObject):
 
     def record(self, name: str) -> dict[str, Any]:
         """Remembered plain values; empty where there are none."""
-        try:
-            value = json.loads(self.text(name, "{}"))
-        except ValueError:
-            return {}
+        value = self._plain(name)
         return value if isinstance(value, dict) else {}
 
     def set_record(self, name: str, values: Mapping[str, Any]) -> None:
@@ -82,10 +83,7 @@ class State(QObject):
 
     def recent(self, kind: str) -> list[Path]:
         """The files of a kind (`datasets`, `models`) that were opened last, the newest first."""
-        try:
-            names = json.loads(self.text(f"recent/{kind}", "[]"))
-        except ValueError:
-            return []
+        names = self._plain(f"recent/{kind}")
         return [Path(name) for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
     def add_recent(self, kind: str, path: Path) -> None:
@@ -109,6 +107,13 @@ class State(QObject):
         for name, value in kept.items():
             self.set_text(name, value)
         self.recent_changed.emit()
+
+    def _plain(self, name: str) -> Any:
+        """Remembered plain values; None where there are none, or no such ones as are kept here."""
+        try:
+            return plain_values(self.text(name, "null"), most=MOST_OF_QT)
+        except ValueError:
+            return None
 
     def _write_recent(self, kind: str, paths: list[Path]) -> None:
         self._settings.setValue(f"recent/{kind}", json.dumps([str(path) for path in paths]))

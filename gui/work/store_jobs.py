@@ -19,7 +19,7 @@ from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
+    from engine.core.run_records import AnyRun, StoredRun
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
     from engine.store.run_store import RunStore
@@ -36,17 +36,17 @@ class NotedItem:
     note: ItemNote | None
 
 
-def list_runs(store_path: Path) -> "Job[Sequence[StoredRun]]":
+def list_runs(store_path: Path) -> "Job[Sequence[AnyRun]]":
     """All runs, the newest first; none where there is no store yet."""
 
-    def work(_control: JobControl) -> "Sequence[StoredRun]":
+    def work(_control: JobControl) -> "Sequence[AnyRun]":
         from engine.store.opening import is_there
         from engine.store.run_store import RunStore
 
         if not is_there(store_path):
             return []
         with RunStore(store_path) as store:
-            return store.runs()[::-1]
+            return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
 
     return work
 

@@ -19,6 +19,7 @@ from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview
 from engine.core.people import Reviews, in_force
+from engine.core.run_records import DamagedRun
 from engine.system.account import account_name
 from engine.system.paths import default_store
 from gui.work import file_jobs, store_jobs
@@ -32,7 +33,7 @@ LONGEST_NAME = 255  # letters of a person's name
 _COLUMNS = "last/columns"  # by which the last dataset was read
 
 if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
+    from engine.core.run_records import AnyRun, StoredRun
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
 
@@ -80,6 +81,7 @@ class Workspace(QObject):
         self.dataset: Dataset | None = None
         self.run: OpenRun | None = None
         self.runs: Sequence[StoredRun] = ()
+        self.damaged_runs: Sequence[DamagedRun] = ()
         self.judging: UnderWay | None = None
         self.place: Place | None = None  # told by the page Review
         self.replaced: Replaced | None = None
@@ -282,9 +284,10 @@ class Workspace(QObject):
             self.judging_changed.emit()
 
     @Slot(object)
-    def _take_runs(self, found: "Sequence[StoredRun]") -> None:
-        self.runs = found
-        stored = next((run for run in found if self.run is not None and run.id == self.run.id), None)
+    def _take_runs(self, found: "Sequence[AnyRun]") -> None:
+        self.damaged_runs = [run for run in found if isinstance(run, DamagedRun)]
+        self.runs = [run for run in found if not isinstance(run, DamagedRun)]
+        stored = next((run for run in self.runs if self.run is not None and run.id == self.run.id), None)
         if self.run is not None and stored is not None and stored.said != self.run.results.run.said:
             said = replace(self.run.results.run, **stored.said)
             self.run = replace(self.run, results=replace(self.run.results, run=said))

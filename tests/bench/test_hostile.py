@@ -33,6 +33,8 @@ def unsound(tally: Tally) -> str:
         ("records", range(1, 50)),
         ("models", range(1, 25)),
         ("templates", range(2)),
+        ("stores", range(1)),
+        ("paths", range(0, 1100, 220)),
         ("structure", range(len(structure.SMALL))),
         ("turns", range(4)),
         ("tokenizers", range(len(KINDS))),

@@ -115,3 +115,36 @@ def test_whoever_is_killed_at_random_the_files_are_those_of_one_computer(
     cluster: LocalCluster, alone: Path, tmp_path: Path
 ) -> None:
     judge_and_kill(cluster, alone, tmp_path, random.Random(), 3, ITEMS)
+
+
+@pytest.mark.parametrize(
+    ("lie", "said"),
+    [
+        ("other items", "another item"),
+        ("seconds of 10**400", "impossible seconds"),
+        ("not wanted, for ever", ""),
+    ],
+)
+def test_what_a_lying_worker_has_is_given_to_another(
+    cluster: LocalCluster, alone: Path, tmp_path: Path, lie: str, said: str
+) -> None:
+    liar = cluster.start_module(
+        "tests.bench.hostile.lying_worker", cluster.address, lie, *cluster.connection[1:]
+    )
+    wait_for(lambda: "Working for" in liar.said(), liar)
+    done = judged(tmp_path, *over(cluster), "--task-items", 2)
+    cluster.stop(liar)
+    assert done.returncode == 0, done.stderr
+    assert what_counts(tmp_path) == what_counts(alone)
+    assert f"is not used: It answers with {said}" in done.stderr or not said
+
+
+def test_a_worker_of_an_impossible_speed_is_named_in_the_plan(cluster: LocalCluster, tmp_path: Path) -> None:
+    liar = cluster.start_module(
+        "tests.bench.hostile.lying_worker", cluster.address, "speeds of 10**400", *cluster.connection[1:]
+    )
+    wait_for(lambda: "Working for" in liar.said(), liar)
+    planned = judged(tmp_path, *over(cluster), "--plan")
+    cluster.stop(liar)
+    assert planned.returncode == 0, planned.stderr
+    assert "It gives no answer that can be used (reading is 1000" in planned.stdout

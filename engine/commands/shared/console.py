@@ -20,6 +20,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import HIDDEN
 from engine.core.value_tables import Table
 from engine.system.paths import default_store, program
+from engine.system.places import said_of_system
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
 _ERROR_BOX = 0x10  # MB_ICONERROR
@@ -61,6 +62,7 @@ def guarded(action: Callable[[], int]) -> int:
 def _report_error(error: BaseException) -> int:
     """Say what ended the program; its exit code."""
     code = INCOMPLETE
+    error = said_of_system(error) or error
     if isinstance(error, SetupError):
         tell(f"{error.problem}\n{OPTIONS.of(error.remedy)}")
         code = WRONG_INPUT

@@ -10,6 +10,7 @@ from engine.core.errors import SetupError
 from engine.gguf.finder import ModelPlace, usual_folders
 from engine.gguf.model_search import models_named
 from engine.system.paths import demo_model, program
+from engine.system.places import is_there
 
 MODEL_WORDS = "a GGUF file, a part of its name if the list of models has it, or 'demo'"
 _DEMO = "demo"
@@ -25,7 +26,7 @@ def model_file(word: str) -> Path:
     path = Path(word)
     if word == _DEMO:
         return demo_model()
-    if path.name != word or _exists(path):
+    if path.name != word or is_there(path):
         return path
     found = models_named(word, usual_folders())
     if not found:
@@ -38,13 +39,6 @@ def model_file(word: str) -> Path:
         raise SetupError(_too_many(word, found), "Write more of the name, or the path of the file.")
     tell(f"{printable(word)} is {_shown(found[0])}")
     return found[0].path
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        return True  # reading it will say why not
 
 
 def _too_many(word: str, found: list[ModelPlace]) -> str:

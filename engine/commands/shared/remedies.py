@@ -58,6 +58,10 @@ OPTIONS = Wording(
             "Copy it, with the files beside it that begin with its name, to a folder where you may write, and"
             " name the copy (--store); or name another file for the run store."
         ),
+        Step.DELETE_DAMAGED: (
+            f"Delete that run ({program()} runs delete ID), or name a copy of the store from before: --store."
+            " The other runs are as they were."
+        ),
         Step.DELETE_DECISIONS: (
             "Export them first (runs export ID --json FILE), or delete them with what people decided:"
             " --with-decisions"

@@ -24,6 +24,7 @@ from engine.judge.rewrite import Rewritten, rewrite_explanations, rewriting_plan
 from engine.loading.checked_model import CheckedModel, checked_model
 from engine.loading.opening import machine_settings
 from engine.store.run_store import RunStore
+from engine.system.places import is_there
 
 
 def rewrite(store: RunStore, options: argparse.Namespace) -> int:
@@ -49,7 +50,7 @@ def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> R
 
 def _model(run: StoredRun, word: str | None, cancel: CancelToken) -> CheckedModel:
     path = model_file(word) if word else run.identity.model_path
-    if not path.exists():
+    if not is_there(path):
         raise SetupError(
             f"Run {run.id} was judged by {printable(run.identity.model_name)}; {path} is not there.",
             "Put the model back there, or name its file with --model.",

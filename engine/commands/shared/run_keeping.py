@@ -9,7 +9,7 @@ import sys
 from engine.commands.shared.console import DONE, INCOMPLETE, printable
 from engine.core.errors import SetupError
 from engine.core.formatting import counted
-from engine.core.run_records import RunContents, StoredRun
+from engine.core.run_records import AnyRun, RunContents
 from engine.store.run_store import RunStore
 from engine.system.account import account_name
 
@@ -86,7 +86,7 @@ def _delete(store: RunStore, options: argparse.Namespace) -> int:
 
 def _agreed(held: list[RunContents]) -> bool:
     """Ask whether runs shall be deleted. SetupError where nobody is there to answer."""
-    runs: list[StoredRun] = [each.run for each in held]
+    runs: list[AnyRun] = [each.run for each in held]
     number = counted(len(runs), "run", "runs")
     if not sys.stdin.isatty():
         raise SetupError(f"{number} would be deleted for good.", "Say that you want it: --yes")

@@ -7,11 +7,12 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.commands.shared.console import DONE, INCOMPLETE, table
+from engine.commands.shared.console import DONE, INCOMPLETE, printable, table, tell
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, short_name
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import StoredRun
+from engine.core.run_records import DamagedRun, StoredRun
 from engine.core.value_tables import Table, Value
 from engine.report.run_differences import difference_count, differences_table
 from engine.store.run_store import RunStore
@@ -43,16 +44,20 @@ def add_listing(
 
 def list_runs(store: RunStore, options: argparse.Namespace) -> int:
     """Print the runs of a store."""
-    runs = store.runs()
+    runs, damaged = store.runs(), store.damaged_runs()
     shown = [run for run in runs if options.all or not run.archived]
     away = len(runs) - len(shown)
     hidden = f"{counted(away, 'run is', 'runs are')} in the archive: runs --all" if away else ""
-    if shown:
-        print(_lines(shown))
+    if shown or damaged:
+        print(_lines(shown, damaged))
     else:
         print(f"No runs {'outside the archive' if away else 'yet'} in {store.path}.")
     if hidden:
         print(hidden)
+    for run in damaged:
+        tell(printable(run.problem))
+    if damaged:
+        tell(OPTIONS.of(damaged[0].remedy))
     return DONE
 
 
@@ -69,10 +74,11 @@ def _find(store: RunStore, options: argparse.Namespace) -> int:
     return DONE if shown else INCOMPLETE
 
 
-def _lines(runs: Sequence[StoredRun]) -> str:
-    """Runs as a table; columns that say nothing of any of them are left out."""
+def _lines(runs: Sequence[StoredRun], damaged: Sequence[DamagedRun] = ()) -> str:
+    """Runs as a table, damaged ones last; columns that say nothing of any of them are left out."""
     columns = ["run", "created (UTC)", "items", "mode", "dataset", "model", "archived", "name"]
     rows = [_summary(run) for run in runs]
+    rows += [[str(run.id), "", f"{run.judged}", "damaged", "", "", "", ""] for run in damaged]
     told = [place for place in range(len(columns)) if place < 6 or any(row[place] for row in rows)]
     lines = [[row[place] for place in told] for row in rows]
     named = (len(told) - 1,) if columns[told[-1]] == "name" else ()

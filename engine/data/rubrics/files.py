@@ -21,6 +21,7 @@ from engine.core.run_records import amount_of_file
 from engine.data.file_format import SAVE_AS_UTF8, read_text_file
 from engine.data.rubrics.values import RubricValuesError, rubric_of_values
 from engine.system.files import write_whole
+from engine.system.places import Found, is_there, seen_at
 
 MOST_BYTES_OF_RUBRIC = 1 << 20
 """More than the longest questions in any script take."""
@@ -73,7 +74,7 @@ def save_rubric(path: Path, rubric: Rubric) -> None:
     where it cannot be written, or where it is there and is no TOML: nothing else is overwritten.
     """
     text = rubric_text(rubric)
-    if path.exists():
+    if is_there(path):
         before = _text_of(path)
         _toml(path, before)
         with suppress(TOMLKitError, ValueError, TypeError, AttributeError, KeyError, IndexError):
@@ -89,7 +90,7 @@ def _text_of(path: Path) -> str:
     if suffix in _TABLES:
         raise InputError(path, [f"is a table by its name ({suffix}), not a rubric."], _WHAT_A_RUBRIC_IS)
     with suppress(OSError):
-        size = path.stat().st_size if path.is_file() else 0
+        size = path.stat().st_size if seen_at(path) is Found.FILE else 0
         if size > MOST_BYTES_OF_RUBRIC:
             found = f"has {amount_of_file(size)}; at most {amount_of_file(MOST_BYTES_OF_RUBRIC)} are read."
             raise InputError(path, [found], _WHAT_A_RUBRIC_IS)

@@ -12,6 +12,7 @@ from engine.core.formatting import quoted
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.rubrics.files import load_rubric
 from engine.system.paths import rubrics_folder
+from engine.system.places import Found, seen_at
 
 _SHIPPED = ("helpful-harmless", "summaries", "translation", "code", "faithfulness", "style")
 _SUFFIX = ".toml"
@@ -27,7 +28,7 @@ def shipped_rubrics() -> tuple[Rubric, ...]:
 def own_rubrics() -> tuple[Path, ...]:
     """The files in the user's folder of rubrics, by name; empty where there is no such folder."""
     folder = rubrics_folder()
-    return tuple(sorted(folder.glob(f"*{_SUFFIX}"))) if folder.is_dir() else ()
+    return tuple(sorted(folder.glob(f"*{_SUFFIX}"))) if seen_at(folder) is Found.FOLDER else ()
 
 
 def find_rubric(words: str) -> Rubric:

@@ -11,6 +11,7 @@ from pathlib import Path
 from engine.core.errors import EngineError, SetupError
 from engine.core.rubric import Rubric
 from engine.system.paths import rubrics_folder
+from engine.system.places import Found, seen_at
 from gui.work.lanes import Job, JobControl
 
 SUFFIX = ".toml"
@@ -113,7 +114,7 @@ def _paths(others: Sequence[Path]) -> list[Path]:
     from engine.data.rubrics.shipped import own_rubrics
 
     own = own_rubrics()[:_MOST_FILES]
-    return [path for path in dict.fromkeys([*own, *others]) if path.is_file()]
+    return [path for path in dict.fromkeys([*own, *others]) if seen_at(path) is Found.FILE]
 
 
 def _read(path: Path) -> RubricFile:

@@ -27,6 +27,10 @@ KINDS = {
     "structure": (66, "pairs of a chat template and a vocabulary"),
     "turns": (300, "chat templates whose turns are plain text"),
     "tokenizers": (140, "vocabularies of all kinds of tokenizers"),
+    "stores": (600, "run stores with odd values, through the commands"),
+    "paths": (1200, "arguments that name files, with links and names that lead nowhere"),
+    "window_memory": (60, "what the window keeps, damaged"),
+    "cluster_workers": (60, "workers of a cluster that lie; needs requirements-cluster.txt"),
 }
 
 

@@ -55,6 +55,7 @@ def test_facts_come_back_and_nothing_else_is_believed() -> None:
         None,
         {},
         {**facts_json(own), "threads": "2"},
+        {**facts_json(own), "threads": 10**400},
         {**facts_json(own), "llama_cpp": "x" * 5000},
     ):
         with pytest.raises(ValueError, match="fact"):

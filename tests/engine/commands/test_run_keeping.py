@@ -137,3 +137,32 @@ def test_decisions_of_people_need_an_option_of_their_own(
     assert "--with-decisions" in OPTIONS.of(caught.value.remedy)
     assert "1 override, by Ada" in said(capsys)
     assert give(store, "delete", 1, "--yes", "--with-decisions") == 0
+
+
+def test_a_damaged_run_is_listed_as_such_and_deleted_and_the_others_go_on(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with sqlite3.connect(store) as db:
+        db.execute("UPDATE run SET settings = '{}' WHERE id = 2")
+    db.close()
+    assert give(store) == 0
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1].split() == ["2", "0", "damaged"]
+    assert "Run 2: settings: '{}' stands there, and 'mode' is missing." in printed.err
+    assert "runs delete ID" in printed.err
+    with pytest.raises(StoreError, match="Run 2: settings"):
+        give(store, "show", 2)
+    assert give(store, "show", 1) == 0
+    assert give(store, "delete", 2, "--yes") == 0
+    assert "Run 2 (damaged): 0 judged items" in said(capsys)
+    assert give(store) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("calibration", ['{"scale": 1}', '{"tiebreak_calibration": 1, "criteria": []}'])
+def test_a_run_with_a_calibration_of_another_kind_is_named(store: Path, calibration: str) -> None:
+    with sqlite3.connect(store) as db:
+        db.execute("UPDATE run SET calibration = ? WHERE id = 1", (calibration,))
+    db.close()
+    with pytest.raises(StoreError, match="Run 1: calibration: "):
+        give(store, "show", 1)

@@ -18,7 +18,7 @@ from engine.decisions.run_results import load_reviews
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
-from tests.judged import IDENTITY, judged_item
+from tests.judged import IDENTITY, OLD_SETTINGS, judged_item
 
 A, B, GOOD, BAD = Preference
 PLACE = ("safety", "id 0")
@@ -135,7 +135,8 @@ def test_a_store_of_the_second_version_gets_overrides_and_keeps_its_runs(tmp_pat
         db.executescript(statements)
     db.execute(
         "INSERT INTO run VALUES (1, 'key', '2026-01-01T00:00:00+00:00', 'data.tsv', 'd', 1, 'model.gguf',"
-        " 'a model', 'm', '1', '[\"safety\"]', '{}', '{}', NULL, NULL)"
+        " 'a model', 'm', '1', '[\"safety\"]', ?, '{}', NULL, NULL)",
+        (OLD_SETTINGS,),
     )
     db.execute("INSERT INTO judged_item VALUES (1, 0, 'id 0', 'c', NULL, NULL, 0.5, 10, 2)")
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -18,7 +18,7 @@ from engine.core.judgments import NewOverride, NewReview, ReviewState
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.private_copy import delete_kept
 from engine.store.run_store import RunStore
-from tests.judged import IDENTITY, judged_item
+from tests.judged import IDENTITY, OLD_SETTINGS, judged_item
 from tests.read_only import read_only
 
 
@@ -132,7 +132,8 @@ def test_an_older_store_is_upgraded_in_the_copy_alone(tmp_path: Path) -> None:
     db.executescript(STEPS[0][1])
     db.execute(
         "INSERT INTO run VALUES (7, 'key', '2026-01-01T00:00:00+00:00', 'data.tsv', 'd', 1, 'model.gguf',"
-        " 'a model', 'm', '1', '[\"safety\"]', '{}', '{}', NULL)"
+        " 'a model', 'm', '1', '[\"safety\"]', ?, '{}', NULL)",
+        (OLD_SETTINGS,),
     )
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute("PRAGMA user_version = 1")

@@ -1,6 +1,7 @@
 """The store: whole groups or nothing, resume, one process to a run, and errors that say what to do."""
 
 import math
+import pickle
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, Reading
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
-from tests.judged import IDENTITY, judged_item
+from tests.judged import IDENTITY, OLD_SETTINGS, judged_item
 
 
 @pytest.fixture
@@ -182,7 +183,8 @@ def test_a_store_of_the_first_version_is_brought_up_with_all_its_runs(tmp_path: 
     db.executescript(STEPS[0][1])
     db.execute(
         "INSERT INTO run VALUES (7, 'key', '2026-01-01T00:00:00+00:00', 'data.tsv', 'd', 1, 'model.gguf',"
-        " 'a model', 'm', '1', '[\"safety\"]', '{}', '{}', NULL)"
+        " 'a model', 'm', '1', '[\"safety\"]', ?, '{}', NULL)",
+        (OLD_SETTINGS,),
     )
     db.execute("INSERT INTO judged_item VALUES (7, 0, 'one', 'c', NULL, NULL, 0.5, 10, 2)")
     db.execute("INSERT INTO reading VALUES (7, 0, 'safety', 'AB', -1.0, -2.0, -3.0, -4.0)")
@@ -207,18 +209,37 @@ def test_a_run_that_is_judged_by_another_process_is_not_recalibrated(store: RunS
     assert store.run(run.id).calibration == {"some": "calibration"}
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ("UPDATE judged_item SET item_id = x'ff00'", "there are bytes where item_id belongs"),
-        ("UPDATE explanation SET preference = x'41'", "there are bytes where preference belongs"),
-        ("UPDATE explanation SET preference = 'C'", "it holds a value that Tiebreak does not write"),
-        ("UPDATE reading SET log_a = 'nonsense'", "it holds a value that Tiebreak does not write"),
-        ("UPDATE run SET criteria = '-'", "it holds a value that Tiebreak does not write"),
-        ("UPDATE run SET settings = '7'", "it holds a value that Tiebreak does not write"),
-    ],
-)
-def test_what_another_hand_wrote_is_told_in_words(tmp_path: Path, change: str, said: str) -> None:
+DEEP = "[" * 5000 + "]" * 5000
+DAMAGES = [
+    ("UPDATE judged_item SET item_id = x'ff00'", "Run 1, item 1: item id: 2 bytes stands there"),
+    ("UPDATE judged_item SET tokens_read = -5.5", "Run 1, item 1: tokens read: -5.5 stands there"),
+    ("UPDATE judged_item SET seconds = 9e999", "Run 1, item 1: seconds: inf stands there"),
+    ("UPDATE judged_item SET position = -1", "Run 1: position: -1 stands there"),
+    ("UPDATE explanation SET preference = 'C'", "preference: 'C' stands there, not one of A, B, both_good"),
+    ("UPDATE reading SET log_a = 'nonsense'", "reading: 'nonsense' stands there"),
+    ("UPDATE reading SET log_a = 9e18", "reading: 9e+18 stands there, not the logarithm of a probability"),
+    ("UPDATE judged_item SET item_id = CAST(x'ff41' AS TEXT)", "item id: '\\udcffA' stands there"),
+    ("UPDATE run SET criteria = '-'", "Run 1: criteria: it is no JSON"),
+    ("UPDATE run SET criteria = '[1]'", "Run 1: criteria: '[1]' stands there, not a list of texts"),
+    ("UPDATE run SET settings = '7'", "Run 1: settings: '7' stands there, not a record"),
+    ("UPDATE run SET settings = '{}'", "Run 1: settings: '{}' stands there, and 'mode' is missing"),
+    (f"UPDATE run SET settings = '{DEEP}'", "Run 1: settings: it is nested too deeply"),
+    ("UPDATE run SET settings = '{\"a\": 1e999}'", "Run 1: settings: it holds 1e999"),
+    (f"UPDATE run SET manifest = '{{\"a\": {'9' * 400}}}'", "Run 1: manifest: it holds 999"),
+    ("UPDATE run SET manifest = '{\"continued_with\": 3}'", "Run 1: manifest: 3 stands there"),
+    ("UPDATE run SET items = -5.5", "Run 1: items: -5.5 stands there"),
+    ("UPDATE run SET items = 9e999", "Run 1: items: inf stands there"),
+    ("UPDATE run SET created = '2026-01-01'", "Run 1: created: '2026-01-01' stands there"),
+    ("UPDATE run SET dataset_path = 'a' || char(0)", "Run 1: dataset path"),
+    ("UPDATE run SET name = 'a' || char(27)", "Run 1: name"),
+    ("UPDATE run SET rubric = '{}'", "Run 1: rubric: '{}' stands there, and 'name' is missing"),
+]
+
+
+@pytest.mark.parametrize(("change", "said"), DAMAGES)
+def test_what_another_hand_wrote_is_told_with_its_run_and_field(
+    tmp_path: Path, change: str, said: str
+) -> None:
     path = tmp_path / "runs.sqlite"
     with RunStore(path) as store, store.begin(IDENTITY) as run:
         store.add(run.id, [judged_item(0)])
@@ -228,6 +249,35 @@ def test_what_another_hand_wrote_is_told_in_words(tmp_path: Path, change: str, s
     with RunStore(path) as store, pytest.raises(StoreError) as caught:
         store.run(1), list(store.judged(1))
     assert said in caught.value.problem
-    assert "b'" not in caught.value.problem
-    assert "Preference" not in caught.value.problem
-    assert OPTIONS.of(caught.value.remedy).startswith("The file is damaged or something else.")
+    assert len(caught.value.problem) < 300
+    assert "runs delete ID" in OPTIONS.of(caught.value.remedy)
+    assert pickle.loads(pickle.dumps(caught.value)).problem == caught.value.problem
+
+
+def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> None:
+    for fresh in (False, True):
+        with store.begin(IDENTITY, fresh) as run:
+            store.add(run.id, [judged_item(0)])
+    store._db.execute("UPDATE run SET settings = '{}' WHERE id = 1")
+    (damaged,) = store.damaged_runs()
+    assert (damaged.id, damaged.judged, damaged.problem[:16]) == (1, 1, "Run 1: settings:")
+    assert [run.id for run in store.runs()] == [2]
+    assert list(store.judged(2)) == [judged_item(0)]
+    assert "Run 1 (damaged): 1 judged item" in store.contents([1])[0].in_words
+    assert store.delete([1]).ids == (1,)
+    assert (store.damaged_runs(), [run.id for run in store.runs()]) == ([], [2])
+
+
+def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore) -> None:
+    store.note("c" * 64, "Odd.", ["odd"], "Ada")
+    store._db.execute("UPDATE item_note SET tags = '[1]'")
+    assert store.notes(["c" * 64])["c" * 64].text.startswith("The note is damaged.")
+    assert store.tags() == []
+    store.note("c" * 64, "Even.", ["even"], "Ada")
+    assert store.notes(["c" * 64])["c" * 64].text == "Even."
+
+
+def test_what_was_measured_and_is_damaged_is_measured_again(store: RunStore) -> None:
+    store.remember({"one": [0.5], "two": [1.5]})
+    store._db.execute("UPDATE measured SET numbers = '[null]' WHERE key = 'one'")
+    assert store.recall(["one", "two"]) == {"two": (1.5,)}

@@ -20,7 +20,7 @@ from gui.runs.delete_dialog import DeleteDialog
 from gui.runs.differences_dialog import DifferencesDialog
 from gui.runs.run_health import RunHealth
 from gui.runs.runs_dialog import RunsDialog
-from gui.runs.runs_table import ARCHIVED, HEALTH, NAME, RunsTableModel
+from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunsTableModel
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
@@ -260,3 +260,21 @@ def test_a_run_says_what_it_was_asked(qtbot: QtBot, workspace: Workspace) -> Non
     tips = [table.index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in range(table.rowCount())]
     assert "Rubric Mänieren: politeness" in tips[0]
     assert "Rubric task: relevance, naturalness" in tips[-1]
+
+
+def test_a_damaged_run_stands_in_the_list_and_can_only_be_deleted(
+    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
+) -> None:
+    with stored(workspace) as store:
+        store._db.execute("UPDATE run SET criteria = '[1]' WHERE id = 2")
+    workspace.refresh_runs()
+    qtbot.waitUntil(lambda: "damaged" in shown(dialog, MODE), timeout=A_WHILE)
+    assert numbers(dialog) == [3, 2, 1]
+    dialog.choose(2)
+    row = dialog.table.index(dialog.table.row_of(2) or 0, NAME)
+    assert "Run 2: criteria: " in row.data(Qt.ItemDataRole.ToolTipRole)
+    assert not dialog.table.flags(row) & Qt.ItemFlag.ItemIsEditable
+    buttons = (dialog.open_button, dialog.rename_button, dialog.archive_button, dialog.compare_button)
+    assert not any(button.isEnabled() for button in buttons)
+    asked(qtbot, dialog).delete.click()
+    qtbot.waitUntil(lambda: numbers(dialog) == [3, 1], timeout=A_WHILE)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QByteArray
 
-from gui.work.state import MOST_RECENT, State
+from gui.work.state import MOST_OF_QT, MOST_RECENT, State
 
 
 def reopened(state: State) -> State:
@@ -45,13 +45,23 @@ def test_a_damaged_file_counts_as_nothing_kept(tmp_path: Path, damaged: str) -> 
     assert reopened(state).number("size", 7) == 8
 
 
-@pytest.mark.parametrize("kept", ["7", "[1, null, {}]", '"text"', "[["])
+@pytest.mark.parametrize(
+    "kept",
+    ["7", "[1, null, {}]", '"text"', "[[", "[" * 5000, '{"a":' * 99 + "1" + "}" * 99, '{"a": 2147483648}'],
+)
 def test_values_of_another_kind_count_as_nothing_kept(tmp_path: Path, kept: str) -> None:
     state = State(tmp_path)
     state.set_text("recent/datasets", kept)
     state.set_text("choice", kept)
     assert state.recent("datasets") == []
     assert state.record("choice") == {}
+
+
+def test_a_number_beyond_what_it_is_for_counts_as_not_kept(tmp_path: Path) -> None:
+    state = State(tmp_path)
+    for kept in ("2147483648", "9" * 30, "9" * 5000):
+        state.set_text("tab", kept)
+        assert state.number("tab", 3, MOST_OF_QT) == 3
 
 
 def test_recent_files_are_the_newest_first_each_once(tmp_path: Path) -> None:

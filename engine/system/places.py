@@ -1,0 +1,139 @@
+"""What lies at a path: the one gate for names that no file can have, links that lead nowhere, and files that
+cannot be read.
+
+A person, a store or a file of settings may name anything as a path. Whoever asks the system about one asks
+here, so that what the system answers becomes words, and never a fault of the program.
+
+Knows: paths, what the system says of them. Does not know: what is in files, how they are written.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum, auto
+from pathlib import Path
+
+from engine.core.errors import SetupError
+from engine.core.formatting import visible, without_middle
+from engine.core.remedies import Remedy
+
+_LONGEST = 300  # characters of a path that are shown: one of 5,000 would push away what is said of it
+_CHECK_NAME = "Check the name and the folder."
+_CHOOSE_FILE = "Choose the file itself."
+_REASONS = {
+    errno.ENOENT: ("does not exist", _CHECK_NAME),
+    errno.ENOTDIR: ("is named as if it were in a folder, which is a file", _CHECK_NAME),
+    errno.ELOOP: ("is a symbolic link that leads back to itself", f"{_CHOOSE_FILE[:-1]}, or mend the link."),
+    errno.ENAMETOOLONG: ("has a longer name than the system takes", "Choose a shorter name."),
+}
+# What a disk or another person can bring about at any moment, and no fault of the program can.
+_OF_THE_SYSTEM = frozenset(
+    (*_REASONS, errno.EACCES, errno.EPERM, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.ESTALE)
+) - {errno.ENOENT}
+
+
+class Found(Enum):
+    """What lies at a path, once links are followed."""
+
+    NOTHING = auto()
+    FILE = auto()
+    FOLDER = auto()
+    OTHER = auto()  # a device, a pipe
+
+
+def found_at(path: Path) -> Found:
+    """What lies at a path that a person named. SetupError where the system does not let us see."""
+    with reading(path):
+        return look_at(path)
+
+
+def look_at(path: Path) -> Found:
+    """The same for those who have words of their own for an OSError."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return Found.NOTHING
+    if stat.S_ISREG(mode):
+        return Found.FILE
+    return Found.FOLDER if stat.S_ISDIR(mode) else Found.OTHER
+
+
+def is_there(path: Path) -> bool:
+    """Whether anything lies at a path. SetupError where the system does not let us see."""
+    return found_at(path) is not Found.NOTHING
+
+
+def seen_at(path: Path) -> Found:
+    """What can be seen at a path: nothing, too, where the system does not let us see."""
+    try:
+        return found_at(path)
+    except SetupError:
+        return Found.NOTHING
+
+
+def real_path(path: Path) -> Path:
+    """Where a path leads once links are followed, as an absolute one.
+
+    One that leads nowhere stays as far as it can be followed, so that it can be compared and refused later.
+    """
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return Path(os.path.abspath(path))  # noqa: PTH100 - `absolute` would keep `..`
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """While a file or a folder is read: what the system says against it becomes a SetupError."""
+    refuse_impossible(path)
+    try:
+        yield
+    except OSError as error:
+        raise cannot_read(path, error) from error
+
+
+def cannot_read(path: Path, error: OSError) -> SetupError:
+    """Why a path cannot be read, and what to do."""
+    if isinstance(error, PermissionError):
+        return SetupError(f"No permission to read {shown(path)}.", "Change its permissions, or copy it.")
+    if error.errno in _REASONS:
+        reason, remedy = _REASONS[error.errno]
+        return SetupError(f"{shown(path)} {reason}.", remedy)
+    return SetupError(
+        f"{shown(path)} could not be read: {error.strerror or error}.", "Check the disk, or copy the file."
+    )
+
+
+def reason_of(error: OSError) -> str:
+    """What the system said, as a clause."""
+    reason, _ = _REASONS.get(error.errno or 0, ("", ""))
+    return f"it {reason}" if reason else error.strerror or str(error)
+
+
+def shown(path: Path) -> str:
+    """A path for people: whole where it could be one, else without its middle."""
+    return visible(without_middle(str(path), _LONGEST))
+
+
+def said_of_system(error: BaseException) -> SetupError | None:
+    """The last net: an error with which the system refused a file that nobody asked the gate for.
+
+    None where it may as well be a fault of the program.
+    """
+    if not isinstance(error, OSError) or error.filename is None or error.errno not in _OF_THE_SYSTEM:
+        return None
+    return cannot_read(Path(os.fsdecode(error.filename)), error)
+
+
+def refuse_impossible(path: Path) -> None:
+    """SetupError for a name that no file can have, on whatever system."""
+    try:
+        possible = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise SetupError(
+            f"{shown(path)!r} has a character that no file name can have.", Remedy("Choose another name.")
+        )
