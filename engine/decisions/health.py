@@ -179,7 +179,7 @@ def _label_signs(answers: Answers) -> Iterator[Symptom]:
 
 
 def _plain_signs(answers: Answers) -> Iterator[Symptom]:
-    """What is beyond the serious limit already, of few items. A label that most of them have is no sign yet."""
+    """What is beyond the serious limit already, of few items; one label for most is no sign yet."""
     found = chain(_mass_sign(answers, FEWEST_ITEMS), _flipped_sign(answers, FEWEST_ITEMS))
     yield from (symptom for symptom in found if symptom.serious)
 
@@ -231,14 +231,15 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
     high = {name: share for name, share in flipped.items() if share > limit.look}
     if not high:
         return
-    shown = f"{_range(high)} of the" if least == LEAST_ITEMS else _flips(answers, high)
+    share = f"{_range(high)} of the" if least == LEAST_ITEMS else _flips(answers, high)
+    shown = f"At least {share}" if partly else share
     some = f"; {read:,} of {labels:,} labels were read in both orders" if partly else ""
     yield Symptom(
         Sign.FLIPPED,
         high,
         limit.look,
         _more_than_half(flipped, lambda share: share > limit.from_serious),
-        f"{'At least ' if partly else ''}{shown} labels on {_names(high, flipped)} change when the responses change"
+        f"{shown} labels on {_names(high, flipped)} change when the responses change"
         f" places (expected: at most {percent(limit.look)}{some}): there the order decides, not the text.",
         _LARGER,
     )

@@ -403,7 +403,7 @@ def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> Non
     facts = {row[0]: row[1] for row in page.table("weighted judge")}
     assert facts["comparisons"] == "4"
     shares = {row[0]: row[1] for row in page.table("against the human overall label")}
-    assert shares["weighted winner is the human one"] == "75.0 %"
+    assert shares["weighted winner or tie is the human one"] == "75.0 %"
     assert page.table("", "weighted A")[0] == ["human A", "2", "0", "0"]
     assert "Weights: overall quality 1.000." in page.text
 
