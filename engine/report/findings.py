@@ -12,6 +12,7 @@ from engine.core.items import PREFERENCES
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched
+from engine.report.measure_tables import accuracy_table
 from engine.report.order_tables import margin_sentences
 
 
@@ -94,7 +95,8 @@ def figure_in_words(
                 f" most frequent label {percent(measure.baselines.most_frequent)}"
                 for measure in evaluation.labels.values()
             ]
-            return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
+            said = f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
+            return f"{said} {accuracy_table(evaluation).note}".rstrip()
         case "labels":
             return "Bars of how often people and the judge gave each label; the table above has the numbers."
         case "confusion":
