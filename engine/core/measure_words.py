@@ -17,6 +17,11 @@ MACRO_F1 = (
     "The mean over the labels that occur of how well each is found, its F1 score (0 to 1): rare labels count"
     " as much as frequent ones."
 )
+BETTER = (
+    "Is the judge better than the best of the trivial judges on these very items, which stands in brackets?"
+    " “Yes”: the whole 95 % interval of the difference is above 0; “not surely”: it includes 0; “no”: the"
+    " accuracy is not above it."
+)
 ROUGE_L = (
     "How far the words of the judge's explanation are those of the human one in the same order, × 100. It"
     " measures likeness of words, not whether an explanation is right."

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES
-from engine.core.measure_words import MACRO_F1
+from engine.core.measure_words import BETTER, MACRO_F1
 from engine.core.value_tables import Column, Kind, Partial, Row, Table
 from engine.measure.accuracy import mean
 from engine.measure.baselines import Baselines
@@ -40,6 +40,9 @@ _BASELINES = (
     Column("longer", "longer", Kind.SHARE, "What a judge reaches that always prefers the longer response."),
     Column("random", "random", Kind.SHARE, "What guessing among the four labels reaches."),
 )
+TRIVIAL = {column.key: column.title for column in _BASELINES}
+"""What the trivial judges are called, by their names in Baselines."""
+
 _ACCURACY = (
     CRITERION,
     LABELS,
@@ -57,7 +60,7 @@ _ACCURACY = (
         "better",
         "better?",
         Kind.TEXT,
-        "Is the judge better than the most frequent label? “Not surely”: the difference may be 0.",
+        BETTER,
     ),
 )
 _PEOPLE = (
@@ -136,7 +139,7 @@ def accuracy_table(evaluation: Evaluation) -> Table:
             *_baseline_values([measure.baselines]),
             measure.kappa,
             measure.macro_f1,
-            measure.better_than_most_frequent,
+            measure.better if measure.better == "-" else f"{measure.better} ({TRIVIAL[measure.rival]})",
         ]
         for measure in measures
     ]
