@@ -24,9 +24,8 @@ def one_labels(
     judgments: Mapping[str, Sequence[AnyJudgment]], calibration: Calibration | None
 ) -> dict[str, OneLabel]:
     """By criterion that the calibration decides; criteria with several labels are left out."""
-    found = {
-        name: _one_label(judgments.get(name, ())) for name in (calibration.criteria if calibration else ())
-    }
+    decided = calibration.criteria if calibration else ()
+    found = {name: _one_label(column) for name, column in judgments.items() if name in decided}
     return {name: one for name, one in found.items() if one is not None}
 
 
@@ -55,12 +54,12 @@ def one_label_sentence(found: Mapping[str, OneLabel], out_of_fold: Container[str
     """
     if not found:
         return ""
-    named = "; ".join(
-        f"{words(name)} “{words(one.label)}” for all {one.items:,} items"
-        f"{', cross-validated too' if name in out_of_fold else ''}"
+    named = ", ".join(
+        f"{words(name)} (“{words(one.label)}” for all {one.items:,} items"
+        f"{', cross-validated too' if name in out_of_fold else ''})"
         for name, one in found.items()
     )
     return (
-        f"With this calibration everything gets one label: {named}. There nothing is judged any more: it is"
+        f"This calibration gives one label to everything on {named}. There nothing is judged any more: it is"
         " right as often as always giving that label."
     )

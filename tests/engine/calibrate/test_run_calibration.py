@@ -65,8 +65,8 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     judged = stored_run(tmp_path, gold, {"safety": [SURE_A] * 24, "relevance": useful})
     made = calibrate_run(match(judged, gold))
     assert judged.results is not None
-    said = "With this calibration everything gets one label: safety “B” for all 24 items"
-    assert made.one_label_sentence(judged.results).startswith(f"{said}, cross-validated too. There nothing")
+    said = "This calibration gives one label to everything on safety (“B” for all 24 items"
+    assert made.one_label_sentence(judged.results).startswith(f"{said}, cross-validated too). There nothing")
     assert made.trivial["safety"] == ("most_frequent", pytest.approx(2 / 3))
     *_, warned = calibration_warnings(made)
     assert warned.endswith("on these items: safety 66.7 % (most frequent 66.7 %).")
@@ -75,7 +75,7 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     after = system_of_run(results)
     assert [row[-1] for row in changes_table(judged.results, results).texts()] == ["B", ""]
     assert "calibrated on gold.tsv, to one label on safety (B)" in after.description
-    assert f"{said}. There nothing is judged any more" in " ".join(in_short(evaluate(match(after, gold))))
+    assert f"{said}). There nothing is judged any more" in " ".join(in_short(evaluate(match(after, gold))))
 
 
 def test_a_criterion_with_one_label_is_left_out_with_the_reason(system: System, gold: Dataset) -> None:

@@ -14,6 +14,7 @@ from engine.calibrate.run_calibration import calibrate_run
 from engine.core.formatting import visible
 from engine.core.judgments import Agreement, NewReview
 from engine.core.measure_words import NO_WIDTH
+from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
 from engine.decisions.run_results import load_results
@@ -203,8 +204,9 @@ def test_an_interval_without_width_is_not_taken_for_certainty(tmp_path: Path) ->
 
 def test_the_page_takes_the_width_there_is_and_wide_tables_may_break_their_cells(tmp_path: Path) -> None:
     names = [f"criterion_{number}" for number in range(12)]
-    gold = dataset({name: [A, B] * 2 for name in names})
-    found = run_of(tmp_path, gold, {name: [SURE_A] * 4 for name in names})
+    asked = replace(ELOQUENT, criteria=tuple(Criterion(name, "Which is better?") for name in names))
+    gold = replace(dataset({name: [A, B] * 2 for name in names}), rubric=asked)
+    found = run_of(tmp_path, gold, {name: [SURE_A] * 4 for name in names}, rubric=asked)
     slices = [measure_slices(found, slicing(gold, "longer"))]
     page = Page(report_html(gather(evaluate(found), slices=slices), {}))
     (body,) = re.findall(r"body {[^}]*max-width: (\d+)rem", page.source)

@@ -52,7 +52,7 @@ def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
     save_calibration(tmp_path / "one.json", made)
     panel.load(tmp_path / "one.json")
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
-    said = "With this calibration everything gets one label: safety “B” for all"
+    said = "This calibration gives one label to everything on safety (“B” for all"
     assert not panel._one_label.isHidden()
     assert panel._one_label.text().startswith(said)
     assert [panel.changes.index(row, 4).data() for row in range(5)].count("B") == 1
