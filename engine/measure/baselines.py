@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.items import PREFERENCES, Item, Preference
-from engine.measure.accuracy import most_frequent_label, share_right
+from engine.measure.accuracy import Labels, most_frequent_label, share_right
 from engine.measure.folds import LEAST_GROUPS, grouped_folds
 from engine.measure.matching import Pair
 
@@ -24,17 +24,19 @@ class Baselines:
     most_frequent: float | None
     always_a: float
     longer: float
-    random: float = 1 / len(PREFERENCES)
+    random: float
 
 
 def baselines(pairs: Sequence[Pair]) -> Baselines:
     """The baselines on these pairs, of which there is at least one."""
     gold = [pair.gold.preference for pair in pairs]
     guessed = most_frequent_by_fold(pairs)
+    share = {name: sum(right) / len(right) for name, right in trivial_judges(pairs).items()}
     return Baselines(
         most_frequent=share_right(guessed, gold) if guessed else None,
-        always_a=share_right([Preference.A] * len(gold), gold),
-        longer=share_right([longer_response(pair.item) or Preference.A for pair in pairs], gold),
+        always_a=share["always_a"],
+        longer=share["longer"],
+        random=share["random"],
     )
 
 
@@ -47,7 +49,7 @@ def trivial_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
     gold = [pair.gold.preference for pair in pairs]
     frequent = most_frequent_label([label for label in gold if label is not None])
     longer = [longer_response(pair.item) or Preference.A for pair in pairs]
-    given = {
+    given: dict[str, Labels] = {
         "most_frequent": [frequent] * len(gold),
         "longer": longer,
         "always_a": [Preference.A] * len(gold),

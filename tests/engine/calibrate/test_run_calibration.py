@@ -67,7 +67,7 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     assert judged.results is not None
     said = "This calibration gives one label to everything on safety (“B” for all 24 items"
     assert made.one_label_sentence(judged.results).startswith(f"{said}, cross-validated too). There nothing")
-    assert made.trivial["safety"] == ("most_frequent", pytest.approx(2 / 3))
+    assert made.trivial["safety"] == ("most_frequent", 2 / 3)
     *_, warned = calibration_warnings(made)
     assert warned.endswith("on these items: safety 66.7 % (most frequent 66.7 %).")
     assert not judged.results.one_label_sentence  # before it is applied

@@ -99,7 +99,8 @@ def test_better_is_held_against_the_longer_response_where_that_is_right_more_oft
     # The longer response is right on 80 %, the most frequent label on 60 %: 65 % is nothing.
     outputs = [("long", "no") if label is A else ("no", "long") for label in wrong_at(range(4, 40, 5))]
     score = measured(wrong_at(wrong), wrong_at(range(0)), outputs=outputs)
-    assert (score.rival, score.rival_accuracy, score.better) == ("longer", pytest.approx(0.8), expected)
+    assert (score.rival, score.better) == ("longer", expected)
+    assert score.rival_accuracy == pytest.approx(0.8)
     shown = accuracy_table(evaluate(matched(wrong_at(wrong), wrong_at(range(0)), outputs=outputs)))
     assert shown.texts()[0][-1] == f"{expected} (longer)"
 
