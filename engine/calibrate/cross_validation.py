@@ -84,6 +84,11 @@ class CalibrationReport:
     calibration: CriterionCalibration
     probabilities_after: FloatArray = field(compare=False, repr=False)
 
+    @property
+    def one_label_out_of_fold(self) -> bool:
+        """Whether all items, each calibrated by what was fitted without it, get the same label."""
+        return len(np.unique(self.probabilities_after.argmax(axis=1))) == 1
+
 
 def calibrate_criterion(
     criterion: str, log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]

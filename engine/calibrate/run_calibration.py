@@ -17,6 +17,9 @@ from engine.core.remedies import Remedy, Step
 from engine.core.run_records import refuse_submitted
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.decision import average
+from engine.decisions.one_label import one_label_sentence
+from engine.decisions.run_results import RunResults
+from engine.measure.baselines import best_trivial, trivial_judges
 from engine.measure.matching import Matched, Pair
 
 
@@ -25,13 +28,20 @@ class CalibratedRun:
     """A calibration with the report of each of its criteria.
 
     `unscored`: by criterion, labelled items without a reading; they take no part. `left_out`: the reason by
-    criterion, for those that could not be calibrated.
+    criterion, for those that could not be calibrated. `trivial`: the best of the trivial judges on the same
+    items, named as in Baselines, and its accuracy (0 to 1).
     """
 
     calibration: Calibration
     reports: Mapping[str, CalibrationReport]
     unscored: Mapping[str, int]
     left_out: Mapping[str, str]
+    trivial: Mapping[str, tuple[str, float]]
+
+    def one_label_sentence(self, results: RunResults) -> str:
+        """What is to be said where it gives one label to everything, of a run that it would decide."""
+        out_of_fold = {name for name, report in self.reports.items() if report.one_label_out_of_fold}
+        return one_label_sentence(results.calibrated(self.calibration).one_labels, out_of_fold)
 
 
 def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> CalibratedRun:
@@ -47,7 +57,7 @@ def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> Calibr
             Remedy(Step.CHOOSE_RUN),
         )
     refuse_submitted(results.run, "be calibrated")
-    reports, unscored, left_out = {}, {}, {}
+    reports, unscored, left_out, trivial = {}, {}, {}, {}
     for name, pairs in matched.pairs.items():
         if cancel is not None:
             cancel.raise_if_requested()
@@ -55,6 +65,7 @@ def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> Calibr
         unscored[name] = len(pairs) - len(read)
         try:
             reports[name] = _report(name, read)
+            trivial[name] = best_trivial(trivial_judges(read))
         except SetupError as error:
             left_out[name] = error.problem
     if not reports:
@@ -69,7 +80,7 @@ def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> Calibr
         criteria={name: report.calibration for name, report in reports.items()},
         measured={name: _measured(report) for name, report in reports.items()},
     )
-    return CalibratedRun(calibration, reports, unscored, left_out)
+    return CalibratedRun(calibration, reports, unscored, left_out, trivial)
 
 
 def _report(criterion: str, pairs: list[Pair]) -> CalibrationReport:

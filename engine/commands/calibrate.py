@@ -56,6 +56,8 @@ def run(options: argparse.Namespace) -> int:
     save_calibration(options.out, made.calibration)
     against = printable(matched.dataset.name)
     print(f"{system.name}, cross-validated on {against}; no instruction is on both sides.\n")
+    if system.results is not None and (sentence := made.one_label_sentence(system.results)):
+        print(f"{sentence}\n")
     print(printed(quality_table(made.reports)))
     print(f"\n{printed(parameter_table(made.reports))}")
     print(f"\nCalibration: {options.out}")

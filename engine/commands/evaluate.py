@@ -7,7 +7,15 @@ import argparse
 from pathlib import Path
 
 from engine.commands.shared.column_arguments import read_labels
-from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, printed
+from engine.commands.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    interruptible,
+    printable,
+    printed,
+    tell,
+)
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
     add_gold,
@@ -75,6 +83,8 @@ def run(options: argparse.Namespace) -> int:
     against = printable(matched.dataset.name)
     print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items")
     print(f"{health_lines(matched.system.health)}\n")
+    if matched.system.results and matched.system.results.one_labels:
+        tell(matched.system.results.one_label_sentence)
     _print_tables(evaluation, options.confusion)
     if matched.system.results is not None:
         print_by_way(matched.system.results, matched.dataset)

@@ -352,6 +352,8 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     model = printable(plan.model.name)
     print(f"\n{results.run.title}: {_part_in_words(made)}, {model}, {how}")
     print(health_lines(run_health(results)))
+    if results.one_labels:
+        tell(results.one_label_sentence)
     print(f"\n{distribution(count_run(results))}")
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")

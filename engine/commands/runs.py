@@ -169,7 +169,7 @@ def _facts_of_model(results: RunResults) -> dict[str, str]:
         "prompt": f"version {identity.prompt_version}",
         "rubric": " ".join(f"{identity.asked.name}. {identity.asked.source}".split()),
         "read in": read_in_words(results),
-        "calibrated": f"on {results.calibration.dataset}" if results.calibration else "no",
+        "calibrated": results.calibrated_in_words or "no",
         **{
             FACT_WORDS.get(key, words(key)): value_in_words(value)
             for key, value in made.items()
@@ -241,6 +241,8 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
         store.calibrate(options.id, calibration.as_json() if calibration else None)
     made = f"calibrated with {options.calibration}" if calibration else "not calibrated"
     print(f"Run {options.id} is now {made}.\n")
+    if after.one_labels:
+        tell(after.one_label_sentence)
     print(printed(changes_table(before, after)))
     return warn_of_gaps(after)
 

@@ -52,7 +52,9 @@ class Symptom:
 
 @dataclass(frozen=True)
 class Health:
-    """What was found in the judgments of `items` items; `enough`: whether these are enough to say it."""
+    """What was found in the judgments of `items` items; `enough`: whether these are enough for a verdict. Of
+    too few, the symptoms are only those that are plain already.
+    """
 
     items: int
     enough: bool
@@ -75,6 +77,8 @@ class Health:
                 return "The model may not judge as it should."
             case HealthVerdict.DOES_NOT_JUDGE:
                 return "The model does not judge: do not use its labels."
+            case HealthVerdict.TOO_FEW if self.symptoms:
+                return "The items are too few to judge the model by, but what they show speaks against it."
             case _:
                 return ""
 
@@ -84,7 +88,8 @@ class Health:
         items = f"{self.items:,} item{'' if self.items == 1 else 's'}"
         match self.verdict:
             case HealthVerdict.TOO_FEW:
-                return f"Whether the model judges cannot be said yet: {items} are too few."
+                said = f"Whether the model judges cannot be said yet: {items} are too few."
+                return f"{said} But in what it gave for them:" if self.symptoms else said
             case HealthVerdict.JUDGES:
                 return f"Nothing in what the model gave for {items} speaks against it."
             case _:
@@ -93,7 +98,7 @@ class Health:
     @property
     def doubted(self) -> bool:
         """Whether something was found that a person must know before the labels are used."""
-        return self.verdict in {HealthVerdict.LOOK, HealthVerdict.DOES_NOT_JUDGE}
+        return bool(self.symptoms)
 
     def remedies(self, word: Callable[[Remedy], str] = str) -> str:
         """What to do about the signs, each remedy once; empty where there is none."""

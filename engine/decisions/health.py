@@ -23,6 +23,7 @@ from engine.decisions.run_results import RunResults
 from engine.decisions.sentences import repeats_a_sentence
 
 LEAST_ITEMS = 10
+FEWEST_ITEMS = 3  # from these on, and below LEAST_ITEMS, what is plain already is said
 MOST_ITEMS = 2000  # that are looked at: more say the same, and take seconds
 
 
@@ -132,7 +133,7 @@ def answers_health(answers: Answers, explains: bool, english: bool = True) -> He
     labelled = [any(answer.label for answer in given) for given in zip(*answers.values(), strict=True)]
     items = sum(labelled)
     if items < LEAST_ITEMS:
-        return Health(items, enough=False)
+        return Health(items, False, tuple(_plain_signs(answers)))
     found = [*_label_signs(answers), *(_text_signs(answers, english) if explains else ())]
     return Health(items, True, tuple(found))
 
@@ -171,7 +172,20 @@ def _way_masses(judgment: Judgment) -> dict[Way, float]:
 
 
 def _label_signs(answers: Answers) -> Iterator[Symptom]:
-    mass, limit = _means(answers, lambda answer: answer.format_mass), LIMITS[Sign.FORMAT_MASS]
+    yield from _mass_sign(answers)
+    yield from _way_sign(answers)
+    yield from _flipped_sign(answers)
+    yield from _one_label(answers)
+
+
+def _plain_signs(answers: Answers) -> Iterator[Symptom]:
+    """What is beyond the serious limit already, of few items; one label for most is no sign yet."""
+    found = chain(_mass_sign(answers, FEWEST_ITEMS), _flipped_sign(answers, FEWEST_ITEMS))
+    yield from (symptom for symptom in found if symptom.serious)
+
+
+def _mass_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Symptom]:
+    mass, limit = _means(answers, lambda answer: answer.format_mass, least), LIMITS[Sign.FORMAT_MASS]
     low = {name: value for name, value in mass.items() if value < limit.look}
     if low:
         yield Symptom(
@@ -184,9 +198,6 @@ def _label_signs(answers: Answers) -> Iterator[Symptom]:
             " understand what to do.",
             Remedy("Choose an instruction-tuned model with its own chat template."),
         )
-    yield from _way_sign(answers)
-    yield from _flipped_sign(answers)
-    yield from _one_label(answers)
 
 
 def _way_sign(answers: Answers) -> Iterator[Symptom]:
@@ -210,27 +221,34 @@ def _way_sign(answers: Answers) -> Iterator[Symptom]:
         )
 
 
-def _flipped_sign(answers: Answers) -> Iterator[Symptom]:
+def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Symptom]:
     """The share of flipped labels; where some were read in one order only, what it is at least."""
     known = [[answer.flipped is not None for answer in column if answer.label] for column in answers.values()]
     read, labels = sum(map(sum, known)), sum(map(len, known))
     partly = 0 < read < labels
     limit = LIMITS[Sign.FLIPPED]
-    flipped = _means(answers, _surely_flipped if partly else lambda answer: answer.flipped)
+    flipped = _means(answers, _surely_flipped if partly else lambda answer: answer.flipped, least)
     high = {name: share for name, share in flipped.items() if share > limit.look}
     if not high:
         return
-    least = "At least " if partly else ""
+    share = f"{_range(high)} of the" if least == LEAST_ITEMS else _flips(answers, high)
+    shown = f"At least {share}" if partly else share
     some = f"; {read:,} of {labels:,} labels were read in both orders" if partly else ""
     yield Symptom(
         Sign.FLIPPED,
         high,
         limit.look,
         _more_than_half(flipped, lambda share: share > limit.from_serious),
-        f"{least}{_range(high)} of the labels on {_names(high, flipped)} change when the responses change"
+        f"{shown} labels on {_names(high, flipped)} change when the responses change"
         f" places (expected: at most {percent(limit.look)}{some}): there the order decides, not the text.",
         _LARGER,
     )
+
+
+def _flips(answers: Answers, criteria: Iterable[str]) -> str:
+    """How many labels are flipped, of few: `8 of 8`."""
+    labels = [answer for name in criteria for answer in answers[name] if answer.label]
+    return f"{sum(answer.flipped is True for answer in labels):,} of {len(labels):,}"
 
 
 def _surely_flipped(answer: Answer) -> float | None:
@@ -260,15 +278,15 @@ def _more_than_half(values: Mapping[str, float], serious: Callable[[float], bool
     return 2 * sum(map(serious, values.values())) > len(values)
 
 
-def _means(answers: Answers, measure: Callable[[Answer], float | None]) -> dict[str, float]:
+def _means(
+    answers: Answers, measure: Callable[[Answer], float | None], least: int = LEAST_ITEMS
+) -> dict[str, float]:
     """The mean of a measure by criterion, over the answers that have it; without criteria with too few."""
     known = {
         name: [value for answer in column if (value := measure(answer)) is not None]
         for name, column in answers.items()
     }
-    return {
-        name: math.fsum(values) / len(values) for name, values in known.items() if len(values) >= LEAST_ITEMS
-    }
+    return {name: math.fsum(values) / len(values) for name, values in known.items() if len(values) >= least}
 
 
 # Explanations

@@ -15,6 +15,7 @@ from engine.core.settings import Mode, settings_of
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.calibration import Calibration, calibration_of
 from engine.decisions.decision import decide_all
+from engine.decisions.one_label import OneLabel, calibrated_in_words, one_label_sentence, one_labels
 from engine.store.row_gate import Gate
 from engine.store.run_store import RunStore
 
@@ -77,6 +78,21 @@ class RunResults:
 
     def _all(self) -> Iterator[AnyJudgment]:
         return chain.from_iterable(self.judgments.values())
+
+    @property
+    def one_labels(self) -> dict[str, OneLabel]:
+        """Where the calibration gives one label to everything that the model scored, by criterion."""
+        return one_labels(self.judgments, self.calibration)
+
+    @property
+    def calibrated_in_words(self) -> str:
+        """On what it is calibrated, in a few words; empty where it is not."""
+        return calibrated_in_words(self.calibration, self.one_labels) if self.calibration else ""
+
+    @property
+    def one_label_sentence(self) -> str:
+        """What is to be said of a calibration that gives one label to everything; empty for any other."""
+        return one_label_sentence(self.one_labels)
 
     @property
     def unscored(self) -> int:

@@ -66,7 +66,7 @@ class RunKeeper:
 
     def end(self) -> Iterator[HealthSeen]:
         """After the last group."""
-        if self._watch.items > LEAST_ITEMS:
+        if self._watch.items != LEAST_ITEMS:  # of these it was said
             yield HealthSeen(self._watch.health)
 
     def _columns(self, judged: Sequence[JudgedItem]) -> list[tuple[AnyJudgment, ...]]:

@@ -3,11 +3,11 @@
 Knows: pairs and folds. Does not know: systems, files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.items import PREFERENCES, Item, Preference
-from engine.measure.accuracy import most_frequent_label, share_right
+from engine.measure.accuracy import Labels, most_frequent_label, share_right
 from engine.measure.folds import LEAST_GROUPS, grouped_folds
 from engine.measure.matching import Pair
 
@@ -24,18 +24,47 @@ class Baselines:
     most_frequent: float | None
     always_a: float
     longer: float
-    random: float = 1 / len(PREFERENCES)
+    random: float
 
 
 def baselines(pairs: Sequence[Pair]) -> Baselines:
     """The baselines on these pairs, of which there is at least one."""
     gold = [pair.gold.preference for pair in pairs]
     guessed = most_frequent_by_fold(pairs)
+    share = {name: sum(right) / len(right) for name, right in trivial_judges(pairs).items()}
     return Baselines(
         most_frequent=share_right(guessed, gold) if guessed else None,
-        always_a=share_right([Preference.A] * len(gold), gold),
-        longer=share_right([longer_response(pair.item) or Preference.A for pair in pairs], gold),
+        always_a=share["always_a"],
+        longer=share["longer"],
+        random=share["random"],
     )
+
+
+def trivial_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
+    """By the names of Baselines, for each pair whether that judge is right (1 or 0; of guessing the chance).
+
+    The most frequent label is that of these very pairs: the cross-validated one is too easy to beat where
+    labels are about equally frequent.
+    """
+    gold = [pair.gold.preference for pair in pairs]
+    frequent = most_frequent_label([label for label in gold if label is not None])
+    longer = [longer_response(pair.item) or Preference.A for pair in pairs]
+    given: dict[str, Labels] = {
+        "most_frequent": [frequent] * len(gold),
+        "longer": longer,
+        "always_a": [Preference.A] * len(gold),
+    }
+    right = {
+        name: [float(label is human) for label, human in zip(labels, gold, strict=True)]
+        for name, labels in given.items()
+    }
+    return {**right, "random": [1 / len(PREFERENCES)] * len(gold)}
+
+
+def best_trivial(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
+    """The name of the one that is right most often, of equally good ones the first; its accuracy (0 to 1)."""
+    name = max(judges, key=lambda each: sum(judges[each]))
+    return name, sum(judges[name]) / len(judges[name])
 
 
 def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:

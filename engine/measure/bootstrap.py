@@ -32,17 +32,26 @@ def bootstrap_interval(values: Sequence[float], groups: Sequence[Hashable]) -> I
     Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13; groups as in Davison and
     Hinkley, Bootstrap Methods and their Application (1997), 3.8.
     """
+    return least_interval([values], groups)
+
+
+def least_interval(rows: Sequence[Sequence[float]], groups: Sequence[Hashable]) -> Interval | None:
+    """The interval of the least of several means over the same items, as above.
+
+    Which mean is the least is found anew in each draw: the whole interval is above 0 only where all are.
+    """
     numbers = group_numbers(groups)
     if len(set(numbers.tolist())) < LEAST_GROUPS:
         return None
-    sums = np.bincount(numbers, weights=np.asarray(values, dtype=np.float64))
+    sums = [np.bincount(numbers, weights=np.asarray(row, dtype=np.float64)) for row in rows]
     sizes = np.bincount(numbers)
     random = np.random.default_rng(_SEED)
     means = []
     for start in range(0, RESAMPLES, _RESAMPLES_AT_ONCE):
         count = min(_RESAMPLES_AT_ONCE, RESAMPLES - start)
-        drawn = random.integers(len(sums), size=(count, len(sums)))
-        means.append(sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1))
+        drawn = random.integers(len(sizes), size=(count, len(sizes)))
+        least = np.min([row[drawn].sum(axis=1) for row in sums], axis=0)
+        means.append(least / sizes[drawn].sum(axis=1))
     low, high = np.quantile(np.concatenate(means), [_TAIL, 1 - _TAIL])
     return Interval(float(low), float(high))
 

@@ -82,7 +82,8 @@ class Comparison:
     criterion, what each run was asked where that differs, so that it is not compared. `borda_labels`,
     `borda_explanations`: by system, the Borda count over the accuracies of all criteria (sub-task 1) and over
     the explanation measures of all criteria that all explaining systems have (sub-task 2, explaining
-    systems alone; empty with fewer than two of them).
+    systems alone; empty with fewer than two of them). `trivial`: by criterion, the best of the trivial judges
+    on these items, named as in Baselines, and its accuracy (0 to 1).
     """
 
     systems: tuple[str, ...]
@@ -94,6 +95,7 @@ class Comparison:
     agreements: tuple[PairAgreement, ...]
     differences: tuple[Difference, ...]
     asked_otherwise: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    trivial: Mapping[str, tuple[str, float]] = field(default_factory=dict)
 
     @property
     def not_compared(self) -> list[str]:
@@ -158,6 +160,7 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         for name in criteria
     ]
     explained = [measure for measure in explained if any(value is not None for value in measure.values)]
+    labels = evaluations[0].labels
     return Comparison(
         systems=names,
         items=evaluations[0].matched.items,
@@ -172,6 +175,7 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         ),
         differences=tuple(_differences(evaluations, criteria)),
         asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
+        trivial={name: (labels[name].rival, labels[name].rival_accuracy) for name in criteria},
     )
 
 

@@ -22,17 +22,9 @@ from engine.measure.matching import Matched
 from engine.measure.people_agreement import PeopleAgreement, people_agreement
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
-    *("criterion", "items", "accuracy", "interval", "lead", "kappa", "macro_f1", "confusion", "unscored"),
-    *(
-        "predicted",
-        "human",
-        "flipped",
-        "in_both_orders",
-        "format_mass",
-        "longer",
-        "longer_human",
-        "baselines",
-    ),
+    *("criterion", "items", "accuracy", "interval", "rival", "lead", "kappa", "macro_f1"),
+    *("confusion", "unscored", "predicted", "human", "flipped", "in_both_orders", "format_mass"),
+    *("longer", "longer_human", "baselines"),
 )
 _ACCURACY_DIGITS, _EXPLANATION_DIGITS = 2, 3  # as the task's script rounds them
 
@@ -62,9 +54,9 @@ class Evaluation:
         return sum(measures.accuracy for measures in self.labels.values()) / len(self.labels)
 
     @property
-    def most_frequent(self) -> float | None:
-        """The mean over the criteria of the most-frequent-label baseline (0 to 1)."""
-        return mean_of(measures.baselines.most_frequent for measures in self.labels.values())
+    def trivial(self) -> float:
+        """The mean over the criteria of what the best trivial judge of each reaches (0 to 1)."""
+        return sum(measures.rival_accuracy for measures in self.labels.values()) / len(self.labels)
 
     def explanation_mean(self, measure: str) -> float | None:
         """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""

@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
 
 from engine.core.items import PREFERENCES, Preference
-from engine.measure.accuracy import Labels, mean, most_frequent_label, share_right
-from engine.measure.baselines import Baselines, baselines, longer_response
-from engine.measure.bootstrap import Interval, bootstrap_interval
+from engine.measure.accuracy import Labels, mean, share_right
+from engine.measure.baselines import (
+    Baselines,
+    baselines,
+    best_trivial,
+    longer_response,
+    trivial_judges,
+)
+from engine.measure.bootstrap import Interval, bootstrap_interval, least_interval
 from engine.measure.label_counts import LabelCounts, count_labels
 from engine.measure.matching import Pair
 
@@ -24,8 +30,9 @@ class LabelMeasures(LabelCounts):
     """One criterion over its labelled items: what the labels say by themselves, and how they agree.
 
     `accuracy`: share (0 to 1) of the items whose prediction equals the human label; an unscored one counts
-    as wrong. `interval`: its bootstrap 95 % interval, None for a single instruction. `lead`: how much it is
-    above always giving the label that is the most frequent on the same items, with the interval of that.
+    as wrong. `interval`: its bootstrap 95 % interval, None for a single instruction. `rival`: the best of
+    the trivial judges on the same items, named as in Baselines, of equally good ones the first of
+    `trivial_judges`. `lead`: how much more accurate than the rival, with the interval of that.
     `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one and the same label
     only. `macro_f1`: mean over the labels that occur on either side. `confusion`: a row for each human label,
     a column for each predicted one and the last for unscored. `longer` and `longer_human`: among the
@@ -34,6 +41,7 @@ class LabelMeasures(LabelCounts):
 
     accuracy: float
     interval: Interval | None
+    rival: str
     lead: tuple[float, Interval | None]
     kappa: float | None
     macro_f1: float
@@ -44,11 +52,14 @@ class LabelMeasures(LabelCounts):
     baselines: Baselines
 
     @property
-    def better_than_most_frequent(self) -> str:
-        """`yes`, `not surely` (the interval of the lead includes 0), `no`, or `-` for a single instruction.
+    def rival_accuracy(self) -> float:
+        """What the best of the trivial judges reaches (0 to 1)."""
+        return self.accuracy - self.lead[0]
 
-        Held against the label that is the most frequent on these items: the cross-validated baseline is too
-        easy to beat where labels are about equally frequent.
+    @property
+    def better(self) -> str:
+        """Than the best of the trivial judges: `yes`, `not surely` (the interval of the lead includes 0),
+        `no`, or `-` for a single instruction.
         """
         lead, interval = self.lead
         if interval is None:
@@ -65,11 +76,13 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     right = [float(label is gold) for label, gold in zip(predicted, human, strict=True)]
     instructions = [pair.item.instruction for pair in pairs]
     counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
+    trivial = trivial_judges(pairs)
     return LabelMeasures(
         **vars(counts),
         accuracy=share_right(predicted, human),
         interval=bootstrap_interval(right, instructions),
-        lead=_lead(right, human, instructions),
+        rival=best_trivial(trivial)[0],
+        lead=_lead(right, list(trivial.values()), instructions),
         kappa=kappa(human, predicted),
         macro_f1=_macro_f1(human, predicted),
         confusion=_confusion(human, predicted),
@@ -81,11 +94,14 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
 
 
 def _lead(
-    right: Sequence[float], human: Labels, instructions: Sequence[str]
+    right: Sequence[float], trivial: Sequence[Sequence[float]], instructions: Sequence[str]
 ) -> tuple[float, Interval | None]:
-    frequent = most_frequent_label([label for label in human if label is not None])
-    differences = [is_right - (label is frequent) for is_right, label in zip(right, human, strict=True)]
-    return sum(differences) / len(differences), bootstrap_interval(differences, instructions)
+    """How much better than the best of the trivial judges, which is chosen by these items: the interval
+    holds that choice too, for which of them is the best is found anew in each of its draws.
+    """
+    leads = [tuple(own - other for own, other in zip(right, judge, strict=True)) for judge in trivial]
+    interval = least_interval([*dict.fromkeys(leads)], instructions)
+    return min(map(sum, leads)) / len(right), interval
 
 
 def kappa(labels: Labels, other: Labels) -> float | None:

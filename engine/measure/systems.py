@@ -62,8 +62,8 @@ class System:
         asked = self.results.ways
         ways = "" if asked == USUAL_WAYS else f", asked by {' and '.join(asked)}"
         rubric = f", rubric {short_name(identity.rubric.name)}" if identity.rubric else ""
-        calibration = self.results.calibration
-        calibrated = f", calibrated on {calibration.dataset}" if calibration else ""
+        calibration = self.results.calibrated_in_words
+        calibrated = f", calibrated {calibration}" if calibration else ""
         made = f"{orders}{ways}{rubric}{calibrated}{people}"
         return f"{identity.model_name} on {identity.dataset_in_words}, {made}"
 

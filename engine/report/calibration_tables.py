@@ -15,6 +15,7 @@ from engine.core.judgments import CriterionCalibration
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.measure.accuracy import mean
 from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
+from engine.report.measure_tables import TRIVIAL
 
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."
 _CALIBRATED = "The measure at the left, with the calibration; cross-validated."
@@ -77,7 +78,7 @@ _PARAMETERS = (
 
 
 def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
-    """What took no part, and where fewer labels are right than before."""
+    """What took no part, and where fewer labels are right than before, or than a trivial judge's."""
     for name, count in made.unscored.items():
         if count:
             yield f"{words(name)}: {count:,} labelled items are unscored and take no part."
@@ -89,6 +90,17 @@ def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
                 f"{words(name)}: calibrated, fewer labels are right ({percent(report.after.accuracy)}) than"
                 f" as it is ({percent(report.before.accuracy)}). More human labels would help."
             )
+    not_better = [
+        f"{words(name)} {percent(report.after.accuracy)} ({TRIVIAL[rival]} {percent(reached)})"
+        for name, report in made.reports.items()
+        for rival, reached in [made.trivial[name]]
+        if report.after.accuracy <= reached
+    ]
+    if not_better:
+        yield (
+            "Calibrated, no more labels are right than the best of the trivial judges reaches on these items:"
+            f" {', '.join(not_better)}."
+        )
 
 
 def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:

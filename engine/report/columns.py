@@ -6,6 +6,7 @@ Imports nothing that measures: judging shows some of these columns too.
 
 from collections.abc import Sequence
 
+from engine.core import measure_words
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES
 from engine.core.value_tables import Column, Kind
@@ -21,7 +22,7 @@ LABELS_GIVEN = (
         "unscored",
         "unscored",
         Kind.COUNT,
-        "Judgments that could not be made; the reasons are listed below.",
+        "Judgments that could not be made; never a default label.",
     ),
 )
 """How often each label was given, and how often none."""
@@ -42,20 +43,20 @@ KAPPA = Column(
     "kappa",
     "kappa",
     Kind.NUMBER,
-    "Cohen's kappa: agreement beyond chance. 0 is chance, 1 is complete.",
+    measure_words.KAPPA,
 )
 INTERVAL = Column(
     "interval",
     "95 % interval",
     Kind.INTERVAL,
-    "Where the true value lies with 95 % certainty, as far as these items can tell.",
+    measure_words.INTERVAL,
 )
 FLIPPED = Column(
     "flipped",
     "flipped",
     Kind.SHARE,
     "The share of judgments where the order of the responses alone decides the label, of those that were read"
-    " in both orders.",
+    " in both orders. Many mean that the judge looks at the place of a response, not at the response.",
 )
 IN_BOTH_ORDERS = Column(
     "in_both_orders",
@@ -70,14 +71,14 @@ FORMAT_MASS = Column(
     "format_mass",
     "format mass",
     Kind.NUMBER,
-    "The share of probability on the offered answers; near 1: the model understood the task.",
+    "The share of probability on the offered answers; near 1: the model understood what it was asked.",
     digits=3,
 )
 ROUGE_L = Column(
     "rouge_l",
     "ROUGE-L",
     Kind.NUMBER,
-    "How many words the explanation shares with the human one in the same order, × 100.",
+    measure_words.ROUGE_L,
 )
 BERTSCORE = Column(
     "bertscore",
@@ -89,7 +90,7 @@ AGREEMENT = Column(
     "agreement",
     "agreement",
     Kind.NUMBER,
-    "The share of explanations of which a judge model says that they agree with the human one.",
+    measure_words.AGREEMENT,
 )
 
 

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from engine.core.formatting import words
+from engine.core.formatting import number, words
 from engine.core.value_tables import Column, Kind, Ranked, Row, Table
 from engine.measure.comparison import Comparison, Measure
 from engine.measure.evaluation import Evaluation, mean_of, official_json
 from engine.measure.slice_measures import SlicedMeasures
 from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L
+from engine.report.measure_tables import TRIVIAL
 from engine.report.published import MEASURED_ON, PUBLISHED
 from engine.weigh.slice_weighing import SlicedWeighing
 
@@ -27,6 +28,13 @@ _TITLES = {
     "agreement": "LLM agreement (%)",
 }
 _MEASURE = Column("measure", "measure", Kind.NAME, "What is measured, on one criterion or in the mean.")
+_TRIVIAL = Column(
+    "trivial",
+    "best trivial judge",
+    Kind.TEXT,
+    "What the best of the trivial judges, which stands in brackets, reaches on these very items: a system"
+    " that is not above it has learnt nothing that counts.",
+)
 _BORDA = Column(
     "sub_task",
     "Borda count",
@@ -83,13 +91,23 @@ def measure_table(comparison: Comparison) -> RankedTable:
     best: list[Sequence[float | None]] = []
     for name in dict.fromkeys(measure.name for measure in comparison.measures):
         measures = [measure for measure in comparison.measures if measure.name == name]
-        rows += [[f"{_TITLES[name]}, {words(measure.criterion)}", *_ranked(measure)] for measure in measures]
+        rows += [
+            [f"{_TITLES[name]}, {words(measure.criterion)}", *_ranked(measure), _trivial(comparison, measure)]
+            for measure in measures
+        ]
         best += [[None if rank is None else -rank for rank in measure.ranks] for measure in measures]
         means = [mean_of(column) for column in zip(*(measure.values for measure in measures), strict=True)]
-        rows.append([f"{_TITLES[name]}, mean", *map(Ranked, means)])
+        rows.append([f"{_TITLES[name]}, mean", *map(Ranked, means), ""])
         # Equal to twelve digits is equal, as where ranks are made.
         best.append([None if value is None else round(value, 12) for value in means])
-    return RankedTable((_MEASURE, *_systems(comparison, Kind.RANKED)), rows, _best(best))
+    return RankedTable((_MEASURE, *_systems(comparison, Kind.RANKED), _TRIVIAL), rows, _best(best))
+
+
+def _trivial(comparison: Comparison, measure: Measure) -> str:
+    if measure.name != "accuracy":
+        return ""
+    name, share = comparison.trivial[measure.criterion]
+    return f"{number(100 * share)} ({TRIVIAL[name]})"
 
 
 def borda_table(comparison: Comparison) -> RankedTable:

@@ -12,6 +12,7 @@ from engine.core.items import PREFERENCES
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched
+from engine.report.measure_tables import TRIVIAL, accuracy_table
 from engine.report.order_tables import margin_sentences
 
 
@@ -20,9 +21,12 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
     measures = list(evaluation.labels.values())
     yield (
         f"Mean accuracy over {counted(len(measures), 'criterion', 'criteria')}:"
-        f" {percent(evaluation.accuracy)}. Always giving the most frequent human label reaches"
-        f" {percent(evaluation.most_frequent)}."
+        f" {percent(evaluation.accuracy)}. The best of the trivial judges, on each criterion, reaches"
+        f" {percent(evaluation.trivial)}."
     )
+    results = evaluation.matched.system.results
+    if results is not None and results.one_labels:
+        yield results.one_label_sentence
     yield from verdicts(measures)
     pairs = [pair for pairs in evaluation.matched.pairs.values() for pair in pairs]
     flips = [pair.judgment.flipped for pair in pairs if pair.judgment]
@@ -57,24 +61,25 @@ def caveats(matched: Matched) -> Iterator[str]:
 
 
 def verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
-    """For which criteria the judge beats the most frequent label, said plainly."""
+    """For which criteria the judge beats the best of the trivial judges, said plainly."""
     groups: dict[str, list[str]] = {}
     for measure in measures:
-        groups.setdefault(measure.better_than_most_frequent, []).append(words(measure.criterion))
+        held_against = f"{words(measure.criterion)} ({TRIVIAL[measure.rival]})"
+        groups.setdefault(measure.better, []).append(held_against)
     if groups.keys() == {"yes"}:
         yield (
-            "On every criterion the judge is better than always giving the most frequent label, with the"
-            " whole 95 % interval of the difference above 0."
+            "On every criterion the judge is better than the best of the trivial judges, with the whole 95 %"
+            f" interval of the difference above 0: {', '.join(groups['yes'])}."
         )
         return
     for verdict, sentence in (
-        ("no", "The judge is NOT better than always giving the most frequent label on: {}."),
+        ("no", "The judge is NOT better than the best of the trivial judges on: {}."),
         (
             "not surely",
             "Better on these items, but not surely: the 95 % interval of the difference includes 0: {}.",
         ),
         ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
-        ("-", "Not compared with the most frequent label, which a single instruction cannot give: {}."),
+        ("-", "Not held against trivial judges, for which a single instruction is too little: {}."),
     ):
         if verdict in groups:
             yield sentence.format(", ".join(groups[verdict]))
@@ -91,10 +96,11 @@ def figure_in_words(
         case "accuracy":
             shown = [
                 f"{words(measure.criterion)} {percent(measure.accuracy)},"
-                f" most frequent label {percent(measure.baselines.most_frequent)}"
+                f" best trivial judge {percent(measure.rival_accuracy)} ({TRIVIAL[measure.rival]})"
                 for measure in evaluation.labels.values()
             ]
-            return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
+            said = f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
+            return f"{said} {accuracy_table(evaluation).note}".rstrip()
         case "labels":
             return "Bars of how often people and the judge gave each label; the table above has the numbers."
         case "confusion":

@@ -22,8 +22,9 @@ from engine.calibrate.cross_validation import ReliabilityBin, reliability
 from engine.calibrate.order_margin import MarginReport
 from engine.core import VERSION
 from engine.core.errors import ModelFileError
-from engine.core.formatting import percent, value_in_words, visible, words
+from engine.core.formatting import capitalised, percent, value_in_words, visible, words
 from engine.core.items import PREFERENCES
+from engine.core.measure_words import SLICES_NOTE
 from engine.core.run_records import FACT_WORDS, StoredRun
 from engine.core.value_tables import Table
 from engine.decisions.run_results import RunResults
@@ -39,7 +40,7 @@ from engine.report.findings import caveats, figure_in_words, in_short
 from engine.report.measure_tables import accuracy_table, explanation_table, label_table
 from engine.report.order_figure import order_report_of
 from engine.report.people_tables import among_people_table, people_pairs_table
-from engine.report.slice_tables import SLICES_NOTE, criterion_slice_table, slice_table
+from engine.report.slice_tables import criterion_slice_table, slice_table
 from engine.report.way_tables import way_table
 from engine.report.weighing_tables import (
     overall_agreement_table,
@@ -165,6 +166,7 @@ def _template() -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["sentence"] = capitalised
     return environment.get_template(_TEMPLATE)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES
+from engine.core.measure_words import BETTER, MACRO_F1
 from engine.core.value_tables import Column, Kind, Partial, Row, Table
 from engine.measure.accuracy import mean
 from engine.measure.baselines import Baselines
@@ -31,11 +32,17 @@ from engine.report.columns import (
 )
 
 _BASELINES = (
-    MOST_FREQUENT,
+    replace(
+        MOST_FREQUENT,
+        meaning=f"{MOST_FREQUENT.meaning} Which label that is, is learnt on other items (cross-validation).",
+    ),
     Column("always_a", "always A", Kind.SHARE, "What always saying A reaches, without reading anything."),
     Column("longer", "longer", Kind.SHARE, "What a judge reaches that always prefers the longer response."),
     Column("random", "random", Kind.SHARE, "What guessing among the four labels reaches."),
 )
+TRIVIAL = {column.key: column.title for column in _BASELINES}
+"""What the trivial judges are called, by their names in Baselines."""
+
 _ACCURACY = (
     CRITERION,
     LABELS,
@@ -47,13 +54,13 @@ _ACCURACY = (
         "macro_f1",
         "macro-F1",
         Kind.NUMBER,
-        "The mean of the four labels' F1 scores: rare labels count as much as frequent ones.",
+        MACRO_F1,
     ),
     Column(
         "better",
         "better?",
         Kind.TEXT,
-        "Is the judge better than the most frequent label? “Not surely”: the difference may be 0.",
+        BETTER,
     ),
 )
 _PEOPLE = (
@@ -76,7 +83,8 @@ _LABELS = (
         "longer",
         "for the longer",
         Kind.SHARE,
-        "How often the longer response wins where one response is preferred.",
+        "How often the longer response wins where one response is preferred. A judge far above people is"
+        " taken in by length.",
     ),
 )
 _EXPLANATIONS = (
@@ -88,7 +96,8 @@ _EXPLANATIONS = (
         "typical",
         "most typical",
         Kind.NUMBER,
-        "What a judge reaches that always repeats the most typical human explanation, × 100.",
+        "What a judge reaches that always repeats one human explanation, the most typical one of the most"
+        " frequent label, × 100. A judge below it explains less like people than a fixed sentence does.",
     ),
     BERTSCORE,
     replace(AGREEMENT, kind=Kind.PARTIAL),
@@ -106,7 +115,12 @@ _EXPLANATIONS = (
         Kind.NUMBER,
         "The length of the human explanations in words, in the mean.",
     ),
-    Column("missing", "missing", Kind.COUNT, "Judgments without an explanation."),
+    Column(
+        "missing",
+        "missing",
+        Kind.COUNT,
+        "Items that people explained and the judge did not; they count 0.",
+    ),
 )
 
 
@@ -125,7 +139,7 @@ def accuracy_table(evaluation: Evaluation) -> Table:
             *_baseline_values([measure.baselines]),
             measure.kappa,
             measure.macro_f1,
-            measure.better_than_most_frequent,
+            measure.better if measure.better == "-" else f"{measure.better} ({TRIVIAL[measure.rival]})",
         ]
         for measure in measures
     ]

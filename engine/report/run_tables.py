@@ -44,6 +44,12 @@ _CHANGES = (
     Column(
         "changed", "labels changed", Kind.COUNT, "How many of the model's labels the calibration changes."
     ),
+    Column(
+        "one_label",
+        "one label",
+        Kind.TEXT,
+        "The label that every item of the run gets with it; empty where there are several.",
+    ),
 )
 _UNSCORED = (
     Column("item", "item", Kind.TEXT, "The id of the item."),
@@ -88,7 +94,8 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
         pairs = zip(column, before.judgments[name], strict=True)
         changed = sum(_own_label(judgment) is not _own_label(other) for judgment, other in pairs)
         used = after.calibration is not None and name in after.calibration.criteria
-        rows.append([words(name), used, len(column), changed])
+        one = after.one_labels.get(name)
+        rows.append([words(name), used, len(column), changed, words(one.label) if one else ""])
     return Table(_CHANGES, rows)
 
 

@@ -4,10 +4,11 @@ Knows: which columns stand side by side, and what they mean. Does not know: how 
 and measured, terminals, windows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import clipped, visible, words
+from engine.core.measure_words import SLICES_NOTE
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import FEW, SlicedMeasures, SliceMeasures, lead
@@ -23,20 +24,13 @@ from engine.report.columns import (
 from engine.weigh.slice_weighing import SlicedWeighing
 from engine.weigh.weighted_judge import WINNERS
 
-SLICES_NOTE = (
-    "Many slices are many comparisons: of twenty intervals one misses by chance alone, and the best and the"
-    " worst slice look further apart than they are. A difference between slices is a question for new items,"
-    " not yet an answer."
-)
-"""What is to be said under every table of slices."""
-
 _ITEMS = Column("items", "items", Kind.COUNT, "How many items of this slice the judge answers.")
 _LABELLED = replace(LABELS, title="labelled", meaning="How many items of this slice have a human label.")
 _MEAN = replace(
     ACCURACY, meaning="The share of human labels that the judge gives too, in the mean over the criteria."
 )
 _SHARES = (
-    replace(KAPPA, meaning="Cohen's kappa in the mean over the criteria: 0 is chance, 1 is complete."),
+    replace(KAPPA, meaning=f"{KAPPA.meaning} Here in the mean over the criteria."),
     Column("ties", "ties", Kind.SHARE, "The share of the judge's labels that prefer neither response."),
     Column("human_ties", "human ties", Kind.SHARE, "The share of human labels that prefer neither response."),
     FLIPPED,
@@ -93,7 +87,10 @@ def criterion_slice_table(measured: SlicedMeasures) -> Table:
     names = dict.fromkeys(name for found in measured.slices for name in found.measures)
     columns = [
         Column(
-            name, words(name), Kind.ESTIMATE, f"Accuracy on {words(name)} in percent, and its 95 % interval."
+            name,
+            words(name),
+            Kind.ESTIMATE,
+            f"Accuracy on {words(name)} in percent, and its 95 % interval. {INTERVAL.meaning}",
         )
         for name in names
     ]
@@ -169,6 +166,11 @@ def weighed_slice_table(weighed: SlicedWeighing) -> Table:
             ]
         )
     return Table((_first(weighed.division.words), _ITEMS, *_WINS, *more), rows)
+
+
+def slices_note(tables: Iterable[Table]) -> str:
+    """What is to be said of many slices, and of these tables of them."""
+    return " ".join(dict.fromkeys([SLICES_NOTE, *filter(None, (table.note for table in tables))]))
 
 
 def _estimate(found: SliceMeasures) -> Estimate | None:

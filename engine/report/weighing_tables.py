@@ -50,10 +50,12 @@ def weighing_table(weighing: Weighing) -> Table:
 def overall_agreement_table(agreement: OverallAgreement) -> Table:
     """How often its winner is that of the human overall label."""
     rows: list[Row] = [
-        ["items with a human winner", Fact(Kind.COUNT, agreement.items)],
-        ["weighted winner is the human one", Fact(Kind.SHARE, agreement.accuracy)],
+        ["items with a human overall label", Fact(Kind.COUNT, agreement.items)],
+        ["of these, A or B wins", Fact(Kind.COUNT, agreement.items - agreement.ties)],
+        ["of these, a tie", Fact(Kind.COUNT, agreement.ties)],
+        ["weighted winner or tie is the human one", Fact(Kind.SHARE, agreement.accuracy)],
         ["own overall label is the human one", Fact(Kind.SHARE, agreement.own_label)],
-        ["most frequent human winner", Fact(Kind.SHARE, agreement.most_frequent)],
+        ["most frequent of A, B and tie", Fact(Kind.SHARE, agreement.most_frequent)],
     ]
     return Table(_AGREEMENT, rows)
 
@@ -75,7 +77,7 @@ def fit_table(fit: WeightFit) -> Table:
     rows: list[Row] = [
         ["fitted weights and threshold", fit.agreement],
         ["equal weights, fitted threshold", fit.equal],
-        ["most frequent winner", fit.most_frequent],
+        ["most frequent of A, B and tie", fit.most_frequent],
     ]
     return Table(columns, rows)
 

@@ -15,7 +15,7 @@ from engine.core.ways.graded import mean_grades
 from engine.data.dataset import Dataset
 from engine.measure.systems import System
 from engine.weigh.item_winner import OVERALL, certain, response_scores, score_of, winner_of
-from engine.weigh.weighted_judge import WINNERS, pairwise_preference_judge
+from engine.weigh.weighted_judge import TIE, WINNERS, pairwise_preference_judge
 
 ScoredPair = dict[str, Any]  # what pairwise_preference_judge takes: id, scores_a, scores_b
 
@@ -95,6 +95,11 @@ class OverallAgreement:
     most_frequent: float
     own_label: float | None
     confusion: tuple[tuple[int, ...], ...]
+
+    @property
+    def ties(self) -> int:
+        """How many of the items are a tie by the human label."""
+        return sum(self.confusion[WINNERS.index(TIE)])
 
 
 @dataclass(frozen=True)

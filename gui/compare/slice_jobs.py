@@ -40,7 +40,7 @@ def compare_slices(matched: "Sequence[Matched]", slicing: "Slicing") -> Job[Comp
 
     def work(control: JobControl) -> ComparedSlices:
         from engine.measure.slice_measures import measure_slices
-        from engine.report.slice_tables import SLICES_NOTE, compared_slice_table, compared_win_table
+        from engine.report.slice_tables import compared_slice_table, compared_win_table, slices_note
         from engine.weigh.slice_weighing import weigh_as_usual
 
         measured = [measure_slices(one, slicing, control.cancel) for one in matched]
@@ -49,13 +49,15 @@ def compare_slices(matched: "Sequence[Matched]", slicing: "Slicing") -> Job[Comp
             control.cancel.raise_if_requested()
             if (found := weigh_as_usual(one, slicing)) is not None:
                 weighed[one.system.name] = found
+        accuracy = compared_slice_table(matched, measured)
+        wins = compared_win_table(measured[0], weighed) if weighed else None
         return ComparedSlices(
             whole=matched,
             division=slicing,
             parts=[found.part for found in measured[0].slices],
-            accuracy=compared_slice_table(matched, measured),
-            wins=compared_win_table(measured[0], weighed) if weighed else None,
-            note=SLICES_NOTE,
+            accuracy=accuracy,
+            wins=wins,
+            note=slices_note([accuracy, *([wins] if wins else [])]),
             measured=measured,
             weighed=weighed,
         )

@@ -28,6 +28,7 @@ from gui.kit.file_choice import FileChoice
 from gui.kit.file_dialogs import DATASETS
 from gui.kit.labels import name, narrow
 from gui.kit.remedies import FIELDS
+from gui.reading.glossary import MORE_BY_F1
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class AdvancedPanel(QWidget):
         self._context.setSingleStep(_CONTEXT_STEP)
         self._context.setToolTip(
             f"Tokens that the model can hold at once. Automatic: {DEFAULT_CONTEXT:,}, or what the model was"
-            " trained with."
+            f" trained with. {MORE_BY_F1}"
         )
         self._kv_type = ComboBox()
         narrow(self._kv_type)

@@ -6,6 +6,10 @@ Knows: what the words mean; `docs/` says the same at length. Does not know: wher
 from dataclasses import dataclass
 from enum import Enum
 
+from engine.core import measure_words
+from engine.core.remedies import Setting
+from gui.kit.remedies import FIELDS
+
 
 class Topic(Enum):
     """A word that is explained. The value is its heading."""
@@ -20,6 +24,13 @@ class Topic(Enum):
     CALIBRATION = "Calibration"
     WEIGHTS = "Weights"
     TIE_THRESHOLD = "Tie threshold"
+    INTERVAL = "95 % interval"
+    KAPPA = "Kappa"
+    MACRO_F1 = "Macro-F1"
+    ROUGE_L = "ROUGE-L"
+    AGREEMENT = "Agreement"
+    SLICE = "Slice"
+    CONTEXT = "Context"
 
 
 @dataclass(frozen=True)
@@ -84,7 +95,8 @@ GLOSSARY: dict[Topic, Meaning] = {
         "Look closely: the format mass of a criterion is below 90 %, more than 30 % of its labels are"
         " flipped, or there are other signs, such as explanations that go round in circles.\n"
         "Does not judge: on more than half of the criteria the format mass is below 50 %, or more than 50 %"
-        " of the labels are flipped; or nearly everything has one label. Choose another model then.",
+        " of the labels are flipped; or nearly everything has one label. Choose another model then.\n"
+        "Of fewer than 10 items there is no verdict; what is that plain is said all the same.",
         "how-it-judges.md",
     ),
     Topic.CALIBRATION: Meaning(
@@ -107,6 +119,50 @@ GLOSSARY: dict[Topic, Meaning] = {
         " differ by this much or less, it is a tie. At first it is 0.5 points, or what the rubric"
         " says.",
         "measures.md",
+    ),
+    Topic.INTERVAL: Meaning(
+        f"{measure_words.INTERVAL}\n"
+        "It is a bootstrap: whole instructions are drawn, because items of one instruction are not"
+        " independent. Of what the items cannot show (other kinds of questions, other people) it says"
+        " nothing.",
+        "measures.md",
+    ),
+    Topic.KAPPA: Meaning(
+        f"{measure_words.KAPPA}\n"
+        "Where nearly all items have one label, giving that label is nearly always right, and still has a"
+        " kappa of 0. Below 0: less agreement than by chance. Unscored counts as a label of its own.",
+        "measures.md",
+    ),
+    Topic.MACRO_F1: Meaning(
+        f"{measure_words.MACRO_F1}\n"
+        "F1 of a label puts two shares together: of the judge's labels of this kind those that are right"
+        " (precision), and of the human ones those that the judge finds (recall).",
+        "measures.md",
+    ),
+    Topic.ROUGE_L: Meaning(
+        f"{measure_words.ROUGE_L}\n"
+        "It knows Latin letters and digits only: explanations in other scripts score 0. An item that the"
+        " judge did not explain counts 0, too.",
+        "measures.md",
+    ),
+    Topic.AGREEMENT: Meaning(
+        f"{measure_words.AGREEMENT} The model reads the item, both labels and both explanations.\n"
+        "Between systems or people, agreement is the share of equal labels, and kappa.",
+        "measures.md",
+    ),
+    Topic.SLICE: Meaning(
+        "A part of the items that have something in common: a value of a column, the length of the texts,"
+        " which response is the longer one, the script, the human label, a tag that people gave. Each slice"
+        " is measured as all items are; under 10 labelled items it says next to nothing.\n"
+        f"{measure_words.SLICES_NOTE}",
+        "measures.md",
+    ),
+    Topic.CONTEXT: Meaning(
+        "How much the model can have before it at once, in tokens (pieces of words): what it is asked, the"
+        " instruction, both responses, and what it writes. A larger context needs more memory.\n"
+        f"An item that does not fit is unscored, with the reason; “{FIELDS[Setting.SHORTEN]}” leaves out the"
+        " middle of its responses instead, and says so.",
+        "how-it-judges.md",
     ),
 }
 

@@ -110,11 +110,16 @@ class HelpMark(QToolButton):
 
 def headed(text: str, topic: Topic) -> QWidget:
     """The heading of a part of a page, with the mark that explains it."""
+    return beside_help(heading(text), topic)
+
+
+def beside_help(title: QWidget, topic: Topic) -> QWidget:
+    """A heading that changes, with the same mark."""
     made = QWidget()
     line = QHBoxLayout(made)
     line.setContentsMargins(0, 0, 0, 0)
     line.setSpacing(4)
-    line.addWidget(heading(text))
+    line.addWidget(title)
     line.addWidget(HelpMark(topic))
     line.addStretch(1)
     return made

@@ -22,12 +22,14 @@ class Proposal:
     """A calibration that a run could be decided with.
 
     `source`: where it comes from, for people. `quality`, `parameters`: None for one from a file. `changes`:
-    what it does to the labels of the run. `warnings`: sentences.
+    what it does to the labels of the run. `one_label`: what is to be said where it gives one label to
+    everything, else empty. `warnings`: sentences.
     """
 
     calibration: "Calibration"
     source: str
     changes: Table
+    one_label: str
     quality: Table | None = None
     parameters: Table | None = None
     warnings: Sequence[str] = ()
@@ -50,6 +52,7 @@ def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
             made.calibration,
             f"fitted on {matched.dataset.name}",
             changes_table(results, results.calibrated(made.calibration)),
+            made.one_label_sentence(results),
             quality_table(made.reports),
             parameter_table(made.reports),
             list(calibration_warnings(made)),
@@ -68,7 +71,8 @@ def load(results: "RunResults", path: Path) -> Job[Proposal]:
         calibration = load_calibration(path)
         calibration.check_fits(judge_of_run(results.run.identity))
         source = f"from {path.name}, fitted on {calibration.dataset}"
-        return Proposal(calibration, source, changes_table(results, results.calibrated(calibration)))
+        after = results.calibrated(calibration)
+        return Proposal(calibration, source, changes_table(results, after), after.one_label_sentence)
 
     return work
 

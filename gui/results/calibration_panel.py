@@ -74,7 +74,9 @@ class CalibrationPanel(QWidget):
         results = self._results
         calibration = results.calibration if results else None
         without = _SUBMITTED if results is not None and results.run.submitted else _NOT_CALIBRATED
-        self.state.setText(visible(_in_words(calibration) if calibration else without))
+        one_label = results.one_label_sentence if results else ""
+        self.state.setText(visible(f"{_in_words(calibration)} {one_label}" if calibration else without))
+        set_role(self.state, "warning" if one_label else "")
         self._fitting.drop()
         self._show_proposal(self.proposal if self._is_applied else None)
         self._enable()
@@ -174,7 +176,9 @@ class CalibrationPanel(QWidget):
             return
         applied = self._is_applied
         self._source.setText(visible((_APPLIED if applied else _PROPOSED).format(proposal.source)))
-        set_role(self._source, "good" if applied else "warning")
+        set_role(self._source, "good" if applied and not proposal.one_label else "warning")
+        self._one_label.setText(visible(proposal.one_label))
+        self._one_label.setVisible(bool(proposal.one_label))
         self.apply_button.setVisible(not applied)
         self._changed.setText(f"What it {'changed' if applied else 'would change'} in this run:")
         self._warnings.setText(visible("\n".join(proposal.warnings)))
@@ -204,7 +208,8 @@ class CalibrationPanel(QWidget):
         name(self.off_button, "Take the calibration off", "Decide the run by the model's own probabilities")
         self.apply_button = main_button("Appl&y to this run")
         name(self.apply_button, "Apply the calibration to this run")
-        self._source, self._warnings, self._changed = label(""), label("", "warning"), label("")
+        self._source, self._one_label, self._changed = label(""), label("", "warning"), label("")
+        self._warnings = label("", "warning")
         self.quality, self._parameters, self.changes = (TableModel(self) for _ in range(3))
         first = panel(headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
         self._add_line(first, self.fit_button, self.load_button, self.save_button, self.off_button)
@@ -231,6 +236,7 @@ class CalibrationPanel(QWidget):
         )
         made = panel(
             self._source,
+            self._one_label,
             self._warnings,
             self._quality_part,
             self._changed,
@@ -240,7 +246,7 @@ class CalibrationPanel(QWidget):
         # Above the tables, which may be higher than the window: nobody must look for it.
         layout = made.layout()
         assert isinstance(layout, QVBoxLayout)
-        layout.insertWidget(1, self.apply_button, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.insertWidget(2, self.apply_button, 0, Qt.AlignmentFlag.AlignLeft)
         return made
 
     def _add_line(self, frame: QWidget, *buttons: QPushButton) -> None:

@@ -182,8 +182,8 @@ class ExportDialog(QDialog):
     def _say_health(self) -> None:
         health = self._what.health
         self.health.setText(visible("\n".join(health.sentences(IN_THE_WINDOW.of))))
-        roles = {HealthVerdict.DOES_NOT_JUDGE: "bad", HealthVerdict.LOOK: "warning"}
-        set_role(self.health, roles.get(health.verdict, "hint"))
+        doubt = "bad" if health.verdict is HealthVerdict.DOES_NOT_JUDGE else "warning"
+        set_role(self.health, doubt if health.doubted else "hint")
 
     def _say_unfinished(self) -> None:
         run = self._what.whole.run

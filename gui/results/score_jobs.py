@@ -181,7 +181,8 @@ def _alone(system: "System", problem: SetupError | None, chosen: Chosen | None) 
         **_people(people_agreement(results)),
     }
     found = [*caveats, *people_caveats(system)]
-    return Scores(system, None, tables, unscored, found, _judges(system), problem=problem)
+    said = [*_judges(system), *filter(None, [results.one_label_sentence])]
+    return Scores(system, None, tables, unscored, found, said, problem=problem)
 
 
 def _health(system: "System") -> list[str]:

@@ -6,7 +6,16 @@ Knows: how scores are laid out. Does not know: how they are measured.
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
 
 from engine.core.formatting import visible
 from engine.core.value_tables import Row, Table
@@ -44,6 +53,7 @@ class ScoresPanel(QWidget):
         self.warnings = label("", "warning")
         self._models = {part: TableModel(self) for part in ScoreTable}
         self._views: dict[ScoreTable, QTableView] = {}
+        self.notes: dict[ScoreTable, QLabel] = {}
         self._unscored: Sequence[Row] = ()
         self._sections = {part: self._section(part) for part in ScoreTable if part is not ScoreTable.UNSCORED}
         self._unscored_view = table_view(
@@ -75,6 +85,8 @@ class ScoresPanel(QWidget):
             _show(model, table)
             if part is not ScoreTable.UNSCORED:
                 self._sections[part].setVisible(table is not None)
+                self.notes[part].setText(table.note if table else "")
+                self.notes[part].setVisible(bool(table and table.note))
         self._show_explanations(scores)
         self._unscored = scores.tables[ScoreTable.UNSCORED].rows if scores else ()
         count = scores.unscored if scores else 0
@@ -134,13 +146,16 @@ class ScoresPanel(QWidget):
         title, what = _WORDS[part]
         view = measure_view(self._models[part], title)
         self._views[part] = view
-        frame = panel(heading(title), hint(what))
+        self.notes[part] = hint("")
+        titled = headed(title, _TOPICS[part]) if part in _TOPICS else heading(title)
+        frame = panel(titled, hint(what))
         layout = frame.layout()
         assert isinstance(layout, QVBoxLayout)
         if part is ScoreTable.EXPLANATIONS:
             layout.addLayout(self._model_buttons_line())
             layout.addWidget(self.warnings)
         layout.addWidget(view)
+        layout.addWidget(self.notes[part])
         frame.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         return frame
 
@@ -175,6 +190,11 @@ class ScoresPanel(QWidget):
         self.item_wanted.emit(item, criterion)
 
 
+_TOPICS = {
+    ScoreTable.ACCURACY: Topic.INTERVAL,
+    ScoreTable.PEOPLE: Topic.KAPPA,
+    ScoreTable.EXPLANATIONS: Topic.ROUGE_L,
+}
 _WORDS = {
     ScoreTable.LABELS_GIVEN: (
         "Labels given",
@@ -184,7 +204,7 @@ _WORDS = {
     ScoreTable.ACCURACY: (
         "Accuracy",
         "The share of human labels that the judge gives too, beside judges that read nothing. “Better?” says"
-        " whether it beats the most frequent label.",
+        " whether it beats the best of these. F1 explains intervals, kappa and macro-F1.",
     ),
     ScoreTable.LABELS: (
         "Labels",
@@ -209,7 +229,7 @@ _WORDS = {
     ScoreTable.EXPLANATIONS: (
         "Explanations",
         "Against human ones, all × 100 but items, words and missing. “Most typical” always repeats the most"
-        " typical human explanation.",
+        " typical human explanation. F1 explains ROUGE-L and agreement.",
     ),
 }
 

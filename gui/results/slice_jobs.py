@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
+from engine.core.measure_words import NO_WIDTH
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 DRAWN = "drawn"
 """The key of the column in which the window draws accuracies and their intervals."""
 
-_DRAWN = Column(DRAWN, "0 to 100 %", Kind.ESTIMATE, "The accuracy as a point, its 95 % interval as a line.")
+_DRAWN = Column(
+    DRAWN,
+    "0 to 100 %",
+    Kind.ESTIMATE,
+    f"The accuracy as a point, its 95 % interval as a line, where it has any width. {NO_WIDTH}",
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,7 @@ def measure_slices(
     """All slices of a division, against human labels where they fit; what is `known` where it is the same."""
 
     def work(control: JobControl) -> SliceScores:
-        from engine.report.slice_tables import SLICES_NOTE, criterion_slice_table, slice_table
+        from engine.report.slice_tables import criterion_slice_table, slice_table, slices_note
 
         mark = measured_mark(results, gold), slicing
         if known is not None and known.mark == mark:
@@ -51,9 +57,9 @@ def measure_slices(
         measured = _measured(results, gold, slicing, control)
         whole = slice_table(measured)
         if not any(found.measures for found in measured.slices):
-            return SliceScores(measured, (whole,), SLICES_NOTE, mark)
+            return SliceScores(measured, (whole,), slices_note([whole]), mark)
         tables = (_with_drawing(whole, measured), criterion_slice_table(measured))
-        return SliceScores(measured, tables, SLICES_NOTE, mark)
+        return SliceScores(measured, tables, slices_note(tables), mark)
 
     return work
 

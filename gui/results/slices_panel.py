@@ -23,6 +23,8 @@ from gui.kit.labels import heading, hint, panel
 from gui.kit.theme import colours
 from gui.kit.value_table import VALUE_ROLE, TableModel
 from gui.kit.views import measure_view
+from gui.reading.glossary import Topic
+from gui.reading.help_dialog import beside_help
 from gui.results.slice_jobs import DRAWN, SliceScores, measure_slices
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page_name import PageName
@@ -57,6 +59,7 @@ class SlicesPanel(QWidget):
         workspace.run_changed.connect(self._follow)
         workspace.gold_changed.connect(self._follow)
         self.title = heading("By slice")
+        self._titled = beside_help(self.title, Topic.SLICE)
         self.what = hint("")
         self.table, self.criteria = TableModel(self), TableModel(self)
         self.view = measure_view(self.table, "Measures by slice")
@@ -65,7 +68,7 @@ class SlicesPanel(QWidget):
         self._delegate = _Drawn(self.view)
         self._criteria_title = heading("Accuracy by criterion, in percent")
         self._criteria_view = measure_view(self.criteria, "Accuracy by slice and criterion")
-        self._whole = panel(self.title, self.what, self.view)
+        self._whole = panel(self._titled, self.what, self.view)
         self._by_criterion = panel(self._criteria_title, self._criteria_view)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 6, 0)

@@ -13,6 +13,7 @@ from gui.work.places import OpenRun
 _WORDS = {
     HealthVerdict.LOOK: ("⚠ The model may not judge as it should", "warning"),
     HealthVerdict.DOES_NOT_JUDGE: ("⚠ The model does not judge", "bad"),
+    HealthVerdict.TOO_FEW: ("⚠ Few items, and what they show speaks against the model", "warning"),
 }
 
 
@@ -26,7 +27,7 @@ class HealthLine(OneLine):
     def look_at(self, run: OpenRun | None) -> None:
         """Show the health of a run."""
         health = run.health if run is not None else NOT_LOOKED_AT
-        text, role = _WORDS.get(health.verdict, ("", "hint"))
+        text, role = _WORDS[health.verdict] if health.doubted else ("", "hint")
         set_role(self, role)
         self.setText(text)
         said = "\n".join([*health.sentences(IN_THE_WINDOW.of), MORE_BY_F1])

@@ -111,7 +111,7 @@ class RunsTableModel(HeadedModel):
             DATASET: short_name(identity.dataset_in_words),
             MODEL: short_name(identity.model_name),
             MADE: f"{run.created.astimezone():%Y-%m-%d %H:%M}",
-            HEALTH: "-" if run.submitted else _HEALTH[health.verdict] if health else "…",
+            HEALTH: "-" if run.submitted else _health_in_words(health),
             ARCHIVED: f"{run.archived.when.astimezone():%Y-%m-%d}" if run.archived else "",
         }[column]
 
@@ -140,6 +140,13 @@ class RunsTableModel(HeadedModel):
         if run.archived:
             lines.append(f"Archived {run.archived.when.astimezone():%Y-%m-%d %H:%M} by {run.archived.by}.")
         return "\n".join([*lines, *([run.note] if run.note else [])])
+
+
+def _health_in_words(health: Health | None) -> str:
+    if health is None:
+        return "…"
+    few_but_bad = health.verdict is HealthVerdict.TOO_FEW and health.doubted
+    return "few items, look closely" if few_but_bad else _HEALTH[health.verdict]
 
 
 class NameDelegate(QStyledItemDelegate):

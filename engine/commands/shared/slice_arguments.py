@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.commands.shared.console import printable, printed
+from engine.core.measure_words import SLICES_NOTE
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
 from engine.data.slices import Slicing, Tags, is_by_tag, select, slicing
 from engine.decisions.item_tags import tags_of_items
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures, measure_slices
-from engine.report.slice_tables import SLICES_NOTE, criterion_slice_table, slice_table
+from engine.report.slice_tables import criterion_slice_table, slice_table
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.weigh.slice_weighing import SlicedWeighing

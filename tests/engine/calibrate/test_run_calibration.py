@@ -8,11 +8,15 @@ from engine.calibrate.run_calibration import calibrate_run
 from engine.core.errors import SetupError
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import load_results
+from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import System, system_of_run
+from engine.report.calibration_tables import calibration_warnings
+from engine.report.findings import in_short
+from engine.report.run_tables import changes_table
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
-from tests.judged import GOOD, RATHER_A, SURE_A, A, B, dataset, stored_run, with_texts
+from tests.judged import GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, with_texts
 
 
 @pytest.fixture
@@ -52,6 +56,26 @@ def test_a_calibration_is_fitted_to_the_model_whatever_people_overrode(tmp_path:
     made = calibrate_run(match(overridden, judged))
     assert made.calibration == calibrate_run(match(plain, judged)).calibration
     assert made.unscored == {"safety": 1}
+
+
+def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path: Path) -> None:
+    human = [A, B, B] * 8
+    gold = dataset({"safety": human, "relevance": human}, outputs=[("no", "long")] * 24)
+    useful = [SURE_A if label is A else SURE_GOOD for label in human]
+    judged = stored_run(tmp_path, gold, {"safety": [SURE_A] * 24, "relevance": useful})
+    made = calibrate_run(match(judged, gold))
+    assert judged.results is not None
+    said = "This calibration gives one label to everything on safety (“B” for all 24 items"
+    assert made.one_label_sentence(judged.results).startswith(f"{said}, cross-validated too). There nothing")
+    assert made.trivial["safety"] == ("most_frequent", 2 / 3)
+    *_, warned = calibration_warnings(made)
+    assert warned.endswith("on these items: safety 66.7 % (most frequent 66.7 %).")
+    assert not judged.results.one_label_sentence  # before it is applied
+    results = judged.results.calibrated(made.calibration)
+    after = system_of_run(results)
+    assert [row[-1] for row in changes_table(judged.results, results).texts()] == ["B", ""]
+    assert "calibrated on gold.tsv, to one label on safety (B)" in after.description
+    assert f"{said}). There nothing is judged any more" in " ".join(in_short(evaluate(match(after, gold))))
 
 
 def test_a_criterion_with_one_label_is_left_out_with_the_reason(system: System, gold: Dataset) -> None:

@@ -23,10 +23,21 @@ def test_calibrate_then_recalibrate_and_back(command: Command, demo_gold: Path, 
     recalibrated = command("runs", "recalibrate", 1, "--calibration", path)
     assert row(recalibrated, "safety")[1:3] == ["yes", str(ITEMS)]
     assert "on gold.tsv" in command("runs", "show", 1)
+    give_one_label(path)
+    assert row(command("runs", "recalibrate", 1, "--calibration", path), "safety")[-2:] == ["both", "bad"]
+    assert "safety (both bad)" in command("runs", "show", 1)
     assert "not calibrated" in command("runs", "recalibrate", 1, "--none")
     after = command("runs", "export", 1, "--out", demo_store.with_name("after.tsv"))
     assert before.replace("before", "after") == after
     assert demo_store.with_name("before.tsv").read_bytes() == demo_store.with_name("after.tsv").read_bytes()
+
+
+def give_one_label(calibration: Path) -> None:
+    """Make a calibration in a file give the same label to everything."""
+    value = json.loads(calibration.read_text("utf-8"))
+    for criterion in value["criteria"].values():
+        criterion["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
+    calibration.write_text(json.dumps(value), "utf-8")
 
 
 def test_a_submission_cannot_be_calibrated(command: Command, demo_gold: Path, demo_store: Path) -> None:
@@ -64,10 +75,7 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
     assert run_here(*judged).returncode == 0
     fitted = run_here("calibrate", 1, "--gold", demo_gold, "--partial", "--out", path, "--store", store)
     assert fitted.returncode == 0, fitted.stderr
-    value = json.loads(path.read_text("utf-8"))
-    for criterion in value["criteria"].values():
-        criterion["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
-    path.write_text(json.dumps(value), "utf-8")
+    give_one_label(path)
     done = run_here(*judged, "--calibration", path)
     assert done.returncode == 0, done.stderr
     assert "both orders, calibrated" in done.stdout

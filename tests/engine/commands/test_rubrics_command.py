@@ -171,7 +171,7 @@ def test_nor_for_a_submission_whose_columns_say_it(bench: Bench) -> None:
 def test_a_run_is_weighed_by_its_own_weights_against_the_overall_label(bench: Bench) -> None:
     done = run_here("weigh", 1, "--gold", bench.dataset, "--store", bench.store)
     assert "tie threshold 1.5 points\nWeights: höflichkeit 0.750, 禮貌 0.250" in done.stdout
-    assert "items with a human winner" in done.stdout
+    assert "items with a human overall label" in done.stdout
 
 
 def test_a_rubric_that_is_named_weighs_it_otherwise(bench: Bench, tmp_path: Path) -> None:

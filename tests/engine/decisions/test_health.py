@@ -18,6 +18,7 @@ from engine.core.ways.all_ways import reading_of
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.health import (
+    FEWEST_ITEMS,
     LEAST_ITEMS,
     LIMITS,
     MOST_ITEMS,
@@ -166,11 +167,32 @@ def test_a_criterion_with_few_judgments_says_nothing() -> None:
     assert answers_health(answers, explains=True).verdict is JUDGES
 
 
-def test_few_items_say_nothing() -> None:
-    found = health(some(1, format_mass=0.01), count=LEAST_ITEMS - 1)
-    assert (found.verdict, found.symptoms) == (HealthVerdict.TOO_FEW, ())
-    assert "9 items are too few" in found.headline
-    assert answers_health({}, explains=True).verdict is HealthVerdict.TOO_FEW
+@pytest.mark.parametrize(
+    ("change", "count", "said"),
+    [
+        (some(1, flipped=True), 8, "40 of 40 labels on all criteria change when the responses change places"),
+        (some(1, flipped=True), FEWEST_ITEMS - 1, None),
+        (some(0.1, flipped=True), 8, None),  # 4 of 8: more than is expected, and by chance perhaps
+        (some(1, format_mass=0.01), 9, "hold 1.0 % of the probability on all criteria"),
+        (some(1, format_mass=0.6), 9, None),
+        (some(1, label=PREFERENCES[0]), 9, None),
+        (some(1, text=None), 9, None),
+    ],
+)
+def test_few_items_say_only_what_is_plain_already(
+    change: Callable[[int, Answer], Answer], count: int, said: str | None
+) -> None:
+    found = health(change, count=count)
+    assert (found.verdict, found.doubted) == (HealthVerdict.TOO_FEW, said is not None)
+    assert f"cannot be said yet: {count} items are too few." in found.headline
+    if said is not None:
+        assert said in found.symptoms[0].text
+        assert found.headline.endswith("But in what it gave for them:")
+        assert "too few to judge the model by, but what they show speaks against it" in found.in_short
+
+
+def test_without_an_answer_there_are_too_few() -> None:
+    assert answers_health({}, explains=True) == Health(0, enough=False)
 
 
 def test_labels_alone_are_not_asked_for_explanations() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.measure.bootstrap import bootstrap_interval
+from engine.measure.bootstrap import bootstrap_interval, least_interval
 from engine.measure.folds import grouped_folds
 
 
@@ -35,6 +35,16 @@ def test_it_holds_the_truth_in_about_95_of_100_samples() -> None:
 
 def test_a_single_instruction_gives_no_interval() -> None:
     assert bootstrap_interval([0.0, 1.0], ["one", "one"]) is None
+
+
+def test_the_least_of_several_means_is_above_0_only_where_all_are() -> None:
+    small_and_sure, larger_and_not = [0.05] * 40, [1.0, -0.8] * 20
+    alone = [bootstrap_interval(values, range(40)) for values in (small_and_sure, larger_and_not)]
+    found = least_interval([small_and_sure, larger_and_not], range(40))
+    assert alone[0] == pytest.approx((0.05, 0.05))
+    assert found == pytest.approx((alone[1].low, 0.05), abs=1e-9)  # type: ignore[union-attr]
+    assert found is not None
+    assert found.low < 0
 
 
 def test_items_of_one_instruction_count_as_one_observation() -> None:

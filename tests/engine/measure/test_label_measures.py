@@ -6,7 +6,9 @@ import pytest
 
 from engine.core.items import Item, Preference
 from engine.measure.baselines import Baselines, baselines, longer_response
+from engine.measure.evaluation import evaluate
 from engine.measure.label_measures import LabelMeasures, kappa, measure_labels
+from engine.report.measure_tables import accuracy_table
 from tests.judged import BAD, GOOD, A, B, Labels, matched
 
 
@@ -79,12 +81,33 @@ def test_better_is_held_against_the_label_most_frequent_on_these_very_items(
     score = measured(predicted, [A, B] * 20)
     assert score.baselines.most_frequent is not None
     assert score.baselines.most_frequent < 0.5  # cross-validated: too easy where labels are balanced
-    assert score.better_than_most_frequent == expected
+    assert (score.better, score.rival) == (expected, "most_frequent")
+
+
+def wrong_at(places: range) -> list[Preference]:
+    """Of 40 items, of which 24 are B, labels that are the human ones but for those at some places."""
+    human = [A, B, A, B, B] * 8
+    return [(A if label is B else B) if place in places else label for place, label in enumerate(human)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"), [(range(0, 40, 3), "no"), (range(0, 40, 7), "not surely"), (range(0), "yes")]
+)
+def test_better_is_held_against_the_longer_response_where_that_is_right_more_often(
+    wrong: range, expected: str
+) -> None:
+    # The longer response is right on 80 %, the most frequent label on 60 %: 65 % is nothing.
+    outputs = [("long", "no") if label is A else ("no", "long") for label in wrong_at(range(4, 40, 5))]
+    score = measured(wrong_at(wrong), wrong_at(range(0)), outputs=outputs)
+    assert (score.rival, score.better) == ("longer", expected)
+    assert score.rival_accuracy == pytest.approx(0.8)
+    shown = accuracy_table(evaluate(matched(wrong_at(wrong), wrong_at(range(0)), outputs=outputs)))
+    assert shown.texts()[0][-1] == f"{expected} (longer)"
 
 
 def test_a_single_instruction_gives_no_verdict() -> None:
     score = measured([A, A], [A, B], instructions=["one", "one"])
-    assert (score.interval, score.better_than_most_frequent) == (None, "-")
+    assert (score.interval, score.better) == (None, "-")
 
 
 def test_the_share_for_the_longer_is_among_a_and_b_of_unequal_length() -> None:

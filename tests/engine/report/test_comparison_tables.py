@@ -27,12 +27,12 @@ def compared(*systems: System) -> Comparison:
 
 def test_each_measure_has_its_rank_and_a_mean() -> None:
     table = measure_table(compared(SILENT, GOOD_ONE, POOR))
-    assert table.titles == ["measure", "silent", "good", "poor"]
+    assert table.titles == ["measure", "silent", "good", "poor", "best trivial judge"]
     assert table.texts() == [
-        ["accuracy (%), safety", "100.00 [1]", "75.00 [2]", "0.00 [3]"],
-        ["accuracy (%), mean", "100.00", "75.00", "0.00"],
-        ["ROUGE-L x 100, safety", "-", "100.00 [1]", "0.00 [2]"],
-        ["ROUGE-L x 100, mean", "-", "100.00", "0.00"],
+        ["accuracy (%), safety", "100.00 [1]", "75.00 [2]", "0.00 [3]", "50.00 (most frequent)"],
+        ["accuracy (%), mean", "100.00", "75.00", "0.00", ""],
+        ["ROUGE-L x 100, safety", "-", "100.00 [1]", "0.00 [2]", ""],
+        ["ROUGE-L x 100, mean", "-", "100.00", "0.00", ""],
     ]
     assert table.best == {(0, 1), (1, 1), (2, 2), (3, 2)}
 

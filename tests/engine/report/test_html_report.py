@@ -1,6 +1,7 @@
 """The report: what it says, that it loads nothing, and that foreign text stays text."""
 
 import html
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -12,13 +13,17 @@ import pytest
 from engine.calibrate.run_calibration import calibrate_run
 from engine.core.formatting import visible
 from engine.core.judgments import Agreement, NewReview
+from engine.core.measure_words import NO_WIDTH
+from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.dataset import Dataset
+from engine.data.slices import slicing
 from engine.decisions.run_results import load_results
 from engine.measure.bootstrap import Interval
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.measure.explanation_measures import ModelScores
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched, match
+from engine.measure.slice_measures import measure_slices
 from engine.measure.systems import System, system_of_run
 from engine.report.figure_style import as_svg
 from engine.report.html_report import Report, gather, judged_model, reliability_of, report_html
@@ -188,6 +193,29 @@ def test_the_accuracies_stand_beside_trivial_judges(page: Page) -> None:
     assert rows["safety"][7] == "25.0 %"
 
 
+def test_an_interval_without_width_is_not_taken_for_certainty(tmp_path: Path) -> None:
+    sure = page_of(run_of(tmp_path, dataset({"safety": [A] * 8}), {"safety": [SURE_A] * 8}))
+    ((_, _, share, ends, *_), _) = sure.table("criterion", "labels", "accuracy")
+    assert (share, ends) == ("100.0 %", "100.0 to 100.0")
+    # With the meaning of the column, below the table, and for who does not see the figure.
+    assert sure.text.count(NO_WIDTH) == 2
+    assert NO_WIDTH in next(each["alt"] for tag, each in sure.elements if tag == "img")
+
+
+def test_the_page_takes_the_width_there_is_and_wide_tables_may_break_their_cells(tmp_path: Path) -> None:
+    names = [f"criterion_{number}" for number in range(12)]
+    asked = replace(ELOQUENT, criteria=tuple(Criterion(name, "Which is better?") for name in names))
+    gold = replace(dataset({name: [A, B] * 2 for name in names}), rubric=asked)
+    found = run_of(tmp_path, gold, {name: [SURE_A] * 4 for name in names}, rubric=asked)
+    slices = [measure_slices(found, slicing(gold, "longer"))]
+    page = Page(report_html(gather(evaluate(found), slices=slices), {}))
+    (body,) = re.findall(r"body {[^}]*max-width: (\d+)rem", page.source)
+    assert int(body) > 100  # a window of 1,920 pixels is 120 rem wide
+    assert ("table", {"class": "many most"}) in page.elements
+    assert page.table("which response is longer", "criterion 0")[0][1] == "50.0 (0.0 to 100.0)"
+    assert '50.0 <span class="ends"><span>(0.0 to</span> <span>100.0)</span></span>' in page.source
+
+
 def test_every_row_of_a_table_is_as_long_as_its_header(tmp_path: Path) -> None:
     gold = dataset({"safety": [A, A, B, GOOD], "overall_quality": [B, A, BAD, A]}, {"safety": ["why"] * 4})
     page = page_of(run_of(tmp_path, gold, PROBABILITIES), safety=1)
@@ -203,6 +231,9 @@ def test_labels_flips_and_unscored_are_counted(page: Page) -> None:
     assert "Flipped by the order of the responses: 0 of 7 judgments (0.0 %)" in page.text
 
 
+NOT_BETTER = "NOT better than the best of the trivial judges on: safety (most frequent)."
+
+
 def measures(lead: float, interval: Interval | None) -> LabelMeasures:
     return replace(evaluate(matched([A, B], [A, A])).labels["safety"], lead=(lead, interval))
 
@@ -210,27 +241,32 @@ def measures(lead: float, interval: Interval | None) -> LabelMeasures:
 @pytest.mark.parametrize(
     ("lead", "interval", "verdict", "sentence"),
     [
-        (0.2, Interval(0.1, 0.3), "yes", "On every criterion the judge is better than always giving"),
+        (0.2, Interval(0.1, 0.3), "yes", "On every criterion the judge is better than the best of"),
         (0.2, Interval(0.0, 0.3), "not surely", "Better on these items, but not surely"),
-        (0.0, Interval(-0.1, 0.1), "no", "NOT better than always giving the most frequent label on: safety."),
+        (
+            0.0,
+            Interval(-0.1, 0.1),
+            "no",
+            NOT_BETTER,
+        ),
         (
             -0.6,
             Interval(-0.7, -0.5),
             "no",
-            "NOT better than always giving the most frequent label on: safety.",
+            NOT_BETTER,
         ),
-        (0.1, None, "-", "Not compared with the most frequent label"),
+        (0.1, None, "-", "Not held against trivial judges"),
     ],
 )
 def test_a_judge_that_is_not_better_is_called_so(
     lead: float, interval: Interval | None, verdict: str, sentence: str
 ) -> None:
     measured = measures(lead, interval)
-    assert measured.better_than_most_frequent == verdict
+    assert measured.better == verdict
     evaluation = Evaluation(matched([A, B], [A, A]), {"safety": measured}, {})
     page = Page(report_html(Report(evaluation, {}), {}))
     assert sentence in page.text
-    assert page.table("criterion", "labels", "accuracy")[0][-1] == verdict
+    assert page.table("criterion", "labels", "accuracy")[0][-1].removesuffix(" (most frequent)") == verdict
 
 
 def test_each_group_of_criteria_has_its_sentence() -> None:
@@ -240,8 +276,11 @@ def test_each_group_of_criteria_has_its_sentence() -> None:
     }
     found = matched([A, B], [A, A])
     page = Page(report_html(Report(Evaluation(found, labels, {}), {}), {}))
-    assert "NOT better than always giving the most frequent label on: safety." in page.text
-    assert "Better, with the whole 95 % interval of the difference above 0: relevance." in page.text
+    assert "NOT better than the best of the trivial judges on: safety (most frequent)." in page.text
+    assert (
+        "Better, with the whole 95 % interval of the difference above 0: relevance (most frequent)."
+        in page.text
+    )
 
 
 def test_how_a_run_was_made_is_said_whole(page: Page) -> None:
@@ -403,7 +442,7 @@ def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> Non
     facts = {row[0]: row[1] for row in page.table("weighted judge")}
     assert facts["comparisons"] == "4"
     shares = {row[0]: row[1] for row in page.table("against the human overall label")}
-    assert shares["weighted winner is the human one"] == "75.0 %"
+    assert shares["weighted winner or tie is the human one"] == "75.0 %"
     assert page.table("", "weighted A")[0] == ["human A", "2", "0", "0"]
     assert "Weights: overall quality 1.000." in page.text
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import SetupError
+from engine.report.weighing_tables import overall_agreement_table
 from engine.weigh.item_winner import winner_of
 from engine.weigh.system_weighing import ScoredPairs, human_winners, scored_pairs_of, weigh
 from engine.weigh.weight_fit import fit_weights
@@ -50,6 +51,9 @@ def test_agreement_takes_both_good_and_both_bad_as_a_tie() -> None:
     assert (found.agreement.accuracy, found.agreement.own_label) == (0.75, 0.75)
     assert found.agreement.most_frequent == 0.75
     assert found.agreement.confusion == ((2, 1, 0), (0, 0, 0), (0, 0, 1))
+    counted = overall_agreement_table(found.agreement).texts()[:3]
+    assert [count for _, count in counted] == ["4", "3", "1"]  # a tie is no winner
+    assert [fact for fact, _ in counted][1:] == ["of these, A or B wins", "of these, a tie"]
 
 
 def test_without_human_overall_labels_there_is_no_agreement() -> None:

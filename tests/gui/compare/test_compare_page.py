@@ -47,7 +47,7 @@ def test_a_run_and_a_submission_are_ranked(
     table = cells(page.view.measures)
     measured = measure_table(page.compared.comparison)
     assert table == [list(row) for row in (measured.titles, *measured.texts())]
-    assert table[0] == ["measure", "run 1", "worse.tsv"]
+    assert table[0] == ["measure", "run 1", "worse.tsv", "best trivial judge"]
     assert table[1][0] == "accuracy (%), relevance"
     assert table[1][1].endswith(" [1]")
     assert page.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()

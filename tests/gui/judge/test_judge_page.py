@@ -146,6 +146,7 @@ def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: Jud
     assert ready.run_panel.table.rowCount() == 4
     assert ready.run_panel.table.index(0, 0).data() == "4"
     assert ready.run_button.text() == "Judge again"
+    assert ready.control.health == Health(4, enough=False)  # looked at, though they are few
     with qtbot.waitSignal(ready.workspace.page_wanted) as wanted:
         ready.results_button.click()
     assert wanted.args == ["Results"]
@@ -175,6 +176,7 @@ def test_a_run_of_a_model_that_does_not_judge_ends_without_green(qtbot: QtBot, r
         (Health(30, True, (look,)), "warning", "The model may not judge as it should."),
         (Health(30, True), "good", "Run 1 is complete: 30 of 30 items are judged, in 0:00."),
         (Health(4, False), "", "Run 1 is complete: 30 of 30 items are judged, in 0:00."),
+        (Health(8, False, (sign,)), "warning", "but what they show speaks against it."),
     ):
         panel.begin(("safety",), "gold.tsv")
         panel.show_health(health)

@@ -28,7 +28,11 @@ def source_of_the_window() -> str:
 def test_every_topic_is_explained_and_linked_from_where_its_word_stands() -> None:
     assert set(GLOSSARY) == set(Topic)
     code = source_of_the_window()
-    by_tip = {Topic.LABELS, Topic.FORMAT_MASS, Topic.FLIPPED, Topic.MARKS}  # F1 is named in their tool tips
+    # F1 is named in their tool tips, or in the line above their table.
+    by_tip = {Topic.LABELS, Topic.FORMAT_MASS, Topic.FLIPPED, Topic.MARKS, Topic.CONTEXT}
+    by_tip |= {Topic.MACRO_F1, Topic.AGREEMENT}
+    for named in ("F1 explains intervals, kappa and macro-F1.", "F1 explains ROUGE-L and agreement."):
+        assert named in code
     linked = {Topic[name] for name in re.findall(r"Topic\.([A-Z_]+)", code)}
     assert linked == set(Topic) - by_tip
     assert code.count("{MORE_BY_F1}") + code.count(", MORE_BY_F1]") >= 5
@@ -64,6 +68,15 @@ def test_the_numbers_are_those_of_the_engine() -> None:
         ("how-it-judges.md", "if the two orders alone, as they were read, would give different labels"),
         ("how-it-judges.md", "more than half of the criteria"),
         ("measures.md", "from about 50 on they help"),
+        ("measures.md", "Whole instructions are drawn with replacement"),
+        ("measures.md", "unscored is a label of its own"),
+        (
+            "measures.md",
+            "mean over the labels that occur of F1 = 2 · precision · recall / (precision + recall)",
+        ),
+        ("measures.md", "explanations in other scripts score 0"),
+        ("measures.md", "reads the item, both labels and both explanations"),
+        ("how-it-judges.md", "An item that does not fit is unscored"),
         ("measures.md", "10 · (P(it is preferred) + P(both_good))"),
         ("measures.md", "≤ tie threshold (0.5 by default)"),
     ],
@@ -85,7 +98,7 @@ def test_it_is_searched_and_nothing_is_a_link(qtbot: QtBot) -> None:
     assert [topic for topic, section in dialog.sections.items() if not section.isHidden()] == [
         Topic.TIE_THRESHOLD
     ]
-    dialog.search.setText("nothing of this kind")
+    dialog.search.setText("xylophone")
     assert "No explanation has this text." in shown_text(dialog)
     assert "http" not in EVERYTHING
     assert "<" not in EVERYTHING

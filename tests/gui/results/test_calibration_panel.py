@@ -5,6 +5,8 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import RunBusyError
+from engine.core.judgments import CriterionCalibration
+from engine.decisions.calibration import Calibration, judge_of_run, save_calibration
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
 from tests.gui.results.steps import Save, click, measured, problem_after
@@ -38,6 +40,29 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     panel.load(tmp_path / "calibration.json")
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
     assert panel.quality.rowCount() == 6  # hidden: a file holds no table
+
+
+def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+) -> None:
+    panel, run = opened.calibration, opened.workspace.run
+    assert run is not None
+    always_b = CriterionCalibration(0.0, (0.0, 1.0, 0.0, 0.0), None, 10)
+    made = Calibration(judge_of_run(run.results.run.identity), "x.tsv", "", {"safety": always_b}, {})
+    save_calibration(tmp_path / "one.json", made)
+    panel.load(tmp_path / "one.json")
+    qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
+    said = "This calibration gives one label to everything on safety (“B” for all"
+    assert not panel._one_label.isHidden()
+    assert panel._one_label.text().startswith(said)
+    assert [panel.changes.index(row, 4).data() for row in range(5)].count("B") == 1
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        click(panel.apply_button)
+    assert panel._source.text().startswith("Applied")
+    assert panel._source.property("role") == "warning"
+    assert said in panel.state.text()
+    measured(qtbot, opened)
+    assert said in opened.scores.verdict.text()
 
 
 def test_a_file_that_is_no_calibration_is_refused(qtbot: QtBot, opened: ResultsPage, save: Save) -> None:

@@ -311,6 +311,8 @@ def test_the_head_says_that_the_judge_is_not_to_be_trusted(page: ReviewPage) -> 
     assert page.health.text() == "⚠ The model does not judge"
     assert "change when the responses change places" in page.health.toolTip()
     assert page.health.property("role") == "bad"
+    page.health.look_at(replace(run, health=replace(page.workspace.run.health, items=8, enough=False)))
+    assert page.health.text() == "⚠ Few items, and what they show speaks against the model"
     page.health.look_at(run)
     assert page.health.isHidden()
 

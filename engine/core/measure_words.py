@@ -1,0 +1,38 @@
+"""What measures mean, in a sentence or two: heads of columns, the report and the window's help say it alike.
+
+Knows: words. Does not know: how anything is measured (`docs/measures.md` has the formulas), tables, windows.
+"""
+
+NO_WIDTH = (
+    "An interval without width says only that all values were equal on these items, not that they would be on"
+    " others."
+)
+INTERVAL = (
+    "Where the value would probably lie on other items of this kind, by drawing the instructions of these"
+    " again and again. Few items make it wide, and still too narrow near 0 and 100 %."
+    f" {NO_WIDTH}"
+)
+KAPPA = "Cohen's kappa: agreement beyond chance. 0 is chance, 1 is complete; “-” where only one label occurs."
+MACRO_F1 = (
+    "The mean over the labels that occur of how well each is found, its F1 score (0 to 1): rare labels count"
+    " as much as frequent ones."
+)
+BETTER = (
+    "Is the judge better than the best of the trivial judges on these very items, which stands in brackets?"
+    " “Yes”: the whole 95 % interval of the difference is above 0; “not surely”: it includes 0; “no”: the"
+    " accuracy is not above it."
+)
+ROUGE_L = (
+    "How far the words of the judge's explanation are those of the human one in the same order, × 100. It"
+    " measures likeness of words, not whether an explanation is right."
+)
+AGREEMENT = (
+    "The share of explanations that a judge model calls accurate and in agreement with the human one, in"
+    " percent."
+)
+SLICES_NOTE = (
+    "Many slices are many comparisons: of twenty intervals one misses by chance alone, and the best and the"
+    " worst slice look further apart than they are. A difference between slices is a question for new items,"
+    " not yet an answer."
+)
+"""What is to be said under every table of slices."""

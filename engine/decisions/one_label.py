@@ -1,0 +1,65 @@
+"""Where a calibration gives one label to everything, so that nothing is judged any more; the words for it.
+
+Knows: judgments as they are decided. Does not know: how a calibration is fitted, human labels, who shows it.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.core.formatting import words
+from engine.core.items import Preference
+from engine.core.judgments import AnyJudgment, Judgment
+from engine.decisions.calibration import Calibration
+
+
+@dataclass(frozen=True)
+class OneLabel:
+    """The one label of all `items` that the model scored, two or more."""
+
+    label: Preference
+    items: int
+
+
+def one_labels(
+    judgments: Mapping[str, Sequence[AnyJudgment]], calibration: Calibration | None
+) -> dict[str, OneLabel]:
+    """By criterion that the calibration decides; criteria with several labels are left out."""
+    decided = calibration.criteria if calibration else ()
+    found = {name: _one_label(column) for name, column in judgments.items() if name in decided}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _one_label(column: Sequence[AnyJudgment]) -> OneLabel | None:
+    labels = (judgment.preference for judgment in column if isinstance(judgment, Judgment))
+    label = next(labels, None)
+    items = 1
+    for other in labels:  # in most runs the first few items differ
+        if other is not label:
+            return None
+        items += 1
+    return OneLabel(label, items) if label is not None and items > 1 else None
+
+
+def calibrated_in_words(calibration: Calibration, found: Mapping[str, OneLabel]) -> str:
+    """On what a run is calibrated, in a few words: `on gold.tsv, to one label on safety (A)`."""
+    named = ", ".join(f"{words(name)} ({words(one.label)})" for name, one in found.items())
+    return f"on {calibration.dataset}{f', to one label on {named}' if named else ''}"
+
+
+def one_label_sentence(found: Mapping[str, OneLabel], out_of_fold: Container[str] = ()) -> str:
+    """What is to be said of it, before and after it is applied; empty where no criterion has one label.
+
+    `out_of_fold`: the criteria that have one label, too, where each item is decided by what was fitted
+    without it.
+    """
+    if not found:
+        return ""
+    named = ", ".join(
+        f"{words(name)} (“{words(one.label)}” for all {one.items:,} items"
+        f"{', cross-validated too' if name in out_of_fold else ''})"
+        for name, one in found.items()
+    )
+    return (
+        f"This calibration gives one label to everything on {named}. There nothing is judged any more: it is"
+        " right as often as always giving that label."
+    )

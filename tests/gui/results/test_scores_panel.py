@@ -1,0 +1,22 @@
+"""The panel of scores, of tables that were made by hand."""
+
+from pytestqt.qtbot import QtBot
+
+from engine.core.measure_words import NO_WIDTH
+from engine.core.value_tables import Table
+from engine.measure.evaluation import evaluate
+from engine.report.measure_tables import accuracy_table
+from gui.kit.labels import shown_text
+from gui.results.score_jobs import Scores, ScoreTable
+from gui.results.scores_panel import ScoresPanel
+from tests.judged import A, B, matched
+
+
+def test_below_the_accuracies_it_is_said_that_an_interval_has_no_width(qtbot: QtBot) -> None:
+    panel = ScoresPanel()
+    qtbot.addWidget(panel)
+    for labels, said in (([A] * 8, True), ([A, B] * 4, False)):
+        found = evaluate(matched(labels, [A] * 8))
+        tables = {ScoreTable.ACCURACY: accuracy_table(found), ScoreTable.UNSCORED: Table((), ())}
+        panel.show_scores(Scores(found.matched.system, found, tables))
+        assert (NO_WIDTH in shown_text(panel)) is said
