@@ -155,6 +155,13 @@ class StoredRun:
         return self.identity.kind is RunKind.SUBMITTED
 
     @property
+    def why_over(self) -> str:
+        """Why nothing of it is left to judge; empty where something is."""
+        if self.submitted:
+            return "it was opened as a file"
+        return f"all its {self.identity.items:,} items are judged" if self.complete else ""
+
+    @property
     def columns(self) -> ColumnMap | None:
         """By which map its dataset was read, in the latest session that had one; None for our own columns."""
         sessions = (*reversed(self.manifest.get(CONTINUED, [])), self.manifest)
@@ -189,6 +196,11 @@ class StoredRun:
         """The same within a sentence: `run 7`, `run 7 “night”`, `the submission baseline.tsv`."""
         file = short_name(self.identity.model_name)
         return self._with_name(f"the submission {file}" if self.submitted else f"run {self.id}")
+
+    @property
+    def in_short(self) -> str:
+        """What a button calls it that acts on it: `run 7`, `the submission`."""
+        return "the submission" if self.submitted else f"run {self.id}"
 
     def _with_name(self, what: str) -> str:
         return f"{what} “{short_name(self.name)}”" if self.name else what

@@ -15,7 +15,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.core.run_records import checked_name, checked_note, dataset_in_words
+from engine.core.run_records import StoredRun, checked_name, checked_note, dataset_in_words
 from engine.core.settings import (
     CPU,
     LOWEST_TEMPERATURE,
@@ -24,10 +24,26 @@ from engine.core.settings import (
     JudgeSettings,
     KvType,
     Mode,
+    settings_of,
 )
 
 _USUAL = JudgeSettings()
 _LARGEST = 2**31 - 1  # a remembered number above it is damaged
+
+_SETTINGS = (
+    "mode",
+    "second_order_below",
+    "ways",
+    "thoughts",
+    "max_thought_tokens",
+    "shorten",
+    "context",
+    "max_explanation_tokens",
+    "temperature",
+    "seed",
+    "kv_type",
+)
+"""The choices that a setup and the settings of a run have under the same name."""
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -87,6 +103,36 @@ class RunSetup:
             checked_note(self.note)
         if self.device is not None:
             checked_device(self.device)
+
+    @classmethod
+    def going_on_with(cls, run: StoredRun) -> "RunSetup":
+        """What goes on with a run, by what the store knows of it.
+
+        SetupError where there is nothing to go on with, or where the store does not tell all that it was
+        asked with: labelled examples and calibrations are files that it knows by their content alone.
+        """
+        identity, known = run.identity, run.identity.settings
+        if run.why_over:
+            raise SetupError(f"{run.title} cannot go on: {run.why_over}.", "Choose one that is not finished.")
+        files = {"examples": "labelled examples", "explained_with_calibration": "a calibration"}
+        if unknown := [words for name, words in files.items() if known.get(name)]:
+            raise SetupError(
+                f"{run.title} was begun with {' and '.join(unknown)}, whose file the store does not know.",
+                "Describe the run on the Judge page as it was, with that file: its button then says Resume.",
+            )
+        settings = settings_of(known)
+        return cls(
+            dataset_path=identity.dataset_path,
+            model_path=identity.model_path,
+            items=None if identity.chosen else identity.items,
+            ids=identity.chosen,
+            both_orders=len(settings.orders) > 1,
+            rubric=identity.rubric or ELOQUENT,
+            criteria=identity.criteria,
+            resumes=run.id,
+            columns=run.columns,
+            **{name: getattr(settings, name) for name in _SETTINGS},
+        )
 
     @property
     def asked(self) -> Rubric:

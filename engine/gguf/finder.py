@@ -7,6 +7,7 @@ Does not know: what a header says, how files are named, llama.cpp.
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -66,6 +67,13 @@ class ModelPlace:
     path: Path
     name: str
     source: str
+
+
+class Stamp(NamedTuple):
+    """By which a change of a file is seen."""
+
+    n_bytes: int
+    changed_ns: int
 
 
 def usual_folders() -> list[Path]:
@@ -156,8 +164,44 @@ def model_places(folders: Iterable[Path]) -> Iterator[ModelPlace]:
     return (found for found in _files(folders) if isinstance(found, ModelPlace))
 
 
+def stamps(folders: Iterable[Path], files: Iterable[Path] = ()) -> dict[Path, Stamp]:
+    """Each model file in the folders, with all parts of split ones, and each of these files, as it is now.
+
+    Equal stamps mean that nothing came, went or was written; nobody looks into the files.
+    """
+    listed = (place for place in _listings(folders) if isinstance(place, _Listing))
+    found = {}
+    for path in (*(path for place in listed for path in place.files), *files):
+        with suppress(OSError):  # it may be gone by now
+            status = path.stat()
+            found[path] = Stamp(status.st_size, status.st_mtime_ns)
+    return found
+
+
 def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
     """Each model once, and each folder that cannot be read, with its error."""
+    for listed in _listings(folders):
+        if isinstance(listed, FoundModel):
+            yield listed
+            continue
+        names = ollama_names(listed.folder)
+        for path in _first_of_each(listed.files):
+            if names is None:
+                yield ModelPlace(path, called(path), listed.source)
+            elif path.name in names:
+                yield ModelPlace(path, names[path.name], listed.source)
+
+
+class _Listing(NamedTuple):
+    """The model files that lie in a folder itself."""
+
+    folder: Path
+    source: str
+    files: list[Path]
+
+
+def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
+    """Each folder at any depth once, and each one that cannot be read, with its error."""
     seen: set[Path] = set()
     for folder in folders:
         source = _source_of(folder)
@@ -170,12 +214,7 @@ def _files(folders: Iterable[Path]) -> Iterator[ModelPlace | FoundModel]:
                 yield FoundModel(here, None, _unreadable_folder(here, error), source)
                 continue
             pending.extend(reversed(inner))
-            names = ollama_names(here)
-            for path in _first_of_each(files):
-                if names is None:
-                    yield ModelPlace(path, called(path), source)
-                elif path.name in names:
-                    yield ModelPlace(path, names[path.name], source)
+            yield _Listing(here, source, files)
 
 
 def _listing(folder: Path, seen: set[Path]) -> tuple[list[Path], list[Path]]:

@@ -309,7 +309,7 @@ class ComparePage(Page):
 
     @Slot()
     def _ask_where_to_save(self) -> None:
-        first = self.choosing.folder / "comparison.json"
+        first = self.workspace.state.export_folder(self.choosing.folder) / "comparison.json"
         path = ask_target(self, "Save comparison", first, "JSON (*.json)")
         if path is not None:
             self.save(path)

@@ -121,14 +121,17 @@ class JudgePage(Page):
         return self.planner.plan is not None and not self.control.running
 
     def take_in(self, button: QPushButton, beside: QWidget) -> None:
-        """Show a button beside the main one, and a panel above the run."""
-        self.header.insertWidget(self.header.indexOf(self.stop_button), button)
+        """Show a button beside the main one, and a panel above plan and run."""
+        self.header.addWidget(button)
         self._right.insertWidget(1, beside)
 
     def wanted(self, fresh: bool | None = None) -> RunSetup | None:
         """What the main button would start, or `fresh` or not; None, which is said, where something lacks."""
         plan = self.planner.plan
         setup = replace(self.setup(), fresh=plan is not None and plan.complete if fresh is None else fresh)
+        if self._reading:
+            self.workspace.note.emit("Another dataset is being read: run once it is there.")
+            return None
         if self.workspace.dataset is None or not setup.asks:
             self.workspace.note.emit("Open a dataset, choose a criterion and a way of asking, then run.")
             return None
@@ -148,7 +151,7 @@ class JudgePage(Page):
 
     def _make_parts(self) -> None:
         self.banner = ResumeBanner(self.workspace, self.control, self.setup)
-        self.banner.resumed.connect(self._resume)
+        self.banner.resumed.connect(self.resume)
         self.dataset_line = DatasetLine()
         self.dataset_line.changed.connect(self._change)
         self.dataset_line.dataset_wanted.connect(lambda: self.workspace.page_wanted.emit(PageName.DATASET))
@@ -180,13 +183,14 @@ class JudgePage(Page):
         self.stop_button = QPushButton("Stop")
         name(self.stop_button, "Stop the run", "What is judged is kept, and the run can go on later.")
         self.stop_button.clicked.connect(self.stop)
-        for button in (self.results_button, self.over_button, self.stop_button, self.run_button):
+        # Stop keeps its place, and what stands beside it: a run ends by itself, under the hand of a person.
+        for button in (self.results_button, self.over_button, self.run_button, self.stop_button):
             self.header.addWidget(button)
 
     def _make_body(self) -> None:
         left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))
-        right = column(self.first_steps, self.run_panel, self.plan_panel)
-        # The judgments take the room that the plan leaves.
+        # The plan before the run: the judgments of an old one take what room is left, and push nothing away.
+        right = column(self.first_steps, self.plan_panel, self.run_panel)
         self._right = cast(QVBoxLayout, right.layout())
         self._right.setStretchFactor(self.run_panel, 100)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
@@ -201,6 +205,7 @@ class JudgePage(Page):
 
     def _make_jobs(self) -> None:
         self.planner = Planner(self.workspace, self)
+        self.planner.begun.connect(self.plan_panel.begin)
         self.planner.progress.connect(self.plan_panel.show_work)
         self.planner.planned.connect(self._show_plan)
         self.planner.failed.connect(self._show_no_plan)
@@ -250,31 +255,29 @@ class JudgePage(Page):
         """Judge as many items of the open dataset as a setup says, or the chosen ones."""
         dataset, ids = self.workspace.dataset, setup.ids
         there = tuple(dataset.only(frozenset(ids)).ids) if ids and dataset is not None else ()
-        whole = dataset is not None and len(there) == len(dataset)
-        self.dataset_line.set_items(setup.items)
+        whole = dataset is not None and len(dataset) in (len(there), setup.items)
+        self.dataset_line.set_items(None if whole else setup.items)
         # In the order of the file; with those that it lacks by now, of which the plan tells.
         self.dataset_line.set_ids(() if whole else there if len(there) == len(ids) else ids)
 
     @Slot(object)
     def _show_loading(self, loading: Loading | None) -> None:
+        begins_or_ends = (loading is not None) != self._reading
         self._reading = loading is not None
         self.dataset_line.show_reading(loading.path.name if loading else None)
-        if self.workspace.dataset is None:
+        if begins_or_ends:
             self._plan_soon()
 
     def _plan_soon(self) -> None:
         dataset, setup = self.workspace.dataset, self.setup()
         if self.control.running:
             return
-        if dataset is None or not setup.asks:
+        if dataset is None or not setup.asks or self._reading:
             self.planner.drop()
             least = f"Choose at least one {'way of asking' if setup.criteria else 'criterion'}"
             missing = "Open a dataset" if dataset is None else least
-            reading = dataset is None and self._reading
-            why = (
-                "A plan follows when the dataset is read." if reading else f"{missing} to see what it takes."
-            )
-            self.plan_panel.show_nothing(why)
+            why = f"{missing} to see what it takes."
+            self.plan_panel.show_nothing("A plan follows when the dataset is read." if self._reading else why)
         elif self._awake:
             self.planner.want(setup, dataset)
         self._show_buttons()
@@ -352,8 +355,7 @@ class JudgePage(Page):
         self.over_button.setVisible(unfinished and not running)
         self.results_button.setVisible(complete and not running)
         self.run_panel.offer_results(not complete)
-        self.stop_button.setVisible(running)
-        self.stop_button.setEnabled(not self.control.stopping)
+        self.stop_button.setEnabled(running and not self.control.stopping)
         self.stop_button.setText("Stopping …" if self.control.stopping else "Stop")
 
     @Slot()
@@ -392,7 +394,7 @@ class JudgePage(Page):
             self.workspace.review_wanted.emit(*wanted[1:])
 
     @Slot(object)
-    def _resume(self, setup: RunSetup) -> None:
+    def resume(self, setup: RunSetup) -> None:
         """Go on with the run that a setup names, and describe it on the page."""
         self.settings.show_setup(setup)
         self.picker.choose_file(setup.model_path)

@@ -3,7 +3,8 @@
 Knows: what the choice of a model depends on, what works apart with a file. Does not know: windows.
 """
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.decisions.format_mass import RunMass
-    from engine.gguf.finder import FoundModel
+    from engine.gguf.finder import FoundModel, Stamp
     from engine.gguf.judge_file import ModelFile
     from engine.gguf.memory import Fit, MemoryEstimate
     from engine.llama.speed import ModelSpeed
@@ -94,9 +95,12 @@ class Candidate:
         return self.found.model is not None
 
 
-def find(files: Sequence[Path], folders: Sequence[Path], wish: ModelWish) -> Job[int]:
+def find(
+    files: Sequence[Path], folders: Sequence[Path], wish: ModelWish, growing: Collection[Path] = ()
+) -> Job[int]:
     """Tell a Candidate for the demo model, each of the files, and each model in the usual folders and these.
 
+    Before them it tells the Stamps of all that it looks at. Models of which a file is `growing` are left out.
     The result: how many there are.
     """
 
@@ -104,6 +108,7 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: ModelWish) -> Job
         from engine.gguf.finder import find_models, usual_folders
         from engine.system.computer import available_memory
 
+        control.report(list_files(files, folders)(control))
         memory = available_memory()
         seen: dict[Path, Candidate] = {}
 
@@ -116,11 +121,33 @@ def find(files: Sequence[Path], folders: Sequence[Path], wish: ModelWish) -> Job
             control.cancel.raise_if_requested()
             target = real_path(found.path)
             if target not in seen:
-                seen[target] = _candidate(found, wish, memory)
-                control.report(seen[target])
+                candidate = _candidate(found, wish, memory)
+                if not set(candidate.files).intersection(growing):
+                    seen[target] = candidate
+                    control.report(candidate)
         for candidate in _with_runs(list(seen.values()), wish):
             control.report(candidate)
         return len(seen)
+
+    return work
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """The model files that there are, each with what changes when it is written to; how long that took."""
+
+    files: "Mapping[Path, Stamp]"
+    seconds: float = 0.0
+
+
+def list_files(files: Sequence[Path], folders: Sequence[Path]) -> Job[Stamps]:
+    """Which model files there are in the usual folders and these, without a look into any."""
+
+    def work(_control: JobControl) -> Stamps:
+        from engine.gguf.finder import stamps, usual_folders
+
+        begun = time.monotonic()
+        return Stamps(stamps([*usual_folders(), *folders], files), time.monotonic() - begun)
 
     return work
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.formatting import visible, without_middle
@@ -14,7 +15,7 @@ from engine.core.settings import KvType
 from engine.system.paths import demo_model
 from gui.judge import model_jobs
 from gui.judge.model_actions import ModelActions, Offered
-from gui.judge.model_jobs import Candidate, ModelWish
+from gui.judge.model_jobs import Candidate, ModelWish, Stamps
 from gui.judge.model_table import (
     FOLDER,
     MASS,
@@ -26,7 +27,7 @@ from gui.judge.model_table import (
     about,
     in_short,
 )
-from gui.judge.searched_places import SearchedPlaces
+from gui.judge.searched_places import FolderWatch, SearchedPlaces
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_folder, ask_source
 from gui.kit.flow import FlowLayout
@@ -38,7 +39,7 @@ from gui.kit.views import FillingView, dressed
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
-_FEWEST_ROWS, _MOST_ROWS = 1, 7
+_FEWEST_ROWS, _MOST_ROWS = 3, 7
 _MANY = 8  # files; a filter is offered above that
 _NAME_WIDTH, _FOLDER_WIDTH = 24, 10  # characters, at the least
 _LONGEST_NAME = 80  # characters, of a file that is not found yet
@@ -57,15 +58,19 @@ class ModelPicker(QWidget):
         super().__init__(parent)
         self._state = workspace.state
         self._wish = ModelWish(None, KvType.F16, store=workspace.store_path)
-        self._filtering = False
+        self._choose_none = False  # rows go; the view selects a neighbour, which nobody chose
         self.places = SearchedPlaces(self._state, self)
         self.places.removed.connect(self._leave)
+        self.watch = FolderWatch(workspace.threads, self._looked_at, self.isVisible, self)
+        self.watch.changed.connect(self._search)
+        self._high = _FEWEST_ROWS  # rows that have room
+        self._there: set[Path] = set()  # what a search has found so far
         self._note = workspace.note
         self._path = Path(self._state.text(_LAST) or demo_model())
         self._remembered = True  # from last time; whether it is still there is not known yet
         self._searching = LatestTask(workspace.threads, Lane.SCAN, self)
         self._searching.progress.connect(self._take)
-        self._searching.finished.connect(self._end_search)
+        self._searching.finished.connect(self._take_all)
         self._searching.cancelled.connect(self._end_search)
         self._searching.failed.connect(workspace.problem)
         self._searching.failed.connect(self._end_search)
@@ -89,14 +94,28 @@ class ModelPicker(QWidget):
         row = self.table.row_of(self._path)
         return None if row is None else self.table.candidate(row)
 
+    @Slot()
     def scan(self) -> None:
         """Look for model files again."""
-        files, folders = self.places.files, self.places.folders
-        if self._path not in files:
-            files.insert(0, self._path)
         self.table.clear()
         self._busy.begin("Looking for model files …")
-        self._searching.start(model_jobs.find(files, folders, self._wish))
+        self._search()
+
+    @Slot()
+    def _search(self) -> None:
+        """Look for model files; those that are in the table stay until it is known that they are gone."""
+        self._there.clear()
+        self._searching.start(model_jobs.find(*self._looked_at(), self._wish, self.watch.growing))
+
+    def _looked_at(self) -> tuple[list[Path], list[Path]]:
+        """The files and folders beside the usual ones: those that were added, and the chosen file."""
+        files = self.places.files
+        return [*([] if self._path in files else [self._path]), *files], self.places.folders
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follow what comes and goes while somebody sees it."""
+        super().showEvent(event)
+        self.watch.look()
 
     def choose(self, path: Path) -> None:
         """Choose a file, known by its suffix, or add a folder to those that are searched."""
@@ -132,8 +151,9 @@ class ModelPicker(QWidget):
         """Fit the table to another text size, other colours or other rows."""
         rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
         rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
-        shown = min(max(self._order.rowCount(), _FEWEST_ROWS), _MOST_ROWS)
-        height = header.sizeHint().height() + shown * rows.defaultSectionSize() + 2 * self.view.frameWidth()
+        height = (
+            header.sizeHint().height() + self._high * rows.defaultSectionSize() + 2 * self.view.frameWidth()
+        )
         self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())
         letter = self.view.fontMetrics().averageCharWidth()
         for column in (SPEED, MASS):
@@ -232,10 +252,14 @@ class ModelPicker(QWidget):
 
     @Slot(object)
     def _take(self, event: object) -> None:
-        if isinstance(event, Candidate):
+        if isinstance(event, Stamps):
+            self.watch.take_looked_at(event)
+        elif isinstance(event, Candidate):
+            self._there.add(event.path)
             self.table.put(event)
             count = self._order.rowCount()
-            self._busy.go_on(f"Looking for model files … {count} found")
+            if not self._busy.isHidden():
+                self._busy.go_on(f"Looking for model files … {count} found")
             self._filter.setVisible(count > _MANY or bool(self._filter.text()))
             if event.path != self._path and self._path in event.files:
                 self._path = event.path  # a part of a split model was chosen: the whole is meant
@@ -252,7 +276,19 @@ class ModelPicker(QWidget):
         self._remembered = False
 
     @Slot()
+    def _take_all(self) -> None:
+        """What was not found is gone."""
+        self._choose_none = True
+        self.table.keep_only(self._there)
+        self._choose_none = False
+        self._end_search()
+
+    @Slot()
     def _end_search(self) -> None:
+        if not self._busy.isHidden():
+            # Only after a search that a person waits for: what comes by itself moves nothing below.
+            self._high = min(max(self._order.rowCount(), _FEWEST_ROWS), _MOST_ROWS)
+            self.refit()
         self._busy.end()
         self.unusable.show_candidates(self.table.candidates)
         self._show_choice()
@@ -289,7 +325,7 @@ class ModelPicker(QWidget):
     @Slot()
     def _choose_row(self) -> None:
         rows = self.view.selectionModel().selectedRows()
-        if rows and not self._filtering:
+        if rows and not self._choose_none:
             candidate = self.table.candidate(self._order.mapToSource(rows[0]).row())
             if candidate.found.model is not None:
                 self._state.set_text(_LAST, str(candidate.path))
@@ -297,10 +333,9 @@ class ModelPicker(QWidget):
 
     @Slot(str)
     def _filter_by(self, text: str) -> None:
-        # The view selects a neighbour where the selected row goes away; nobody chose that.
-        self._filtering = True
+        self._choose_none = True
         self._order.setFilterFixedString(text)
-        self._filtering = False
+        self._choose_none = False
         self.view.clearSelection()
         self._show_choice()
 

@@ -3,7 +3,7 @@
 Knows: candidates, Qt's item models. Does not know: how files are found, which one is chosen.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,14 @@ class ModelTableModel(HeadedModel):
         self.beginResetModel()
         self._rows = []
         self.endResetModel()
+
+    def keep_only(self, paths: Collection[Path]) -> None:
+        """Show no files but these."""
+        for row in reversed(range(len(self._rows))):
+            if self._rows[row].path not in paths:
+                self.beginRemoveRows(QModelIndex(), row, row)
+                del self._rows[row]
+                self.endRemoveRows()
 
     def put(self, candidate: Candidate) -> None:
         """Add a file, or describe one anew that is there."""

@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing
-from engine.core.formatting import amount, counted, duration, percent, visible
+from engine.core.formatting import amount, counted, duration, percent, short_name, visible
 from engine.core.remedies import Setting
+from engine.core.run_setup import RunSetup
 from engine.core.settings import USUAL_WAYS
 from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import OneLine, tip
 from gui.kit.labels import heading, hint, label, name, panel, shown_text
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
@@ -51,12 +52,14 @@ class PlanPanel(QWidget):
         self._hint = hint("")
         self._notices = label("")
         self._notices.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._outcomes = (self._problem, self._again, self._hint)  # why there is no plan
+        self._subject = OneLine()  # what is planned
         self._make_buttons()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         top = QHBoxLayout()
         top.addWidget(heading("Plan"))
-        top.addStretch(1)
+        top.addWidget(self._subject, 1)
         inside = QVBoxLayout()
         inside.setSpacing(8)
         frame = panel()
@@ -77,15 +80,25 @@ class PlanPanel(QWidget):
     def show_nothing(self, why: str) -> None:
         """There is no plan; `why` says what is missing."""
         self._reset()
+        self._subject.setText("")
         self._hint.setText(visible(why))
         self._hint.setVisible(bool(why))
 
+    def begin(self, setup: RunSetup) -> None:
+        """A plan of this follows: no figure of another one is shown, and its rows keep their places."""
+        self._subject.setText(short_name(setup.dataset_in_words))
+        for value in self._values.values():
+            value.setText("…")
+            value.setToolTip("")
+        for widget in (*self._outcomes, self._notices, *self._buttons):
+            widget.hide()
+        self._busy.begin("A plan follows …")
+
     def show_work(self, event: Preparing | FilesRead | MeasureProgress) -> None:
-        """Show how far the making of a plan is."""
+        """Show how far the making of a plan is, or the timing of what is planned."""
         if not self._busy.isVisibleTo(self):
-            self._problem.hide()
-            self._again.hide()
-            self._hint.hide()
+            for widget in self._outcomes:
+                widget.hide()
             self._busy.begin("")
         if isinstance(event, MeasureProgress):
             text = f"Counting tokens: {event.done:,} of {event.total:,} items"
@@ -119,6 +132,7 @@ class PlanPanel(QWidget):
             f" {amount(planned.memory.available)} are free",
         )
         self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
+        self._fit.show()
         on, remark = planned.computing.on, planned.computing.remark
         self._say("Computes on", f"{on}. {remark}" if remark else on)
         self._say("Time", self._time(planned))
@@ -188,6 +202,7 @@ class PlanPanel(QWidget):
             "Leaves out the middle of their responses; it is recorded.",
         )
         self._shorten_button.clicked.connect(self.shorten_wanted)
+        self._buttons = (self._fit, self._time_button, self._context_button, self._shorten_button)
 
     def _facts(self) -> QWidget:
         self._captions: dict[str, QLabel] = {}
@@ -233,14 +248,10 @@ class PlanPanel(QWidget):
     def _reset(self) -> None:
         self._busy.end()
         for widget in (
-            self._problem,
-            self._again,
-            self._hint,
+            *self._outcomes,
+            *self._buttons,
             self._notices,
             self._table,
-            self._time_button,
-            self._context_button,
-            self._shorten_button,
             self._values["In the store"],
             self._captions["In the store"],
             self._values[_WAYS],

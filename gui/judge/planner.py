@@ -26,6 +26,7 @@ _WAITING = "Waiting for other work with a model to end"
 class Planner(QObject):
     """Holds the newest plan. Whatever a new one replaces is dropped."""
 
+    begun = Signal(object)  # the RunSetup of which a plan follows
     progress = Signal(object)  # Preparing, FilesRead or MeasureProgress
     planned = Signal()  # `plan` is there
     failed = Signal(object)  # an EngineError: there is no plan
@@ -64,6 +65,7 @@ class Planner(QObject):
         self.drop()
         self._wanted = (setup, dataset)
         self._rest.start()
+        self.begun.emit(setup)
 
     def drop(self) -> None:
         """Forget the plan, and whatever is under way."""
@@ -82,6 +84,7 @@ class Planner(QObject):
             self._rest.stop()
             self._timing.drop()
             waits = self._workspace.threads.busy(Lane.MODEL)
+            self.begun.emit(setup)
             self.progress.emit(Preparing(_WAITING if waits else "Making a plan"))
             self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))
 

@@ -7,11 +7,11 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, SetupError
 from engine.core.events import (
     DeviceLeft,
     Drafted,
@@ -25,15 +25,19 @@ from engine.core.events import (
     RunStarted,
     TokensEvaluated,
 )
-from engine.core.health import Health
+from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.judgments import Unscored
 from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
 from gui.judge.devices.device_jobs import Computing
 from gui.judge.usual_setup import usual_setup
+from gui.work.file_jobs import is_there
 from gui.work.lanes import Lane, Task
 from gui.work.places import UnderWay
 from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
 
 _TICK_MS = 100
 _RATE_SECONDS = 30.0
@@ -157,6 +161,18 @@ class RunControl(QObject):
         """The number of that run in the store."""
         run_id = self._offered().get("run")
         return run_id if isinstance(run_id, int) else None
+
+    def going_on_with(self, run: "StoredRun") -> RunSetup:
+        """What goes on with a run: as it was asked for here, else by the store. SetupError where none can."""
+        kept = next((entry.get("setup") for entry in self._kept() if entry.get("run") == run.id), None)
+        if isinstance(kept, dict) and not run.why_over:
+            setup = replace(RunSetup.of_json(kept, usual_setup()), resumes=run.id)
+        else:
+            setup = RunSetup.going_on_with(run)
+        for path in (setup.dataset_path, setup.model_path):
+            if not is_there(path):
+                raise SetupError(f"{run.title} cannot go on: {path} is gone.", "Put the file back.")
+        return setup
 
     def forget_unfinished(self) -> None:
         """Offer it no more; the one that was begun before it, where that is not complete, comes next."""
@@ -301,7 +317,7 @@ class RunControl(QObject):
         if self._count is not None or isinstance(how, EngineError):
             self._workspace.refresh_runs()  # a run that was to go on may be gone
         if self._count is not None:
-            self._open_results(self._count, how)
+            self._tell_ended(self._count, how)
         self.progressed.emit()
         self.ended.emit(how)
         if isinstance(how, EngineError):
@@ -312,12 +328,12 @@ class RunControl(QObject):
         count = self._count if self.running else None
         self._workspace.tell_judging(UnderWay(count.run_id, count.judged, count.items) if count else None)
 
-    def _open_results(self, count: RunProgress, how: RunEnded | EngineError | None) -> None:
-        """Show what was judged: exports and the other pages are about it from now on."""
+    def _tell_ended(self, count: RunProgress, how: RunEnded | EngineError | None) -> None:
+        """Say that there is something to look at."""
         finished = isinstance(how, RunEnded) and not how.stopped
         words = "has finished" if finished else f"has ended after {count.judged:,} of {count.items:,} items"
         if count.judged:
-            self._workspace.show_ended(count.run_id, words)
+            self._workspace.tell_ended(count.run_id, words, self.health or NOT_LOOKED_AT)
 
     def _rate(self, now: float) -> float | None:
         """Tokens per second over the last half minute, so that it follows the load of the computer."""

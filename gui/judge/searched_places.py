@@ -1,24 +1,31 @@
-"""The files and folders that a person added to the model files that are found by themselves.
+"""Where model files are looked for: what a person added to the usual folders, and what changes there.
 
-Knows: how they are remembered, the menu that takes one away. Does not know: what is in them.
+Knows: how places are remembered, the menu that takes one away, when to look again. Does not know: what a
+model is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMenu, QPushButton
 
 from engine.core.formatting import visible, without_middle
 from engine.system.paths import home
+from gui.judge import model_jobs
+from gui.judge.model_jobs import Stamps
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
+from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.state import State
 
 _SEARCHED = "models"
 _FILES, _FOLDERS = "files", "folders"
 _LONGEST_ENTRY = 70  # characters
+PAUSE_MS = 3_000
+"""Between two listings of the model files."""
+_SHARE = 20  # times as long as a listing took is the pause after it
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 
 
@@ -91,6 +98,62 @@ class SearchedPlaces(QObject):
 
     def _remove_chosen(self, path: Path, _checked: bool = False) -> None:
         self.remove(path)
+
+
+class FolderWatch(QObject):
+    """Lists the files again every few seconds while somebody sees them, for no system tells of all changes.
+
+    What is still written to, a download, is `growing`, until two listings find it alike.
+    """
+
+    changed = Signal()  # other files are there, whole, than when they were looked at last
+
+    def __init__(
+        self,
+        threads: EngineThreads,
+        places: Callable[[], tuple[Sequence[Path], Sequence[Path]]],
+        seen: Callable[[], bool],
+        parent: QObject,
+    ) -> None:
+        """`places`: the files and folders that are looked at; `seen`: whether anybody sees what was found."""
+        super().__init__(parent)
+        self._places, self._is_seen = places, seen
+        self._seen: Mapping[Path, object] = {}
+        self._offered: Mapping[Path, object] | None = None  # as they were looked at; None before that
+        self.growing: frozenset[Path] = frozenset()
+        self._listing = LatestTask(threads, Lane.SCAN, self)
+        self._listing.finished.connect(self._take)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.timeout.connect(self.look)
+
+    def take_looked_at(self, stamps: Stamps) -> None:
+        """These files are looked into, but for those that grow."""
+        self._seen = stamps.files
+        self._offered = self._whole
+
+    @property
+    def _whole(self) -> Mapping[Path, object]:
+        return {path: stamp for path, stamp in self._seen.items() if path not in self.growing}
+
+    @Slot()
+    def look(self) -> None:
+        """List them now, and again as long as somebody sees it."""
+        self._rest.stop()
+        if not self._listing.busy:
+            self._listing.start(model_jobs.list_files(*self._places()))
+
+    @Slot(object)
+    def _take(self, stamps: Stamps) -> None:
+        now, before = stamps.files, self._seen
+        self._seen = now
+        if self._offered is not None:
+            self.growing = frozenset(path for path, stamp in now.items() if before.get(path) != stamp)
+            if self._whole != self._offered:
+                self.changed.emit()
+        if self._is_seen():
+            # On a slow disk less often: the listing never takes more than a small part of the time.
+            self._rest.start(max(PAUSE_MS, int(1000 * _SHARE * stamps.seconds)))
 
 
 def _in_short(path: Path) -> str:

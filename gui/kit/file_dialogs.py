@@ -1,11 +1,17 @@
-"""Questions for files and folders, asked in one way everywhere.
+"""Files and folders: asked for in one way everywhere, and shown in the system's own programs.
 
-Knows: the file dialog of the system. Does not know: what files hold.
+Knows: the file dialog of the system, how Qt has a file opened. Does not know: what files hold.
 """
 
+import os
 from pathlib import Path
 
+from PySide6.QtCore import QStandardPaths, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
+
+from engine.system.files import make_folder
+from engine.system.paths import demo_dataset, environment_of_the_system, home
 
 DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz)"
 ALL_FILES = "All files (*)"
@@ -36,3 +42,31 @@ def ask_folder(parent: QWidget, title: str, folder: Path) -> Path | None:
     """A folder to write into; None where nothing was chosen."""
     chosen = QFileDialog.getExistingDirectory(parent, title, str(folder))
     return Path(chosen) if chosen else None
+
+
+def show_folder(path: Path) -> bool:
+    """Show a folder, made where there is none; False where the system knows no program for it.
+
+    Raises SetupError where it cannot be made.
+    """
+    make_folder(path)
+    return open_file(path)
+
+
+def open_file(path: Path) -> bool:
+    """Open a file or folder; False where the system knows no program for it."""
+    with environment_of_the_system():
+        return QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+
+
+def folder_for_new_files(*wanted: Path) -> Path:
+    """The first of these folders that is there and can be written to, else the user's documents.
+
+    Not one of the program's own: who updates or removes it would lose his files with it.
+    """
+    program = demo_dataset().parent.parent.resolve()
+    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    for folder in (*wanted, *([Path(documents)] if documents else [])):
+        if os.access(folder, os.W_OK | os.X_OK) and not folder.resolve().is_relative_to(program):
+            return folder
+    return home()

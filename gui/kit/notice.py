@@ -4,6 +4,8 @@ Knows: how errors are worded. Does not know: where they come from.
 """
 
 import traceback
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
@@ -17,6 +19,7 @@ from gui.kit.labels import name, set_role
 from gui.kit.remedies import IN_THE_WINDOW
 
 _FEWEST_LINES, _MOST_LINES = 3, 9
+_COPY = "Copy details"
 
 
 def problem_of(error: EngineError) -> tuple[str, str]:
@@ -37,15 +40,40 @@ def details_of(error: EngineError) -> str:
     return "\n".join(lines)
 
 
-class Notice(QFrame):
-    """Hidden until there is something to say."""
+@dataclass(frozen=True)
+class Message:
+    """What a notice says: a `text`, whose first line stands out, and the next step.
 
-    closed = Signal()
+    `role`: that of its frame: problem, note or done. `details`: what is copied, where that is more. `steps`:
+    what can be done about it, by the words of its buttons. `about`: a later notice about the same takes its
+    place, and it goes once that is over; None for nothing that ends. `quiet`: nobody waits for it.
+    """
+
+    text: str
+    remedy: str = ""
+    role: str = "note"
+    details: str = ""
+    steps: Mapping[str, Callable[[], object]] = field(default_factory=dict)
+    about: Hashable = None
+    quiet: bool = False
+
+    @classmethod
+    def of(cls, error: EngineError) -> "Message":
+        """An error: what is wrong, the next step, and all that is known for a report."""
+        problem, remedy = problem_of(error)
+        return cls(problem, remedy, "problem", details_of(error))
+
+    @property
+    def in_words(self) -> str:
+        """All of it."""
+        return "\n".join(filter(None, (self.text, self.remedy)))
+
+
+class NoticeWords(QWidget):
+    """What a notice says, one part below the other: what it is, all that was found, the next step."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setProperty("role", "problem")
-        self._details = ""
         self._first = plain_label()
         self._first.setStyleSheet("font-weight: 600;")
         self._list = QPlainTextEdit()
@@ -53,34 +81,80 @@ class Notice(QFrame):
         self._list.setTabChangesFocus(True)
         name(self._list, "All problems that were found")
         self._remedy = plain_label()
-        self._copy = QPushButton("Copy details")
-        name(self._copy, "Copy the details of the problem")
-        self._copy.clicked.connect(self._copy_details)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        for part in (self._first, self._list, self._remedy):
+            layout.addWidget(part)
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        parts = (self._first.text(), self._list.toPlainText(), self._remedy.text())
+        return "\n".join(part for part in parts if part)
+
+    def show_message(self, said: Message) -> None:
+        """Say this, in place of what it said; many lines become a list."""
+        first, _, rest = said.text.partition("\n")
+        self._first.setText(visible(first))
+        found = [line.strip() for line in rest.splitlines()]
+        self._list.setPlainText(visible("\n".join(found)))
+        self._list.setVisible(bool(rest))
+        line = self.fontMetrics().lineSpacing()
+        self._list.setMinimumHeight(line * min(_FEWEST_LINES, len(found)) + 18)
+        self._list.setMaximumHeight(line * min(_MOST_LINES, len(found)) + 18)
+        self._remedy.setText(visible(said.remedy))
+        self._remedy.setVisible(bool(said.remedy))
+
+
+class CopyButton(QPushButton):
+    """Copies the details of what a notice says."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(_COPY, parent)
+        name(self, "Copy the details of the problem")
+        self._details = ""
+        self.clicked.connect(self._copy)
+
+    def show_message(self, said: Message) -> None:
+        """Copy what is known of this from now on."""
+        self._details = said.details or said.in_words
+        self.setText(_COPY)
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._details)
+        self.setText("Copied")
+
+
+class Notice(QFrame):
+    """A notice in its own place on a page or in a dialog; hidden until there is something to say."""
+
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "problem")
+        self._words = NoticeWords()
+        self._copy = CopyButton()
         self._close = QPushButton("Dismiss")
         name(self._close, "Dismiss this message")
         self._close.clicked.connect(self.dismiss)
-        texts = QVBoxLayout()
-        texts.addWidget(self._first)
-        texts.addWidget(self._list)
-        texts.addWidget(self._remedy)
         self._buttons = buttons = QVBoxLayout()
         buttons.addWidget(self._copy)
         buttons.addWidget(self._close)
         buttons.addStretch(1)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 8)
-        layout.addLayout(texts, 1)
+        layout.addWidget(self._words, 1)
         layout.addLayout(buttons)
         self.hide()
 
     def show_error(self, error: EngineError) -> None:
-        """Say what is wrong; many problems become a list."""
-        problem, remedy = problem_of(error)
-        self._show("problem", problem, remedy, details_of(error))
+        """Say what is wrong."""
+        self._show(Message.of(error))
 
-    def show_note(self, text: str, remedy: str = "", bad: bool = False) -> None:
-        """Say something that is no error but must be seen; `bad`: in the colour of a problem."""
-        self._show("problem" if bad else "note", text, remedy, f"{text}\n{remedy}".strip())
+    def show_note(self, text: str, remedy: str = "") -> None:
+        """Say something that is no error but must be seen."""
+        self._show(Message(text, remedy))
 
     def offer(self, text: str) -> QPushButton:
         """A button more, above the others: the next step to take."""
@@ -91,31 +165,16 @@ class Notice(QFrame):
     @property
     def text(self) -> str:
         """All that it says."""
-        parts = (self._first.text(), self._list.toPlainText(), self._remedy.text())
-        return "\n".join(part for part in parts if part)
+        return self._words.text
 
     def dismiss(self) -> None:
         """Say nothing any more."""
         self.hide()
         self.closed.emit()
 
-    def _show(self, role: str, text: str, remedy: str, details: str) -> None:
-        set_role(self, role)
-        first, _, rest = text.partition("\n")
-        self._first.setText(visible(first))
-        found = [line.strip() for line in rest.splitlines()]
-        self._list.setPlainText(visible("\n".join(found)))
-        self._list.setVisible(bool(rest))
-        line = self.fontMetrics().lineSpacing()
-        self._list.setMinimumHeight(line * min(_FEWEST_LINES, len(found)) + 18)
-        self._list.setMaximumHeight(line * min(_MOST_LINES, len(found)) + 18)
-        self._remedy.setText(visible(remedy))
-        self._remedy.setVisible(bool(remedy))
-        self._details = details
-        self._copy.setText("Copy details")
-        self.setAccessibleName(visible(f"{text} {remedy}"))
+    def _show(self, said: Message) -> None:
+        set_role(self, said.role)
+        self._words.show_message(said)
+        self._copy.show_message(said)
+        self.setAccessibleName(visible(said.in_words))
         self.show()
-
-    def _copy_details(self) -> None:
-        QGuiApplication.clipboard().setText(self._details)
-        self._copy.setText("Copied")

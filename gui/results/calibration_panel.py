@@ -42,8 +42,8 @@ _SUBMITTED = (
     "This is an opened submission: it holds labels and no probabilities, so there is nothing to calibrate."
     " Weights and scores work with its labels."
 )
-_PROPOSED = "Proposed, {}. Nothing has changed yet: the run follows once you press “Apply to this run”."
-_APPLIED = "Applied, {}: the run is decided with it now."
+_PROPOSED = "Proposed, {}. Nothing has changed yet: {run} follows once you press “Apply to {run}”."
+_APPLIED = "Applied, {}: {run} is decided with it now."
 _KIND = "Calibrations (*.json)"
 
 
@@ -77,6 +77,12 @@ class CalibrationPanel(QWidget):
         one_label = results.one_label_sentence if results else ""
         self.state.setText(visible(f"{_in_words(calibration)} {one_label}" if calibration else without))
         set_role(self.state, "warning" if one_label else "")
+        run = results.run.in_short if results else "the run"
+        name(
+            self.off_button,
+            f"Take the calibration off {run}",
+            f"Decide {run} by the model's own probabilities",
+        )
         self._fitting.drop()
         self._show_proposal(self.proposal if self._is_applied else None)
         self._enable()
@@ -175,7 +181,11 @@ class CalibrationPanel(QWidget):
         if proposal is None:
             return
         applied = self._is_applied
-        self._source.setText(visible((_APPLIED if applied else _PROPOSED).format(proposal.source)))
+        run = f"run {self._proposed_for}"
+        said = (_APPLIED if applied else _PROPOSED).format(proposal.source, run=run)
+        self._source.setText(visible(said))
+        self.apply_button.setText(f"Appl&y to {run}")
+        name(self.apply_button, f"Apply the calibration to {run}")
         set_role(self._source, "good" if applied and not proposal.one_label else "warning")
         self._one_label.setText(visible(proposal.one_label))
         self._one_label.setVisible(bool(proposal.one_label))
@@ -205,9 +215,7 @@ class CalibrationPanel(QWidget):
         self.save_button = QPushButton("Save…")
         name(self.save_button, "Save the calibration", "To judge other datasets with it")
         self.off_button = QPushButton("&Take off")
-        name(self.off_button, "Take the calibration off", "Decide the run by the model's own probabilities")
-        self.apply_button = main_button("Appl&y to this run")
-        name(self.apply_button, "Apply the calibration to this run")
+        self.apply_button = main_button("")
         self._source, self._one_label, self._changed = label(""), label("", "warning"), label("")
         self._warnings = label("", "warning")
         self.quality, self._parameters, self.changes = (TableModel(self) for _ in range(3))
@@ -269,7 +277,9 @@ class CalibrationPanel(QWidget):
         self._workspace.gold_changed.connect(self.follow_run)
 
     def _folder(self) -> Path:
-        return Path(self._workspace.state.text("last/export") or Path.home())
+        results = self._results
+        beside = results.run.identity.dataset_path.parent if results else None
+        return self._workspace.state.export_folder(beside)
 
     def _ask_for_file(self) -> None:
         path = ask_source(self, "Load a calibration", self._folder(), _KIND)
@@ -281,7 +291,7 @@ class CalibrationPanel(QWidget):
         suggested = self._folder() / f"{results.run.stem if results else 'run'}-calibration.json"
         path = ask_target(self, "Save the calibration", suggested, _KIND)
         if path is not None:
-            self._workspace.state.set_text("last/export", str(path.parent))
+            self._workspace.state.keep_export_folder(path.parent)
             self.save(path)
 
 

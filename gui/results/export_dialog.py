@@ -33,13 +33,13 @@ from gui.kit.remedies import IN_THE_WINDOW
 from gui.results.export_jobs import Exported, Form, look_at_target
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 
-_TITLES = {
-    Form.LABELS: "Export the submission for sub-task 1",
-    Form.EXPLAINED: "Export the submission for sub-task 2",
-    Form.CSV: "Export all data as CSV",
-    Form.JSON: "Export all data as JSON",
-    Form.REPORT: "Export the report",
-    Form.FIGURES: "Export the figures",
+_KINDS = {
+    Form.LABELS: "submission for sub-task 1",
+    Form.EXPLAINED: "submission for sub-task 2",
+    Form.CSV: "all data as CSV",
+    Form.JSON: "all data as JSON",
+    Form.REPORT: "report",
+    Form.FIGURES: "figures",
 }
 _FILES = {
     Form.LABELS: ("labels.tsv", "Submissions (*.tsv)"),
@@ -74,7 +74,7 @@ class ExportDialog(QDialog):
         self._looking = LatestTask(threads, Lane.STORE, self)
         self._looking.finished.connect(self._take_look)
         self._looking.failed.connect(self._refuse)
-        self.setWindowTitle(_TITLES[form])
+        self.setWindowTitle(f"Export {_run_in_words(what)}: {_KINDS[form]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")
@@ -214,11 +214,11 @@ class ExportDialog(QDialog):
 
     def _name_start(self) -> None:
         replaces = self._may_replace is not None and self._may_replace == self.path
-        text = "Replace the file" if replaces else "Export"
-        if not self._what.whole.run.complete:
-            state = "incomplete" if self._what.whole.run.submitted else "unfinished"
-            what = "submission" if self._what.whole.run.submitted else "run"
-            text = f"Export the {state} {what}"
+        run = self._what.whole.run
+        text = "Replace the file" if replaces else f"Export {run.in_short}"
+        if not run.complete:
+            state = "incomplete" if run.submitted else "unfinished"
+            text = f"Export the {state} {run.in_short.removeprefix('the ')}"
         self.start.setText(text)
 
     @Slot(object)
@@ -258,6 +258,13 @@ class ExportDialog(QDialog):
 def figures_name(what: Exported) -> str:
     """What the folder of figures is called."""
     return f"{what.whole.run.stem}-figures"
+
+
+def _run_in_words(what: Exported) -> str:
+    """Which run it is: `run 2 (demo.tsv, demo-judge)`."""
+    run, identity = what.whole.run, what.whole.run.identity
+    by = [] if run.submitted else [short_name(identity.model_name)]
+    return f"{run.called} ({', '.join([short_name(identity.dataset_path.name), *by])})"
 
 
 def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
@@ -58,7 +58,8 @@ class Written:
     """A file that was written.
 
     `what`: of which run, decided how. `gaps`: sentences on what it lacks. `checked`: what a check of the file
-    against the run's dataset says; empty where nothing is to be checked. `health`: of the judge.
+    against the run's dataset says; empty where nothing is to be checked. `health`: of the judge. `whole`:
+    nothing that belongs there is missing.
     """
 
     path: Path
@@ -66,6 +67,12 @@ class Written:
     gaps: Sequence[str] = ()
     checked: Sequence[str] = ()
     health: Health = NOT_LOOKED_AT
+    whole: bool = True
+
+    @property
+    def role(self) -> str:
+        """How it is to be shown: as a success only where nothing lacks, and the model judged."""
+        return "problem" if self.health.doubted else "done" if self.whole else "note"
 
     @property
     def sentences(self) -> list[str]:
@@ -167,7 +174,7 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
             submission = submission_of(results)
             write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
         gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
-        return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else ())
+        return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
 
     return work
 
@@ -222,17 +229,28 @@ def look_at_target(form: Form, path: Path, in_use: Mapping[str, Path]) -> Job[bo
     return work
 
 
+class _Checked(NamedTuple):
+    """What a check of a file says, and whether it answers all items; without words nothing was checked."""
+
+    sentences: Sequence[str] = ()
+    whole: bool = True
+
+
+_UNCHECKED = _Checked()
+
+
 def _written(
-    form: Form, what: Exported, path: Path, gaps: Iterator[str], checked: Sequence[str] = ()
+    form: Form, what: Exported, path: Path, gaps: Iterator[str], checked: _Checked = _UNCHECKED
 ) -> Written:
-    return Written(path, what.in_words(form), list(gaps), checked, what.health)
+    whole = checked.whole and what.results.run.complete
+    return Written(path, what.in_words(form), list(gaps), checked.sentences, what.health, whole)
 
 
 def _weights_json(wish: Wish) -> dict[str, object]:
     return {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold, "from": wish.source}
 
 
-def _checked(what: Exported, path: Path) -> list[str]:
+def _checked(what: Exported, path: Path) -> _Checked:
     """What the file that was written answers of the dataset as it lies there now, all its items."""
     from engine.data.submission import check_submission, read_submission
     from engine.decisions.run_dataset import load_as_judged
@@ -242,15 +260,15 @@ def _checked(what: Exported, path: Path) -> list[str]:
         dataset = load_as_judged(file, [what.whole.run])
     except SetupError:
         if what.dataset is None:
-            return [
-                f"It could not be checked against {short_name(file.name)}, which is gone or cannot be read."
-            ]
+            name = short_name(file.name)
+            gone = f"It could not be checked against {name}, which is gone or cannot be read."
+            return _Checked([gone], whole=False)
         dataset = what.dataset
     against = f"Checked against {short_name(dataset.name)}:"
     problems = check_submission(read_submission(path), dataset)
     if problems:
-        return [f"{against} {problem}" for problem in problems]
-    return [f"{against} it answers all {len(dataset):,} items completely."]
+        return _Checked([f"{against} {problem}" for problem in problems], whole=False)
+    return _Checked([f"{against} it answers all {len(dataset):,} items completely."])
 
 
 def _check_target(path: Path, what: Exported) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import SetupError
+from gui.kit.file_dialogs import open_file, show_folder
+from gui.kit.notice import Message
 from gui.results import export_jobs
 from gui.results.export_dialog import ExportDialog, figures_name
 from gui.results.export_jobs import Exported, Form, Written
@@ -19,13 +21,10 @@ from gui.work.lanes import Job
 from gui.work.workspace import Workspace
 
 _OF_LABELS = {Form.REPORT: "nothing to report", Form.FIGURES: "no figure"}
-_FOLDER = "last/export"
 
 
 class Exporter(QObject):
     """`source` gives what is exported now, None for nothing; it is asked before the user is."""
-
-    written = Signal(object)  # Written
 
     def __init__(self, workspace: Workspace, source: Callable[[], Exported | None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -41,7 +40,8 @@ class Exporter(QObject):
         if path is not None:
             self._write(form, what, path)
             return
-        self.dialog = ExportDialog(form, what, self._folder(what), self._workspace.threads, self._window)
+        folder = self._workspace.state.export_folder(what.whole.run.identity.dataset_path.parent)
+        self.dialog = ExportDialog(form, what, folder, self._workspace.threads, self._window)
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.dialog.chosen.connect(partial(self._write, form, what))
         self.dialog.open()
@@ -76,15 +76,22 @@ class Exporter(QObject):
         task = self._workspace.threads.start(DRAWING, job, must_end=True)
         task.finished.connect(self._tell)
         task.failed.connect(self._workspace.problem)
-        self._workspace.state.set_text(_FOLDER, str(folder))
+        self._workspace.state.keep_export_folder(folder)
 
     def _tell(self, written: Written) -> None:
-        self._workspace.note.emit(" ".join([f"Written: {written.path}", *written.sentences]))
-        self.written.emit(written)
+        path, steps = written.path, {}
+        if not path.is_dir():
+            steps["Open"] = partial(self._show, open_file, path)
+        steps["Show in folder"] = partial(self._show, show_folder, path if path.is_dir() else path.parent)
+        self._workspace.notice.emit(Message(written.text, role=written.role, steps=steps, about=path))
 
-    def _folder(self, what: Exported) -> Path:
-        kept = self._workspace.state.text(_FOLDER)
-        return Path(kept) if kept else what.whole.run.identity.dataset_path.parent
+    def _show(self, show: Callable[[Path], bool], path: Path) -> None:
+        """Show a file or a folder in another program, or say where it is."""
+        try:
+            if not show(path):
+                self._workspace.note.emit(f"No program opens it here: {path}")
+        except SetupError as error:
+            self._workspace.problem.emit(error)
 
 
 def _no_labels(what: str) -> SetupError:

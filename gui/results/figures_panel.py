@@ -123,10 +123,10 @@ class FiguresPanel(QWidget):
 
     @Slot(str, str)
     def _ask_where(self, name: str, form: str) -> None:
-        folder = Path(self._workspace.state.text("last/export") or Path.home())
+        folder = self._workspace.state.export_folder()
         path = ask_target(self, "Save the figure", folder / f"{self._name}-{name}.{form}", _KINDS[form])
         if path is not None:
-            self._workspace.state.set_text("last/export", str(path.parent))
+            self._workspace.state.keep_export_folder(path.parent)
             self.save(name, path)
 
     def _draw(self) -> None:

@@ -22,12 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
+from engine.core.formatting import visible
 from gui.kit.busy import BusyLine
-from gui.kit.labels import heading, hint, main_button, name, panel
+from gui.kit.labels import heading, hint, label, main_button, name, panel
 from gui.kit.menu_entry import Entry
-from gui.kit.notice import Notice
 from gui.results.calibration_panel import CalibrationPanel
-from gui.results.export_jobs import Exported, Form, Written
+from gui.results.export_jobs import Exported, Form
 from gui.results.exporter import Exporter
 from gui.results.figures_panel import FiguresPanel
 from gui.results.gold_picker import GoldPicker
@@ -49,6 +49,7 @@ from gui.work.state import MOST_OF_QT
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
     from engine.decisions.run_results import RunResults
 
 _DEBOUNCE_MS = 300
@@ -57,6 +58,7 @@ _NO_RUN = (
     "Judge a dataset on the Judge page, choose a run in the list above, or open a submission file there. Its"
     " results stand here.",
 )
+_STOPPED = "You stopped before the labels were measured. Enter this page again to measure them."
 _TAB = "results/tab"
 
 
@@ -180,13 +182,21 @@ class ResultsPage(Page):
         run = self.workspace.run
         self.stack.setCurrentIndex(0 if run is None else 1)
         if run is None or run.id != self._run_id:
-            self.notice.dismiss()  # what is said there is of the other run
+            self.stopped.hide()
         self._run_id = run.id if run else None
         self._follow_judging()
         self._follow_overrides()
         self.can_export_changed.emit(run is not None)
-        self.export_button.setEnabled(run is not None)
+        self._name_export(run.results.run if run is not None else None)
         self._measure_soon(0)
+
+    def _name_export(self, run: "StoredRun | None") -> None:
+        """Which run would be written: another one may have ended meanwhile."""
+        what = f" {run.in_short}" if run is not None else ""
+        whole = f"Write {run.called} to files" if run is not None else "There is no run to write"
+        self.export_button.setText(f"E&xport{what}")
+        name(self.export_button, f"Export{what}", visible(whole))
+        self.export_button.setEnabled(run is not None)
 
     @Slot()
     def _follow_overrides(self) -> None:
@@ -232,6 +242,7 @@ class ResultsPage(Page):
         results = self._results()
         if self._stale and results is not None:
             self._stale = False
+            self.stopped.hide()
             known = self.measurer.scores
             if known is not None and known.results.run.id != results.run.id:
                 self._show_nothing()
@@ -249,9 +260,7 @@ class ResultsPage(Page):
     def _tell_stop(self) -> None:
         self._stale = True
         self._show_nothing()
-        self.notice.show_note(
-            "You stopped before the labels were measured.", "Enter this page again to measure them."
-        )
+        self.stopped.show()
 
     @Slot(object)
     def _show(self, scores: Scores) -> None:
@@ -287,10 +296,6 @@ class ResultsPage(Page):
         self.workspace.review_wanted.emit(item_id, criterion)
 
     @Slot(object)
-    def _tell_written(self, written: Written) -> None:
-        self.notice.show_note(written.text, bad=written.health.doubted)
-
-    @Slot(object)
     def _tell(self, error: EngineError) -> None:
         self.workspace.problem.emit(error)
 
@@ -299,10 +304,8 @@ class ResultsPage(Page):
     def _build_header(self) -> None:
         self.picker = RunPicker(self.workspace)
         self.export_button = QToolButton()
-        self.export_button.setText("E&xport")
         self.export_button.setProperty("role", "button")
         self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        name(self.export_button, "Export", "Write the run to files")
         menu = QMenu(self.export_button)
         for entry in self.exports:
             entry.add_to(menu, with_keys=False)
@@ -319,7 +322,9 @@ class ResultsPage(Page):
         line.addStretch(1)
         line.addWidget(self.slices.choice)
         line.addWidget(self.model_alone)
-        self.notice, self.busy, self.snapshot = Notice(), BusyLine(), SnapshotLine()
+        self.busy, self.snapshot = BusyLine(), SnapshotLine()
+        self.stopped = label(_STOPPED, "warning")
+        self.stopped.hide()
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
         for text, inside in (
@@ -336,8 +341,8 @@ class ResultsPage(Page):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(line)
         layout.addWidget(self.snapshot)
-        layout.addWidget(self.notice)
         layout.addWidget(self.busy)
+        layout.addWidget(self.stopped)  # where the line of work was, whose button was pressed
         layout.addWidget(self.tabs, 1)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty())
@@ -379,7 +384,6 @@ class ResultsPage(Page):
         self.scores.measure_wanted.connect(self._ask_for_model)
         self.scores.explanations_wanted.connect(self.measurer.measure_explanations)
         self.scores.item_wanted.connect(self._open_item)
-        self.exporter.written.connect(self._tell_written)
 
 
 def _scrolled(inside: QWidget) -> QScrollArea:

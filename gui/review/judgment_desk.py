@@ -23,7 +23,6 @@ from gui.review.criterion_strip import CriterionStrip
 from gui.review.drafts import Drafts
 from gui.review.judgment_card import JudgmentCard
 from gui.review.review_jobs import Review
-from gui.work.places import Place
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -128,7 +127,6 @@ class JudgmentDesk(QWidget):
 
     def _open(self, criterion: str) -> None:
         self.criterion = criterion
-        self._workspace.place = Place(self._run_id, self._item_id, criterion)
         self.criterion_changed.emit(criterion)
         self.show_changes()
 

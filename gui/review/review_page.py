@@ -152,7 +152,6 @@ class ReviewPage(Page):
         self.list.emptied.connect(self._show_nothing)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
-        workspace.replaced_changed.connect(self._pause_keys)
         self.part.again.clicked.connect(self.list.take_focus)
         for texts in (self.reading, self.beside.columns):
             self.markdown.toggled.connect(texts.set_markdown)
@@ -185,12 +184,6 @@ class ReviewPage(Page):
         for key in ("Return", "Enter"):
             add(key, queue.confirm, spares=_WRITING)
         add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))
-
-    @Slot()
-    def _pause_keys(self) -> None:
-        """A key meant for the run that was shown must not change the one that took its place."""
-        if self.workspace.replaced is not None and self.isVisible():
-            self.keys.pause()
 
     def _item_in_writing(self) -> str:
         """The item whose explanation is being written; empty where none is."""

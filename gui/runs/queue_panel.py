@@ -13,7 +13,7 @@ from engine.core.formatting import visible
 from engine.core.run_setup import RunSetup
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine
-from gui.kit.labels import heading, label, name
+from gui.kit.labels import heading, name
 from gui.kit.views import FillingView, dressed
 from gui.runs.name_dialog import RunNameDialog
 from gui.runs.queue_table import LINES, MODEL, RUN, STATE, QueueTableModel
@@ -21,6 +21,8 @@ from gui.runs.queued import QueueState
 from gui.runs.run_queue import MOST_QUEUED, RunQueue
 
 _MOST_ROWS = 4
+_RESUME = "Go on with the chosen run where it stopped, then with the runs that wait"
+_GONE = "The chosen run is not in the run store any more: Try again begins it anew"
 _LEAST = {RUN: 22, MODEL: 10, STATE: 20}
 """Letters of each column that are always shown."""
 
@@ -45,7 +47,7 @@ class QueuePanel(QFrame):
         self.view = dressed(FillingView(), self.table, "Queue of runs")
         self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete takes it out.")
         self._summary = OneLine()
-        self._ended = label("")
+        self._ended = ""  # what became of the queue, until it goes on
         self._make_buttons()
         top = QHBoxLayout()
         top.addWidget(heading("Queue"))
@@ -55,13 +57,11 @@ class QueuePanel(QFrame):
         layout.setSpacing(8)
         layout.addLayout(top)
         layout.addWidget(self.view)
-        layout.addWidget(self._ended)
         layout.addWidget(self._buttons)
         for key, step in (("Alt+Up", -1), ("Alt+Down", 1)):
             self._key(key).activated.connect(lambda step=step: self.move_run(step))
         self._key(QKeySequence.StandardKey.Delete).activated.connect(self.remove_run)
         self._key("F2").activated.connect(self.call_run)
-        self._ended.hide()
         self.view.selectionModel().currentRowChanged.connect(self._show_buttons)
         queue.changed.connect(self._show)
         queue.ended.connect(self._tell_end)
@@ -72,11 +72,16 @@ class QueuePanel(QFrame):
     def text(self) -> str:
         """What it says, for screen readers and tests."""
         rows = "\n".join(entry.in_words for entry in self._queue.entries)
-        return "\n".join(part for part in (self._summary.text(), rows, self._ended.text()) if part)
+        return "\n".join(part for part in (self._summary.text(), rows) if part)
 
     def restyle(self) -> None:
         """Follow another text size."""
         self.view.verticalHeader().setDefaultSectionSize(LINES * self.view.fontMetrics().lineSpacing() + 8)
+        # One takes the place of the other when a queue ends, under the hand of whoever presses what follows.
+        both = (self.start_button, self.pause_button)
+        for button in both:
+            button.ensurePolished()
+            button.setMinimumWidth(max(each.sizeHint().width() for each in both))
         letter = self.view.fontMetrics().averageCharWidth()
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
         self._fit()
@@ -94,15 +99,16 @@ class QueuePanel(QFrame):
         if setup is not None:
             self.add(setup)
 
-    def add(self, setup: RunSetup) -> None:
-        """Put a run at the end of the queue, or say why that is not done."""
+    def add(self, setup: RunSetup) -> str:
+        """Put a run at the end of the queue; what is said of it, or why that is not done."""
+        said = "Just this run waits in the queue already; change something, or take it out."
         if self._queue.add(setup):
             self.view.selectRow(self.table.rowCount() - 1)
-            self.added.emit(f"In the queue: {self._queue.entries[-1].in_words}.")
+            said = f"In the queue: {self._queue.entries[-1].in_words}."
         elif len(self._queue.entries) >= MOST_QUEUED:
-            self.added.emit(f"The queue holds {MOST_QUEUED} runs and no more: take some out.")
-        else:
-            self.added.emit("Just this run waits in the queue already; change something, or take it out.")
+            said = f"The queue holds {MOST_QUEUED} runs and no more: take some out."
+        self.added.emit(said)
+        return said
 
     @Slot()
     def call_run(self) -> None:
@@ -153,6 +159,8 @@ class QueuePanel(QFrame):
         self.name_button.clicked.connect(self.call_run)
         self.remove_button = self._button("Remove", "Take the chosen run out of the queue (Delete)", flow)
         self.remove_button.clicked.connect(self.remove_run)
+        self.resume_button = self._button("Resume", "", flow)
+        self.resume_button.clicked.connect(self._resume)
         self.again_button = self._button("Try again", "Let the chosen run, which has ended, wait again", flow)
         self.again_button.clicked.connect(self._repeat)
         self.clear_button = self._button(
@@ -173,6 +181,14 @@ class QueuePanel(QFrame):
         return row if 0 <= row < len(self._queue.entries) else None
 
     @Slot()
+    def _resume(self) -> None:
+        place = self._place()
+        if place is not None:
+            run_id = self._queue.entries[place].run_id
+            self._queue.resume(place)
+            self.view.selectRow([entry.run_id for entry in self._queue.entries].index(run_id))
+
+    @Slot()
     def _repeat(self) -> None:
         place = self._place()
         if place is not None:
@@ -180,16 +196,16 @@ class QueuePanel(QFrame):
 
     @Slot(str)
     def _tell_end(self, summary: str) -> None:
-        self._ended.setText(visible(summary))
-        self._ended.show()
+        self._ended = visible(summary)
+        self._show()
 
     @Slot()
     def _show(self) -> None:
         queue = self._queue
         self.table.show_entries(queue.entries)
-        self._summary.setText(queue.summary)
         if queue.going or not queue.entries:
-            self._ended.hide()
+            self._ended = ""
+        self._summary.setText(self._ended or queue.summary)
         self.setVisible(bool(queue.entries))
         self._fit()
         self._show_buttons()
@@ -203,11 +219,15 @@ class QueuePanel(QFrame):
         self.start_button.setVisible(not queue.going)
         self.start_button.setEnabled(queue.waiting > 0)
         self.pause_button.setVisible(queue.going)
-        self.skip_button.setVisible(under_way)
+        self.skip_button.setEnabled(under_way)
         self.up_button.setEnabled(waits and place != 0)
         self.down_button.setEnabled(waits and place != len(queue.entries) - 1)
         self.name_button.setEnabled(entry is not None)
         self.remove_button.setEnabled(entry is not None and entry.state is not QueueState.UNDER_WAY)
+        self.resume_button.setVisible(entry is not None and entry.resumable)
+        there = place is not None and queue.is_stored(place)
+        self.resume_button.setEnabled(there)
+        name(self.resume_button, "Resume: queue", _RESUME if there else _GONE)
         self.again_button.setVisible(
             entry is not None and entry.state in (QueueState.FAILED, QueueState.SKIPPED)
         )

@@ -52,6 +52,11 @@ class Queued:
             return replace(self.setup, fresh=False, resumes=self.run_id)
         return replace(self.setup, name=self.name or None, note=self.note or None)
 
+    @property
+    def resumable(self) -> bool:
+        """Whether it was begun and is not done: it can go on where it stopped."""
+        return self.run_id is not None and self.state in _STOPPED
+
     def is_in(self, other: "Queued") -> bool:
         """Whether another one judges it anyway: the same run, or where it names none, one of its setup."""
         return self.setup == other.setup if self.run_id is None else self.run_id == other.run_id
@@ -139,6 +144,9 @@ class Queued:
             setup.name or "",
             setup.note or "",
         )
+
+
+_STOPPED = (QueueState.WAITING, QueueState.FAILED, QueueState.SKIPPED)
 
 
 def _asked(setup: RunSetup) -> str:

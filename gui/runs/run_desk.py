@@ -3,9 +3,12 @@
 Knows: how these meet the Judge page and the workspace. Does not know: what any of them does.
 """
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QWidget
 
+from engine.core.errors import SetupError
 from gui.judge.judge_page import JudgePage
 from gui.runs.queue_panel import QueuePanel
 from gui.runs.run_health import RunHealth
@@ -15,6 +18,9 @@ from gui.runs.runs_dialog import RunsDialog
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+
 
 class RunDesk(QObject):
     """Made once for a window; puts the queue on its Judge page."""
@@ -23,6 +29,7 @@ class RunDesk(QObject):
         super().__init__(window)
         self._workspace = workspace
         self._window = window
+        self._judge = judge
         self.queue = RunQueue(judge.control, workspace, self)
         self.panel = QueuePanel(self.queue, judge.wanted)
         judge.take_in(self.panel.add_button, self.panel)
@@ -39,7 +46,22 @@ class RunDesk(QObject):
         dialog = RunsDialog(self._workspace, self.health, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.deleted.connect(self._workspace.forget_runs)
+        dialog.resume_wanted.connect(lambda run: self._resume(run, dialog))
         dialog.open()
+
+    def _resume(self, run: "StoredRun", dialog: RunsDialog) -> None:
+        """Go on with a run, at once or in the queue; the dialog says why where that cannot be."""
+        try:
+            setup = self._judge.control.going_on_with(run)
+        except SetupError as error:
+            dialog.tell_problem(error)
+            return
+        if self._judge.control.running:
+            dialog.say(self.panel.add(setup))
+            return
+        dialog.accept()
+        self._workspace.page_wanted.emit(PageName.JUDGE)
+        self._judge.resume(setup)
 
     @Slot()
     def add_to_queue(self) -> None:

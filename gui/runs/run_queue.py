@@ -155,6 +155,24 @@ class RunQueue(QObject):
             self._put(place, replace(entry, state=QueueState.WAITING, run_id=run_id, said=""))
             self._count_ended()
 
+    def resume(self, place: int) -> None:
+        """Go on with a run that was begun: before all others that wait, and with these after it."""
+        if not self._is_free(place) or not self._entries[place].resumable:
+            return
+        current = self._entries[self._current] if self._current is not None else None
+        entry = replace(self._entries.pop(place), state=QueueState.WAITING, said="")
+        waiting = (spot for spot, each in enumerate(self._entries) if each.state is QueueState.WAITING)
+        self._entries.insert(next(waiting, len(self._entries)), entry)
+        self._current = self._entries.index(current) if current is not None else None
+        self._count_ended()
+        self._tell()
+        self.start()
+
+    def is_stored(self, place: int) -> bool:
+        """Whether the store has the run that was begun there."""
+        run_id = self._entries[place].run_id
+        return run_id is not None and self._control.is_stored(run_id)
+
     @Slot()
     def start(self) -> None:
         """Begin one run after another; where another run is under way, once that has ended."""

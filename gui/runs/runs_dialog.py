@@ -38,6 +38,7 @@ from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 _REST_MS = 700  # without a key before a note is stored
+_RESUME = "Go on with the run where it stopped; while another one is judged, in the queue"
 _LEAST = {NAME: 16, DATASET: 12, MODEL: 12}
 """Letters of the columns that share the room."""
 
@@ -46,6 +47,7 @@ class RunsDialog(QDialog):
     """Stays open beside the window; what is done in it takes effect at once."""
 
     deleted = Signal(object)  # the numbers of runs that are gone
+    resume_wanted = Signal(object)  # a StoredRun that is not finished
 
     def __init__(self, workspace: Workspace, health: RunHealth, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,6 +67,7 @@ class RunsDialog(QDialog):
         self._rest.timeout.connect(self._keep_note)
         self.finished.connect(self._keep_note)
         workspace.runs_changed.connect(self._show_runs)
+        workspace.judging_changed.connect(self._follow_choice)
         health.changed.connect(self._show_runs)
         self._show_note(None)
         self._show_runs()
@@ -104,6 +107,13 @@ class RunsDialog(QDialog):
             self._workspace.open_run(self.chosen[0].id)
             self._workspace.page_wanted.emit(PageName.RESULTS)
             self.accept()
+
+    @Slot()
+    def resume(self) -> None:
+        """Go on with the chosen run."""
+        if len(self.chosen) == 1:
+            self.say("")
+            self.resume_wanted.emit(self.chosen[0])
 
     @Slot()
     def rename(self) -> None:
@@ -159,7 +169,7 @@ class RunsDialog(QDialog):
     def _tell_deleted(self, deleted: Deleted) -> None:
         for run_id in deleted.ids:
             self._written.pop(run_id, None)
-        self._say(deleted.in_words)
+        self.say(deleted.in_words)
         self.deleted.emit(deleted.ids)
 
     def _show_differences(self, table: Table) -> None:
@@ -169,21 +179,23 @@ class RunsDialog(QDialog):
 
     def _do(self, job: Job[Any], then: Callable[[Any], object] | None = None, refresh: bool = True) -> None:
         """Do a job of the store to its end; say what went wrong."""
-        self._say("")
+        self.say("")
         task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
         if then is not None:
             task.finished.connect(then)
-        task.failed.connect(self._tell_problem)
+        task.failed.connect(self.tell_problem)
         if refresh:
             task.ended.connect(self._workspace.refresh_runs)
         self._tasks = [*(one for one in self._tasks if not one.done), task]
 
     @Slot(object)
-    def _tell_problem(self, error: EngineError) -> None:
-        self._say("\n".join(problem_of(error)))
+    def tell_problem(self, error: EngineError) -> None:
+        """Say what went wrong."""
+        self.say("\n".join(problem_of(error)))
         self._show_runs()
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """Say a sentence above the buttons; empty for none."""
         self.said.setText(visible(text))
         self.said.setVisible(bool(text))
 
@@ -259,6 +271,9 @@ class RunsDialog(QDialog):
             self._show_note(runs[0] if one else None)
         away = several and all(run.archived for run in runs)
         self.open_button.setEnabled(one)
+        why_not = self._why_not_resumed(runs[0]) if one else "Choose one run that is not finished"
+        self.resume_button.setEnabled(not why_not)
+        name(self.resume_button, self.resume_button.text().replace("&", ""), why_not or _RESUME)
         self.rename_button.setEnabled(one)
         self.compare_button.setEnabled(sound and len(runs) == 2)
         self.archive_button.setEnabled(several)
@@ -267,6 +282,12 @@ class RunsDialog(QDialog):
         shown, known = self.order.rowCount(), self.table.rowCount()
         marked = f", {len(runs):,} chosen" if runs else ""
         self.count.setText(f"{shown:,} of {counted(known, 'run', 'runs')}{marked}")
+
+    def _why_not_resumed(self, run: "StoredRun") -> str:
+        judging = self._workspace.judging
+        under_way = judging is not None and judging.run_id == run.id
+        why = "it is being judged" if under_way else run.why_over
+        return f"{run.title} cannot go on: {why}" if why else ""
 
     # Making
 
@@ -325,6 +346,7 @@ class RunsDialog(QDialog):
         self.archived = QCheckBox("Show &archived")
         self.archived.toggled.connect(self._search)
         self.open_button = self._button("&Open", "Look at the run on the Results page (Enter)", self.open_run)
+        self.resume_button = self._button("&Resume", _RESUME, self.resume)
         self.rename_button = self._button("Re&name", "Give the run another name (F2)", self.rename)
         self.compare_button = self._button(
             "Compare &settings", "Two runs side by side: choose two with Ctrl", self.compare
@@ -360,6 +382,7 @@ class RunsDialog(QDialog):
         bottom = QHBoxLayout()
         for button in (
             self.open_button,
+            self.resume_button,
             self.rename_button,
             self.compare_button,
             self.archive_button,

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMessageBox,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +24,7 @@ from gui.kit.foreign_text import one_line
 from gui.kit.labels import breakable, hint, set_role
 from gui.kit.notice import problem_of
 from gui.kit.theme import TEXT_SIZES, ThemeChoice, apply_theme
+from gui.window.notice_place import NoticePlace
 from gui.work.page_name import PageName
 from gui.work.state import State
 
@@ -76,12 +76,10 @@ class MainWindow(QMainWindow):
         self.rail.setCurrentRow(_PAGES.index(name))
         self._enter()
 
-    def fill(self, pages: Sequence[QWidget], *above: QWidget) -> None:
-        """Take in the pages, in the order of the rail, and what is shown above them, whichever is open."""
+    def fill(self, pages: Sequence[QWidget]) -> None:
+        """Take in the pages, in the order of the rail."""
         for page in pages:
             self.stack.addWidget(page)
-        for widget in above:
-            self._above.addWidget(widget)
         self.stack.setCurrentIndex(self.rail.currentRow())
         self.setAcceptDrops(True)
         if isinstance(self._app, QApplication):
@@ -131,23 +129,19 @@ class MainWindow(QMainWindow):
             entry = QListWidgetItem(name)
             entry.setToolTip(f"{name} (Ctrl+{number})")
             self.rail.addItem(entry)
-        right = QVBoxLayout()
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(0)
-        self._above = QVBoxLayout()
-        self._above.setContentsMargins(16, 8, 16, 0)
-        right.addLayout(self._above)
-        right.addWidget(self.stack, 1)
         content = QWidget()
         layout = QHBoxLayout(content)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.rail)
-        layout.addLayout(right, 1)
+        layout.addWidget(self.stack, 1)
         self.setCentralWidget(content)
         self._run_state = hint("")
         self._run_state.setWordWrap(False)
         self.statusBar().addPermanentWidget(self._run_state)
+        self.notices = NoticePlace(content)
+        self.notices.left.connect(self._enter)
+        self.statusBar().addPermanentWidget(self.notices.button)
 
     def _restore(self) -> None:
         if not self.restoreGeometry(self.state.layout("window")):

@@ -25,12 +25,12 @@ from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, RunControl
+from gui.kit.file_dialogs import show_folder
 from gui.kit.foreign_text import one_line
-from gui.kit.notice import Notice
+from gui.kit.notice import Message
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours
 from gui.reading.help_dialog import show_help
-from gui.results.export_jobs import Written
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import DRAFTS
 from gui.review.review_page import ReviewPage
@@ -39,8 +39,6 @@ from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import OF_RUNS, SAVED
 from gui.window.about_dialog import AboutDialog
 from gui.window.check_dialog import CheckDialog
-from gui.window.ended_line import EndedLine
-from gui.window.folders import show_folder
 from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
@@ -54,6 +52,7 @@ from gui.window.submission_opener import SubmissionOpener
 from gui.work.lanes import EngineThreads, Lane
 from gui.work.page import Page
 from gui.work.page_name import PageName
+from gui.work.places import about_run
 from gui.work.rewriter import Rewriter
 from gui.work.state import AUTHOR, BLIND
 from gui.work.store_jobs import is_read_only
@@ -71,7 +70,7 @@ class Interior(QObject):
         self.frame = frame
         self.threads = EngineThreads(frame)
         self.workspace = space = Workspace(self.threads, frame.state, store_path, frame)
-        self.notice = Notice()
+        self.notices = frame.notices
         self.run_control = RunControl(space, frame)
         self.rewriter = Rewriter(space)
         self.dataset = DatasetPage(space)
@@ -83,8 +82,7 @@ class Interior(QObject):
         self.submissions = SubmissionOpener(space, frame)
         self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
         frame.setWindowIcon(window_icon())
-        self.ended_line = EndedLine(space)
-        frame.fill(self.pages, self.notice, self.ended_line)
+        frame.fill(self.pages)
         self._follow_look()
         self._connect_frame()
         self._connect_work()
@@ -117,28 +115,28 @@ class Interior(QObject):
 
     @Slot(object)
     def show_problem(self, error: EngineError) -> None:
-        """Show an error above the page."""
-        self.notice.show_error(error)
+        """Show an error, whichever page is open."""
+        self.notices.add(Message.of(error))
 
     @Slot(object)
     def _tell_whether_read_only(self, is_so: bool) -> None:
         """Say before anybody works for nothing that nothing can be stored."""
         if is_so:
             path = text_of_path(self.workspace.store_path)
-            self.notice.show_note(
+            said = (
                 f"The run store {path} is read-only: runs can be read, measured and exported, but no run can"
-                " be judged, and no label or note be stored.",
-                IN_THE_WINDOW.of(Remedy(Step.COPY_STORE)),
+                " be judged, and no label or note be stored."
             )
+            self.notices.add(Message(said, IN_THE_WINDOW.of(Remedy(Step.COPY_STORE))))
 
     def tell_of_fault(self, log: Path) -> None:
         """Say that an earlier window was ended by a fault, and where what is known of it was written."""
-        self.notice.show_note(
-            f"A fault of Tiebreak ended its window last time. What is known of it is in {text_of_path(log)}",
-            "Everything that was judged or labelled until then is kept. Help > Open the log folder leads to"
-            " it: please report what it says.",
-            bad=True,
+        said = (
+            f"A fault of Tiebreak ended its window last time. What is known of it is in {text_of_path(log)}"
         )
+        kept = "Everything that was judged or labelled until then is kept. Please report what the log says."
+        steps = {"Open the log folder": lambda: self._open_folder(log.parent)}
+        self.notices.add(Message(said, kept, "problem", steps=steps))
 
     def run(self) -> None:
         """Start or resume the run that the Judge page describes."""
@@ -162,6 +160,7 @@ class Interior(QObject):
             show_settings=self._show_settings,
             quit=frame.close,
             show_page=frame.show_page,
+            show_notices=frame.notices.take_keys,
             set_theme=frame.set_theme,
             step_text_size=frame.step_text_size,
             reset_text_size=lambda: frame.set_text_size(100),
@@ -187,7 +186,10 @@ class Interior(QObject):
     def _connect_work(self) -> None:
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
-        self.runs.queue.ended.connect(self.notice.show_note)
+        space.notice.connect(self.notices.add)
+        space.run_changed.connect(self._withdraw_notice)
+        space.runs_deleted.connect(self._withdraw_notices)
+        self.runs.queue.ended.connect(self._tell_queue)
         space.note.connect(self.frame.show_note)
         space.check_wanted.connect(self._show_check)
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
@@ -199,7 +201,6 @@ class Interior(QObject):
         space.dataset_changed.connect(self._set_title)
         space.dataset_failed.connect(self._show_bad_dataset)
         self.results.can_export_changed.connect(self.menus.enable_exports)
-        self.results.exporter.written.connect(self._tell_written)
         control.started.connect(self._follow_run)
         control.progressed.connect(self._follow_run)
         control.ended.connect(self._end_run)
@@ -255,12 +256,6 @@ class Interior(QObject):
         for row, page in enumerate(self.pages):
             rail.item(row).setIcon(icon(page.NAME.lower(), colour))
         self.menus.check_theme(self.frame.theme)
-
-    @Slot(object)
-    def _tell_written(self, written: Written) -> None:
-        """What the page Results says by itself, where another page is open."""
-        if self.frame.page is not PageName.RESULTS:
-            self.notice.show_note(written.text, bad=written.health.doubted)
 
     # Dialogs and folders
 
@@ -331,7 +326,7 @@ class Interior(QObject):
             known = short_name(run.identity.model_name)
             lines.insert(0, f"It holds what {known} holds, which was opened before, and is called so.")
         if lines:
-            self.notice.show_note("\n".join([what_is_joined(run), *lines]))
+            self.notices.add(Message("\n".join([what_is_joined(run), *lines])))
 
     def _show_keys(self) -> None:
         """Show all keys: those of the page that is open, those that work everywhere, the other pages'."""
@@ -352,10 +347,26 @@ class Interior(QObject):
     # Runs, and closing during one
 
     @Slot()
+    def _withdraw_notice(self) -> None:
+        """Of a run that is shown nobody need be told that it has ended."""
+        if self.workspace.run is not None:
+            self.notices.withdraw(about_run(self.workspace.run.id))
+
+    @Slot(object)
+    def _withdraw_notices(self, run_ids: Sequence[int]) -> None:
+        for run_id in run_ids:
+            self.notices.withdraw(about_run(run_id))
+
+    @Slot(str)
+    def _tell_queue(self, summary: str) -> None:
+        self.notices.add(Message(summary, about=QUEUE, quiet=True))
+
+    @Slot()
     def _follow_run(self) -> None:
         progress, running = self.run_control.progress, self.run_control.running
         self.menus.follow_run(running)
         if progress is not None and running:
+            self.notices.withdraw(about_run(progress.run_id))  # it goes on
             health = self.run_control.health
             doubt = health.in_short if health is not None else ""
             text = f"Judging: {progress.judged:,} of {progress.items:,} items. {doubt}".rstrip(". ")

@@ -48,6 +48,7 @@ class MenuActions:
     show_settings: Action
     quit: Action
     show_page: Callable[[PageName], object]
+    show_notices: Action
     set_theme: Callable[[ThemeChoice], object]
     step_text_size: Callable[[int], object]
     reset_text_size: Action
@@ -145,6 +146,7 @@ class Menus(QObject):
             self._add(
                 menu, Entry(f"&{number} {page}", partial(self._do.show_page, page), (f"Ctrl+{number}",))
             )
+        self._add(menu, Entry("N&otices", self._do.show_notices, ("F8",)))
         menu.addSeparator()
         theme = menu.addMenu("&Theme")
         self._themes = {

@@ -1,4 +1,4 @@
-"""The run that is looked at, where a person is in its review, which one it replaced, which is under way.
+"""The run that is looked at, the one that is under way, and what is said of runs.
 
 Knows: a run with its items, numbers of runs. Does not know: what is open, how runs are read.
 """
@@ -32,37 +32,12 @@ class OpenRun:
         """Its number in the store."""
         return self.results.run.id
 
-    def in_words(self, how: str = "") -> str:
-        """What is said of it when it is shown; `how` its judging has just ended, where it has."""
+    @property
+    def in_words(self) -> str:
+        """What is said of it when it is opened."""
         stored = self.results.run
-        if how:
-            said = f"{stored.title} {how} and is shown."
-        else:
-            said = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."
+        said = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."
         return f"{said} {self.health.in_short}".strip()
-
-
-@dataclass(frozen=True)
-class Place:
-    """A judgment of a run that a person looks at on the page Review."""
-
-    run_id: int
-    item_id: str
-    criterion: str
-
-
-@dataclass(frozen=True)
-class Replaced:
-    """The run `run_id` has just ended (`how`: in words) and is shown in the place of the run `before`.
-
-    `before`: None where no other was looked at, else `called` so. `place`: where a person was in its review.
-    """
-
-    run_id: int
-    how: str
-    before: int | None = None
-    place: Place | None = None
-    called: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,6 +47,11 @@ class UnderWay:
     run_id: int
     judged: int
     items: int
+
+
+def about_run(run_id: int) -> tuple[str, int]:
+    """What the notice of a run's end is about: it goes once that run is shown, or is gone."""
+    return ("run", run_id)
 
 
 def not_stored(error: EngineError, item_id: str, criterion: str = "") -> EngineError:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
 
 from engine.system.paths import data_folder
 from engine.system.plain_json import LARGEST, plain_values
+from gui.kit.file_dialogs import folder_for_new_files
 
 MOST_RECENT = 12
 AUTHOR = "author"
@@ -21,6 +22,7 @@ MOST_OF_QT = 2**31 - 1
 BLIND = "review/blind"
 """`on` while a person labels blind."""
 _FILE = "window.ini"
+_EXPORTED = "last/export"  # the folder
 
 
 class State(QObject):
@@ -99,6 +101,15 @@ class State(QObject):
     def clear_recent(self, kind: str) -> None:
         """Forget all files of a kind."""
         self._write_recent(kind, [])
+
+    def export_folder(self, otherwise: Path | None = None) -> Path:
+        """Where to offer to write a file: where one was written last, else here."""
+        last = self.text(_EXPORTED)
+        return folder_for_new_files(*filter(None, (Path(last) if last else None, otherwise)))
+
+    def keep_export_folder(self, folder: Path) -> None:
+        """Offer this folder the next time."""
+        self.set_text(_EXPORTED, str(folder))
 
     def forget_all_but(self, *names: str) -> None:
         """Back to how it was at first; what `names` name is kept."""

@@ -22,10 +22,12 @@ from engine.core.people import Reviews, in_force
 from engine.core.run_records import DamagedRun
 from engine.system.account import account_name
 from engine.system.paths import default_store
+from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
 from gui.work.dataset_reader import DatasetReader
 from gui.work.lanes import EngineThreads, Lane, LatestTask
-from gui.work.places import OpenRun, Place, Replaced, UnderWay, not_stored
+from gui.work.page_name import PageName
+from gui.work.places import OpenRun, UnderWay, about_run, not_stored
 from gui.work.rubrics.at_hand import RubricAtHand
 from gui.work.state import AUTHOR, State
 
@@ -56,13 +58,13 @@ class Workspace(QObject):
     gold_changed = Signal()  # the human labels of the open run
     submission_wanted = Signal()  # a person is to be asked for a submission file to open
     check_wanted = Signal()  # the open run is to be checked as a submission
-    replaced_changed = Signal()  # see `replaced`
     review_wanted = Signal(str, str)  # item id, criterion: show this judgment
     listing_wanted = Signal(object)  # a WantedItems: list just these in Review
     items_wanted = Signal(object, object, object)  # path of a dataset, ids, its columns: judge these alone
     columns_wanted = Signal(object)  # a ColumnsWish: a person is to be asked for the columns of a file
     page_wanted = Signal(object)  # PageName
     problem = Signal(object)  # an EngineError that the window must show
+    notice = Signal(object)  # a Message: what a person must see, whichever page is open
     note = Signal(str)  # a sentence for the status bar
 
     def __init__(
@@ -83,11 +85,7 @@ class Workspace(QObject):
         self.runs: Sequence[StoredRun] = ()
         self.damaged_runs: Sequence[DamagedRun] = ()
         self.judging: UnderWay | None = None
-        self.place: Place | None = None  # told by the page Review
-        self.replaced: Replaced | None = None
         self.in_use: dict[str, Path] = {}  # further files that a page works with, by the words for them
-        self._ending: Replaced | None = None  # that is being opened
-        self._going_back: Place | None = None  # once its run is open
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
@@ -220,15 +218,10 @@ class Workspace(QObject):
 
         That is the open one where none is given; else its file is read again, where it is still there.
         """
-        if self._ending is not None and self._ending.run_id != run_id:
-            self._ending = None
-        if self._going_back is not None and self._going_back.run_id != run_id:
-            self._going_back = None
         self._wanted_run = run_id
         self._changes_seen = self._changes
         if self.run is None or self.run.id != run_id:
-            called = next((run.called for run in self.runs if run.id == run_id), "the run")
-            self.note.emit(f"Opening {called} …")
+            self.note.emit(f"Opening {self._called(run_id)} …")
         self._opening.start(store_jobs.open_run(self.store_path, run_id, at_hand or self.dataset))
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
@@ -236,10 +229,7 @@ class Workspace(QObject):
         if self._wanted_run in run_ids:
             self._opening.drop()
             self.state.set_number("last/run", 0)
-        gone = self.run is not None and self.run.id in run_ids
-        if gone or (self.replaced is not None and self.replaced.before in run_ids):
-            self._replace(None)
-        if gone:
+        if self.run is not None and self.run.id in run_ids:
             self.run = None
             self.run_changed.emit()
         self.runs_deleted.emit(run_ids)
@@ -251,31 +241,32 @@ class Workspace(QObject):
         elif self.run is not None:
             self.open_run(self.run.id)
 
-    def show_ended(self, run_id: int, how: str) -> None:
-        """Look at a run whose judging has just ended; the one that was looked at is kept one step away."""
-        run = self.run.results.run if self.run is not None and self.run.id != run_id else None
-        if run is not None and self.replaced is not None and self.replaced.run_id == run.id:
-            # One of several in a row: the way back leads to what the person was looking at.
-            self._ending = replace(self.replaced, run_id=run_id, how=how)
-        else:
-            place = self.place if run and self.place and self.place.run_id == run.id else None
-            self._ending = Replaced(run_id, how, run.id if run else None, place, run.called if run else "")
+    def tell_ended(self, run_id: int, how: str, health: Health) -> None:
+        """The judging of a run has just ended, `how` in words: show it only where no other one is shown."""
+        looked_at = self.run.id if self.run is not None else None
+        if self._opening.busy:
+            looked_at = self._wanted_run
+        if looked_at in (None, run_id):
+            self.open_run(run_id)
+            return
+        title = next((run.title for run in self.runs if run.id == run_id), f"Run {run_id}")
+        self.notice.emit(
+            Message(
+                f"{title} {how}. {health.in_short}".rstrip(),
+                f"Results, Review and exports stay with {self._called(looked_at)}.",
+                "problem" if health.doubted else "note",
+                steps={f"Show run {run_id}": lambda: self._show_run(run_id)},
+                about=about_run(run_id),
+                quiet=True,
+            )
+        )
+
+    def _show_run(self, run_id: int) -> None:
         self.open_run(run_id)
+        self.page_wanted.emit(PageName.RESULTS)
 
-    def go_back(self) -> None:
-        """Look again at the run that another one replaced, where the person was in it."""
-        if self.replaced is not None and self.replaced.before is not None:
-            self._going_back = self.replaced.place
-            self.open_run(self.replaced.before)
-
-    def stay(self) -> None:
-        """Offer the way back no more."""
-        self._replace(None)
-
-    def _replace(self, replaced: Replaced | None) -> None:
-        if replaced != self.replaced:
-            self.replaced = replaced
-            self.replaced_changed.emit()
+    def _called(self, run_id: int | None) -> str:
+        return next((run.called for run in self.runs if run.id == run_id), "the run")
 
     def tell_judging(self, judging: UnderWay | None) -> None:
         """Let the pages know how far the run is that is being judged; None once it has ended."""
@@ -302,30 +293,16 @@ class Workspace(QObject):
             said = before.results
             results = replace(results, overrides=said.overrides, reviews=said.reviews, notes=said.notes)
         self.run = OpenRun(results, dataset, health)
-        self._tell_opened(before, self.run)
+        if before is None or before.id != self.run.id:
+            self.note.emit(self.run.in_words)
         self.state.set_number("last/run", results.run.id)
         self.run_changed.emit()
-        going_back, self._going_back = self._going_back, None
-        if going_back is not None and going_back.run_id == results.run.id:
-            self.review_wanted.emit(going_back.item_id, going_back.criterion)
 
     @Slot(object)
     def _tell_no_run(self, error: EngineError) -> None:
         if self.run is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_number("last/run", 0)
         self.problem.emit(error)
-
-    def _tell_opened(self, before: OpenRun | None, run: OpenRun) -> None:
-        """Say which run is shown now, and where it has taken the place of another, the way back."""
-        ending, self._ending = self._ending, None
-        if ending is not None and ending.run_id == run.id:
-            if ending.before is not None:
-                self._replace(ending)
-            self.note.emit(run.in_words(ending.how))
-        elif before is None or before.id != run.id:
-            self.note.emit(run.in_words())
-        if self.replaced is not None and self.replaced.run_id != run.id:
-            self._replace(None)
 
     # What people say
 

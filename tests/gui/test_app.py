@@ -12,7 +12,7 @@ from gui import app
 fill = app.fill
 def filled(window):
     made = fill(window)
-    QTimer.singleShot(0, lambda: (print(made.notice.text), DO))
+    QTimer.singleShot(0, lambda: (print(made.notices.text), DO))
     return made
 app.fill = filled
 sys.exit(app.open_window())

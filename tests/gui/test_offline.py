@@ -35,7 +35,7 @@ def until(reached):
         loop = QEventLoop()
         QTimer.singleShot(20, loop.quit)
         loop.exec()
-        assert not patience.hasExpired(), interior.notice.text
+        assert not patience.hasExpired(), interior.notices.text
 
 app = make_application([])
 frame = MainWindow()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.gguf.finder import FoundModel, find_models, usual_folders
+from engine.gguf.finder import FoundModel, find_models, stamps, usual_folders
 from engine.gguf.judge_file import read_model_file
 
 SmallModel = Callable[[str], Path]
@@ -52,6 +52,25 @@ def test_models_are_found_at_any_depth_and_described(tmp_path: Path, put: Put) -
 def test_unfinished_downloads_and_helpers_are_left_out(tmp_path: Path, put: Put, name: str) -> None:
     put(tmp_path / "tree" / name)
     assert not list(find_models([tmp_path / "tree"]))
+
+
+def test_stamps_tell_what_came_grew_or_went_in_any_part_of_a_model(tmp_path: Path) -> None:
+    first, second = (tmp_path / "deep" / f"m-0000{part}-of-00002.gguf" for part in (1, 2))
+    first.parent.mkdir()
+    (first.parent / "m.gguf.part").write_bytes(b"GGUF")
+    chosen = tmp_path / "chosen.bin"
+    for path in (first, second, chosen):
+        path.write_bytes(b"GGUF")
+    before = stamps([first.parent], [chosen, tmp_path / "gone.gguf"])
+    assert set(before) == {first, second, chosen}
+    second.write_bytes(b"GGUF and more")
+    chosen.unlink()
+    now = stamps([first.parent], [chosen])
+    assert (set(now), now[first] == before[first], now[second] == before[second]) == (
+        {first, second},
+        True,
+        False,
+    )
 
 
 def test_a_bad_file_comes_with_its_error_and_the_rest_is_found(tmp_path: Path, put: Put) -> None:

@@ -12,7 +12,7 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, followed
-from engine.core.items import Order
+from engine.core.items import Order, Way
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.settings import DEFAULT_CONTEXT, ITEMS_AT_ONCE, JudgeSettings, KvType, Mode, default_context
@@ -191,6 +191,35 @@ def test_a_run_of_chosen_items_goes_on_where_its_file_holds_no_others_by_now(tmp
         lines = demo_dataset().read_bytes().splitlines(keepends=True)
         path.write_bytes(b"".join(lines[number] for number in (0, 3, 17, 20)))
         assert prepared(setup, resumed=run).plan.identity().key == run.identity.key
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"mode": Mode.LABELS, "both_orders": False, "context": 2048, "criteria": ("safety",)},
+        {"second_order_below": 0.25, "shorten": True, "kv_type": KvType.Q8_0, "max_explanation_tokens": 40},
+        {"ways": (Way.LETTERS, Way.THINKING), "thoughts": 3, "max_thought_tokens": 64, "seed": 7},
+        {"items": None, "ids": ("3", "17"), "temperature": 0.5, "seed": 9},
+    ],
+)
+def test_what_the_store_knows_of_a_run_is_enough_to_go_on_with_it(
+    tmp_path: Path, choices: dict[str, Any]
+) -> None:
+    began = prepared(replace(SETUP, **choices)).plan.identity()
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began) as run:
+        setup = RunSetup.going_on_with(run)
+        assert prepared(setup, resumed=run).plan.identity().key == run.identity.key
+        assert setup.resumes == run.id
+
+
+def test_a_run_whose_examples_are_not_known_is_not_gone_on_with(tmp_path: Path) -> None:
+    began = prepared(replace(SETUP, examples_path=demo_dataset(), shots=1)).plan.identity()
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(began) as run:
+        with pytest.raises(SetupError, match="labelled examples, whose file the store does not know"):
+            RunSetup.going_on_with(run)
+        with pytest.raises(SetupError, match="cannot go on: all its 4 items are judged"):
+            RunSetup.going_on_with(replace(run, judged=4))
 
 
 def test_a_run_of_chosen_items_does_not_go_on_with_others(tmp_path: Path) -> None:

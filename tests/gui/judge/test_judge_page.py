@@ -28,6 +28,7 @@ from engine.core.run_setup import RunSetup
 from engine.core.settings import ExampleChoice, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
+from gui.judge import searched_places
 from gui.judge.judge_page import JudgePage
 from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
@@ -218,7 +219,7 @@ def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: J
     qtbot.waitUntil(lambda: kept(ready) >= 2, timeout=A_WHILE)
     assert ready.picker.isEnabled()  # another run can be described meanwhile, for the queue
     assert not ready.run_button.isVisible()
-    assert ready.stop_button.isVisible()
+    assert ready.stop_button.isEnabled()
     with qtbot.waitActive(ready):
         ready.activateWindow()
     ready.stop_button.setFocus()
@@ -291,6 +292,35 @@ def test_the_nearest_examples_are_chosen_and_remembered(
     assert field.currentText() == "nearest by words"
 
 
+def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
+    qtbot: QtBot, ready: JudgePage, tmp_path: Path, demo_gold: Path
+) -> None:
+    panel, said = ready.plan_panel, list[str]()
+    assert "30 items x 5 criteria" in text_of(panel)
+    place = panel.geometry()
+    other = tmp_path / "other.tsv"
+    other.write_bytes(b"".join(demo_gold.read_bytes().splitlines(keepends=True)[:8]))
+    ready.planner.begun.connect(lambda _: said.append(text_of(panel)))
+    ready.planner.progress.connect(lambda _: said.append(text_of(panel)))
+    ready.workspace.open_dataset(other)
+    assert text_of(panel) == "Plan\n\nA plan follows when the dataset is read."
+    assert ready.wanted() is None  # nor is the other dataset judged instead
+    wait_for_plan(qtbot, ready)
+    assert said
+    assert not [text for text in said if "30" in text or "other.tsv" not in text]
+    assert "7 items x 5 criteria" in text_of(panel)
+    assert panel.geometry().topLeft() == place.topLeft()
+
+
+def test_the_plan_stands_before_the_run_that_has_ended(qtbot: QtBot, ready: JudgePage) -> None:
+    ready.dataset_line.set_items(2)
+    place = ready.plan_panel.pos()
+    wait_for_plan(qtbot, ready)
+    run_to_the_end(qtbot, ready)
+    assert ready.plan_panel.pos() == place
+    assert ready.run_panel.y() > ready.plan_panel.geometry().bottom()
+
+
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
     assert "not known before a run with this model" in text_of(ready.plan_panel)
     press(ready.plan_panel, "Time some items")
@@ -315,6 +345,43 @@ def test_a_file_that_is_no_model_is_folded_away_and_says_why(
     assert "This is not a GGUF file: it begins with the text 'not '." in text_of(unusable)
     ready.picker.view.selectRow(0)
     wait_for_plan(qtbot, ready)
+
+
+def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
+    qtbot: QtBot, ready: JudgePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searched_places, "PAUSE_MS", 50)
+    picker, folder = ready.picker, tmp_path / "models" / "maker" / "model"
+    folder.mkdir(parents=True)
+    with qtbot.waitSignal(picker._searching.finished, timeout=A_WHILE):
+        picker.add_folder(tmp_path / "models")
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 1, timeout=A_WHILE)
+    qtbot.waitUntil(picker._busy.isHidden)
+    data, cleared, high = demo_model().read_bytes(), [], picker.view.height()
+    picker.table.modelReset.connect(lambda: cleared.append(True))
+    (folder / "other.gguf.part").write_bytes(data)
+    with (folder / "new.gguf").open("wb") as file:
+        for start in range(0, len(data), len(data) // 4 + 1):
+            file.write(data[start : start + len(data) // 4 + 1])
+            file.flush()
+            with qtbot.waitSignal(picker.watch._listing.finished, timeout=A_WHILE):
+                picker.watch.look()
+            assert not picker.table.row_of(folder / "new.gguf")
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
+    assert [one.path.name for one in candidates(ready) if one.usable] == ["demo-judge.gguf", "new.gguf"]
+    assert picker.view.height() == high  # what is below it has not moved
+    (folder / "new.gguf").unlink()
+    qtbot.waitUntil(lambda: len(candidates(ready)) == 1, timeout=A_WHILE)
+    assert not cleared
+    last = tmp_path / "last.gguf"  # of last time: in no folder that is searched, nor added
+    last.write_bytes(data)
+    picker._select(last)
+    with qtbot.waitSignal(picker._searching.finished, timeout=A_WHILE):
+        pass
+    with qtbot.assertNotEmitted(picker.watch.changed, wait=300):
+        pass
+    ready.hide()
+    qtbot.waitUntil(lambda: not picker.watch._rest.isActive() and not picker.watch._listing.busy)
 
 
 def test_an_added_folder_and_a_chosen_file_can_be_removed_again(

@@ -16,8 +16,8 @@ from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
+from gui.kit.notice import Message
 from gui.work.lanes import JobControl, Lane
-from gui.work.places import Place, Replaced
 from gui.work.state import State
 from gui.work.workspace import Workspace
 
@@ -50,6 +50,10 @@ def run_until(qtbot: QtBot, control: RunControl, setup: RunSetup, judged: int) -
 
 def so_far(control: RunControl) -> int:
     return control.progress.judged if control.progress else 0
+
+
+def is_open(workspace: Workspace, run_id: int) -> bool:
+    return workspace.run is not None and workspace.run.id == run_id
 
 
 def test_a_run_tells_each_item_and_is_open_at_the_end(
@@ -180,52 +184,53 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
     assert isinstance(run_to_the_end(qtbot, control, setup), RunEnded)
 
 
-def test_a_run_that_ends_is_shown_and_the_one_before_is_one_step_away(
+def test_a_run_that_ends_is_announced_and_shown_only_where_none_is(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
+    told: list[Message] = []
+    workspace.notice.connect(told.append)
     run_to_the_end(qtbot, control, setup)
-    qtbot.waitUntil(lambda: workspace.run is not None, timeout=A_WHILE)
-    assert not workspace.replaced  # it took the place of none
-    workspace.place = Place(1, "5", "safety")
-    with qtbot.waitSignal(workspace.replaced_changed, timeout=A_WHILE):
+    qtbot.waitUntil(lambda: is_open(workspace, 1), timeout=A_WHILE)
+    assert not told
+    with qtbot.waitSignal(workspace.notice, timeout=A_WHILE):
         run_to_the_end(qtbot, control, replace(setup, fresh=True))
-    assert str(workspace.replaced) == str(Replaced(2, "has finished", 1, Place(1, "5", "safety"), "run 1"))
-    qtbot.waitUntil(lambda: workspace.run is not None and workspace.run.id == 2, timeout=A_WHILE)
-    with qtbot.waitSignal(workspace.review_wanted, timeout=A_WHILE) as wanted:
-        workspace.go_back()
-    assert wanted.args == ["5", "safety"]
-    assert workspace.run is not None
-    assert workspace.run.id == 1
-    assert not workspace.replaced
+    [said] = told
+    assert said.in_words == "Run 2 has finished.\nResults, Review and exports stay with run 1."
+    assert is_open(workspace, 1)
+    assert not workspace._opening.busy
+    with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
+        said.steps["Show run 2"]()
+    assert is_open(workspace, 2)
 
 
-def test_a_run_that_was_stopped_is_shown_with_how_far_it_came(
+def test_a_run_that_is_looked_at_is_read_again_when_it_ends(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    run_to_the_end(qtbot, control, setup)
-    qtbot.waitUntil(lambda: workspace.run is not None, timeout=A_WHILE)
     long = replace(setup, mode=Mode.EXPLAIN, items=None)
     run_until(qtbot, control, long, judged=2)
-    with qtbot.waitSignal(workspace.replaced_changed, timeout=A_WHILE):
-        control.stop()
-    assert workspace.replaced is not None
-    assert workspace.replaced.how.endswith("of 30 items")
-
-
-def test_another_run_that_a_person_chooses_ends_the_offer(
-    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
-) -> None:
-    for fresh in (False, True):
-        run_to_the_end(qtbot, control, replace(setup, fresh=fresh))
-        qtbot.waitUntil(lambda: workspace.run is not None, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: workspace.replaced is not None, timeout=A_WHILE)
     with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
         workspace.open_run(1)
-    assert workspace.replaced is None
+    with (
+        qtbot.assertNotEmitted(workspace.notice),
+        qtbot.waitSignals([control.ended, workspace.run_changed], timeout=A_WHILE),
+    ):
+        control.stop()
+    assert is_open(workspace, 1)
+
+
+def test_a_run_that_was_stopped_says_how_far_it_came(
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
+) -> None:
+    run_to_the_end(qtbot, control, setup)
+    qtbot.waitUntil(lambda: is_open(workspace, 1), timeout=A_WHILE)
+    run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, items=None), judged=2)
+    with qtbot.waitSignal(workspace.notice, timeout=A_WHILE) as told:
+        control.stop()
+    assert told.args[0].text.endswith("of 30 items.")
 
 
 def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
-    qtbot: QtBot, control: RunControl, setup: RunSetup
+    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     long = replace(setup, mode=Mode.EXPLAIN, items=None)
     run_until(qtbot, control, long, judged=2)
@@ -234,3 +239,11 @@ def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
     run_to_the_end(qtbot, control, setup)
     assert control.unfinished == long
     assert control.unfinished_run == 1
+    with RunStore(workspace.store_path) as store:
+        first, second = store.runs()
+    assert control.going_on_with(first) == replace(long, resumes=1)  # with the threads that were asked for
+    gone = replace(first.identity, dataset_path=Path("gone.tsv"))
+    with pytest.raises(SetupError, match=r"Run 7 cannot go on: gone\.tsv is gone"):
+        control.going_on_with(replace(first, id=7, identity=gone))
+    with pytest.raises(SetupError, match="Run 2 cannot go on: all its 6 items are judged"):
+        control.going_on_with(second)

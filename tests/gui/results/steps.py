@@ -21,6 +21,7 @@ from engine.judge.run import run_judging
 from engine.loading.checked_model import checked_model
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
+from gui.kit.notice import Message
 from gui.results.results_page import ResultsPage
 
 Save = Callable[[str, bytes], Path]
@@ -51,9 +52,13 @@ def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) ->
     return error
 
 
-def exported(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> None:
-    with qtbot.waitSignal(page.exporter.written, timeout=30_000):
+def exported(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> Message:
+    """What is said of a file once it is written."""
+    with qtbot.waitSignal(page.workspace.notice, timeout=30_000) as notice:
         act()
+    said = notice.args[0]
+    assert isinstance(said, Message)
+    return said
 
 
 def click(button: QAbstractButton) -> None:

@@ -21,7 +21,8 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=30_000)
     assert panel.quality.rowCount() == 6
     assert panel.changes.rowCount() == 5
-    assert "Nothing has changed yet" in panel._source.text()
+    assert "Nothing has changed yet: run 1 follows once you press “Apply to run 1”" in panel._source.text()
+    assert panel.apply_button.text() == "Appl&y to run 1"
     panel.save(tmp_path / "calibration.json")
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         click(panel.apply_button)
@@ -34,6 +35,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     measured(qtbot, opened)
     assert "calibrated on these labels" in opened.scores.caveats.text()
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
+        assert panel.off_button.accessibleName() == "Take the calibration off run 1"
         click(panel.off_button)
     assert "not calibrated" in panel.state.text()
     assert panel._proposed.isHidden()

@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -59,12 +60,12 @@ def test_all_data_report_and_figures_are_written(qtbot: QtBot, opened: ResultsPa
 def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
     item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
     override(qtbot, opened, item, Preference.BOTH_BAD)
-    exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
-    assert "1 judgment of run 1 is overridden by people: 1 label" in opened.notice.text
+    said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
+    assert "1 judgment of run 1 is overridden by people: 1 label" in said.text
     opened.model_alone.setChecked(True)
-    exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
-    assert "Without what people overrode (1 label, by" in opened.notice.text
-    assert "“Model alone” is ticked" in opened.notice.text
+    said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
+    assert "Without what people overrode (1 label, by" in said.text
+    assert "“Model alone” is ticked" in said.text
     assert (tmp_path / "alone.tsv").read_bytes() != (tmp_path / "labels.tsv").read_bytes()
 
 
@@ -82,18 +83,6 @@ def test_labels_alone_have_no_explanations_to_export(
     error = problem_after(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
     assert "labels alone" in error.problem
     assert page.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 0
-
-
-def test_on_another_page_the_status_bar_says_what_was_left_out(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
-) -> None:
-    item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
-    override(qtbot, opened, item, Preference.BOTH_BAD)
-    opened.model_alone.setChecked(True)
-    opened.hide()
-    with qtbot.waitSignal(opened.workspace.note, timeout=10_000) as note:
-        opened.export_labels(path=tmp_path / "alone.tsv")
-    assert "Without what people overrode (1 label, by" in note.args[0]
 
 
 def test_the_csv_has_the_labels_that_the_run_is_held_against(
@@ -170,8 +159,8 @@ def test_a_submission_is_checked_against_the_dataset_as_the_run_read_it(
 ) -> None:
     judged_by_columns(space.store_path, foreign_gold(demo_gold, tmp_path))
     open_run(qtbot, page, 1)
-    exported(qtbot, page, lambda: page.export_labels(path=tmp_path / "labels.tsv"))
-    assert "Checked against foreign.csv: it answers all 30 items completely." in page.notice.text
+    said = exported(qtbot, page, lambda: page.export_labels(path=tmp_path / "labels.tsv"))
+    assert "Checked against foreign.csv: it answers all 30 items completely." in said.text
 
 
 def test_return_in_the_dialog_writes_where_it_says(
@@ -180,11 +169,34 @@ def test_return_in_the_dialog_writes_where_it_says(
     opened.workspace.state.set_text("last/export", str(tmp_path))
     dialog = dialog_of(opened, opened.export_labels)
     assert dialog.path == tmp_path / "run-1-labels.tsv"
-    assert dialog.start.text() == "Export"
-    exported(qtbot, opened, lambda: press_return(dialog))
+    assert dialog.start.text() == "Export run 1"
+    said = exported(qtbot, opened, lambda: press_return(dialog))
     assert read_submission(tmp_path / "run-1-labels.tsv").rows
-    assert "Checked against gold.tsv: it answers all 30 items completely." in opened.notice.text
-    assert "Run 1 of gold.tsv by demo-judge; calibration: none." in opened.notice.text
+    assert "Checked against gold.tsv: it answers all 30 items completely." in said.text
+    assert "Run 1 of gold.tsv by demo-judge; calibration: none." in said.text
+
+
+def test_what_was_written_whole_is_a_success_and_can_be_opened(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[str] = []
+
+    def show(url: QUrl) -> bool:
+        shown.append(url.toLocalFile())
+        return True
+
+    monkeypatch.setattr(QDesktopServices, "openUrl", show)
+    said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "a b.tsv"))
+    assert (said.role, list(said.steps)) == ("done", ["Open", "Show in folder"])
+    for step in said.steps.values():
+        step()
+    assert [Path(path) for path in shown] == [tmp_path / "a b.tsv", tmp_path]
+    said = exported(qtbot, opened, lambda: opened.export_figures(folder=tmp_path))
+    assert list(said.steps) == ["Show in folder"]
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
+    with qtbot.waitSignal(opened.workspace.note) as note:
+        said.steps["Show in folder"]()
+    assert note.args[0].endswith("run-1-figures")
 
 
 @pytest.mark.parametrize(
@@ -244,8 +256,9 @@ def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile(
 ) -> None:
     shutil.copy(two_runs, opened.workspace.store_path)
     dialog = dialog_of(opened, opened.export_labels)
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
-        opened.workspace.show_ended(2, "has finished")
+    assert dialog.windowTitle() == "Export run 1 (gold.tsv, demo-judge): submission for sub-task 1"
+    opened.workspace.open_run(2)
+    qtbot.waitUntil(lambda: opened.export_button.text() == "E&xport run 2")
     dialog.field.setText(str(tmp_path / "labels.tsv"))
     exported(qtbot, opened, lambda: press_return(dialog))
     assert len(read_submission(tmp_path / "labels.tsv").rows) == DEMO_ITEMS
@@ -259,10 +272,11 @@ def test_an_unfinished_run_is_exported_only_where_that_is_meant(
     dialog = dialog_of(page, page.export_labels)
     assert dialog.unfinished.isVisible()
     assert "26 items are missing in the file" in dialog.unfinished.text()
-    assert dialog.start.text() == "Export the unfinished run"
+    assert dialog.start.text() == "Export the unfinished run 2"
     dialog.field.setText(str(tmp_path / "part.tsv"))
-    exported(qtbot, page, lambda: press_return(dialog))
-    assert "Checked against gold.tsv: ids missing (26 of 30)" in page.notice.text
+    said = exported(qtbot, page, lambda: press_return(dialog))
+    assert "Checked against gold.tsv: ids missing (26 of 30)" in said.text
+    assert said.role == "note"
 
 
 def test_a_run_of_the_first_items_does_not_answer_its_dataset(
@@ -271,8 +285,8 @@ def test_a_run_of_the_first_items_does_not_answer_its_dataset(
     part = replace(load_dataset(demo_gold).head(4), path=demo_gold)
     judge(page.workspace.store_path, demo_gold, JudgeSettings(mode=Mode.LABELS, context=4096), dataset=part)
     open_run(qtbot, page, 2)
-    exported(qtbot, page, lambda: page.export_labels(path=tmp_path / "part.tsv"))
-    assert "ids missing (26 of 30)" in page.notice.text
+    said = exported(qtbot, page, lambda: page.export_labels(path=tmp_path / "part.tsv"))
+    assert "ids missing (26 of 30)" in said.text
 
 
 def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
@@ -287,11 +301,9 @@ def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
     assert "100 % of all labels" in dialog.health.text()
     assert dialog.health.property("role") == "bad"
     dialog.field.setText(str(tmp_path / "labels.tsv"))
-    with qtbot.waitSignal(opened.workspace.note) as note:
-        press_return(dialog)
-    assert "The model does not judge" in note.args[0]
-    qtbot.waitUntil(lambda: "The model does not judge" in opened.notice.text)
-    assert opened.notice.property("role") == "problem"
+    said = exported(qtbot, opened, lambda: press_return(dialog))
+    assert "The model does not judge" in said.text
+    assert said.role == "problem"
 
 
 def test_json_and_report_name_where_weights_come_from(
@@ -332,6 +344,6 @@ def test_an_opened_submission_is_named_as_one(
     assert "the submission lacks them" in dialog.unfinished.text()
     assert dialog.start.text() == "Export the incomplete submission"
     dialog.field.setText(str(part.with_name("again.tsv")))
-    exported(qtbot, page, lambda: press_return(dialog))
-    assert "Submission part.tsv of gold.tsv; calibration: none." in page.notice.text
+    said = exported(qtbot, page, lambda: press_return(dialog))
+    assert "Submission part.tsv of gold.tsv; calibration: none." in said.text
     assert "answers 28 of the 30 items" in page.scores.caveats.text()

@@ -115,7 +115,7 @@ def test_explanations_that_were_stopped_go_on(qtbot: QtBot, page: ResultsPage) -
 def test_stopping_before_anything_is_known_says_how_to_go_on(qtbot: QtBot, page: ResultsPage) -> None:
     page.measurer.progress.connect(lambda event: page.measurer.cancel() if event else None)
     page.workspace.open_run(1)
-    qtbot.waitUntil(lambda: "Enter this page again" in page.notice.text, timeout=10_000)
+    qtbot.waitUntil(page.stopped.isVisible, timeout=10_000)
     assert page.scores.table(ScoreTable.ACCURACY).rowCount() == 0
     page.measurer.progress.disconnect()
     page.entered()

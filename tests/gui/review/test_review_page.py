@@ -7,16 +7,15 @@ import pytest
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
+from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import Preference
 from engine.core.review_filters import ListOrder
 from engine.core.run_setup import RunSetup
-from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.kit.value_table import SORT_ROLE
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
-from gui.work.places import Place, Replaced
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import (
@@ -306,26 +305,17 @@ def test_where_no_label_is_known_it_says_where_it_was_looked_for(
     assert page.desk.card.human_from.text() == "looked for in other.tsv and gold.tsv"
 
 
-def test_the_way_back_leads_to_the_item_and_criterion(
+def test_a_run_that_ends_leaves_the_review_of_another_alone(
     qtbot: QtBot, page: ReviewPage, workspace: Workspace, store: Path
 ) -> None:
     press(qtbot, page, "JJ3")
     item = current(page)
-    with RunStore(store) as opened:
-        made = opened.run(1)
-        with opened.begin(made.identity, fresh=True) as second:
-            opened.add(second.id, list(opened.judged(1)))
-    with qtbot.waitSignal(workspace.replaced_changed):
-        workspace.show_ended(2, "has finished")
-    assert workspace.replaced == Replaced(2, "has finished", 1, Place(1, item, "truthfulness"), "run 1")
-    qtbot.waitUntil(lambda: page._run_id == 2 and page.list.follows and page.list.review is not None)
+    with qtbot.waitSignal(workspace.notice):
+        workspace.tell_ended(2, "has finished", NOT_LOOKED_AT)
     before = len(overrides(store))
-    press(qtbot, page, "A")  # meant for the run before
-    assert len(overrides(store)) == before
-    with qtbot.waitSignal(workspace.review_wanted):
-        workspace.go_back()
-    qtbot.waitUntil(lambda: page._run_id == 1 and page._item_id == item, timeout=A_WHILE)
-    assert page.desk.criterion == "truthfulness"
+    press(qtbot, page, "A")
+    qtbot.waitUntil(lambda: len(overrides(store)) == before + 1)
+    assert (page._run_id, current(page), page.desk.criterion) == (1, item, "truthfulness")
 
 
 @pytest.mark.parametrize("how", ["key", "button", "menu"])

@@ -13,8 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
+from engine.core.cancel import CancelToken
+from engine.core.events import followed
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
+from engine.judge.prepare import prepare_run
 from engine.store.run_store import RunStore
 from engine.system.awake import KeepAwake
 from engine.system.paths import demo_model
@@ -28,6 +31,7 @@ from gui.runs.runs_dialog import RunsDialog
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
 from gui.window.settings_dialog import SettingsDialog
+from gui.work.page_name import PageName
 from gui.work.state import State
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import press
@@ -139,16 +143,24 @@ def test_three_runs_are_judged_with_the_window_minimised(
         assert [run.judged for run in store.runs()[1:]] == [2, 3, 4]
 
 
-def test_after_several_runs_in_a_row_the_way_back_leads_to_what_was_looked_at(
+def test_runs_of_a_queue_are_announced_and_none_takes_the_place_of_the_one_that_is_shown(
     qtbot: QtBot, interior: Interior, setup: RunSetup
 ) -> None:
-    space = interior.workspace
-    for run_id, items in ((2, 2), (3, 3)):
-        with qtbot.waitSignal(interior.run_control.ended, timeout=A_WHILE):
-            interior.run_control.start(replace(setup, items=items))
-        qtbot.waitUntil(partial(is_open, interior, run_id), timeout=A_WHILE)
-    assert space.replaced is not None
-    assert (space.replaced.run_id, space.replaced.before, space.replaced.called) == (3, 1, "run 1")
+    notices = interior.notices
+    for items in (2, 3):
+        interior.runs.queue.add(replace(setup, items=items))
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
+        interior.runs.queue.start()
+    assert notices.count == 3
+    assert notices.text.endswith(": 2 done.")
+    assert is_open(interior, 1)
+    assert notices.isHidden()  # nobody waits for it: it covers nothing
+    notices.toggle()
+    press(notices, "›")
+    press(notices, "Show run 3")
+    qtbot.waitUntil(partial(is_open, interior, 3), timeout=A_WHILE)
+    assert interior.frame.page is PageName.RESULTS
+    assert notices.count == 2  # of the run that is shown nobody need be told
 
 
 def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Interior) -> None:
@@ -214,6 +226,37 @@ def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
         space.open_run(1)
     assert "Run 1 was deleted on 20" in problem.args[0].problem
     assert space.state.number("last/run", 7) == 0
+
+
+def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_the_queue(
+    qtbot: QtBot, interior: Interior, setup: RunSetup
+) -> None:
+    with RunStore(interior.workspace.store_path) as store:
+        for items in (5, 6):
+            plan = followed(prepare_run(replace(setup, items=items), CancelToken()), lambda _event: None).plan
+            with store.begin(plan.identity()):
+                pass
+    interior.workspace.refresh_runs()
+    qtbot.waitUntil(lambda: len(interior.workspace.runs) == 3, timeout=A_WHILE)
+    interior.frame.show_page(PageName.DATASET)
+    interior.runs.show_runs()
+    (dialog,) = interior.frame.findChildren(RunsDialog)
+    with qtbot.waitSignal(interior.run_control.started, timeout=A_WHILE):
+        dialog.choose(2)
+        dialog.resume()
+    assert dialog.isHidden()
+    assert interior.frame.page is PageName.JUDGE
+    interior.runs.show_runs()
+    again = next(each for each in interior.frame.findChildren(RunsDialog) if each.isVisible())
+    again.choose(3)
+    again.resume()
+    assert [entry.run_id for entry in interior.runs.queue.entries] == [3]
+    assert again.said.text().startswith("In the queue: first 6 of gold.tsv")
+    again.accept()
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
+        interior.runs.queue.start()
+    with RunStore(interior.workspace.store_path) as store:
+        assert [run.judged for run in store.runs()] == [30, 5, 6]
 
 
 def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(

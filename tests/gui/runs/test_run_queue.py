@@ -259,6 +259,28 @@ def test_a_run_that_is_skipped_lets_the_next_begin_and_may_wait_again(
     assert states(queue) == [WAITING]
 
 
+def test_resume_goes_on_with_a_run_before_those_that_wait(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, workspace: Workspace, setup: RunSetup
+) -> None:
+    panel = QueuePanel(queue, lambda: setup)
+    qtbot.addWidget(panel)
+    panel.show()
+    begin_two(qtbot, queue, control, setup)
+    with qtbot.waitSignal(queue.ended, timeout=A_WHILE):
+        queue.skip()
+    queue.add(replace(setup, items=1))
+    assert states(queue) == [QueueState.SKIPPED, QueueState.DONE, QueueState.WAITING]
+    panel.view.selectRow(1)
+    assert not panel.resume_button.isVisible()
+    panel.view.selectRow(0)
+    assert panel.resume_button.isVisible()
+    panel.resume_button.click()
+    assert [entry.run_id for entry in queue.entries] == [2, 1, None]
+    assert control.setup is not None
+    assert (queue.current, control.setup.resumes) == (1, 1)
+    stop(qtbot, control)
+
+
 def test_after_a_crash_the_queue_is_there_and_waits_for_a_person(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:

@@ -22,6 +22,7 @@ from gui.runs.run_health import RunHealth
 from gui.runs.runs_dialog import RunsDialog
 from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunsTableModel
 from gui.work.page_name import PageName
+from gui.work.places import UnderWay
 from gui.work.workspace import Workspace
 
 A_WHILE = 60_000
@@ -204,6 +205,22 @@ def asked(qtbot: QtBot, dialog: RunsDialog) -> DeleteDialog:
     qtbot.waitUntil(lambda: bool(dialog.findChildren(DeleteDialog)), timeout=A_WHILE)
     (question,) = dialog.findChildren(DeleteDialog)
     return question
+
+
+def test_only_a_run_that_is_not_finished_can_be_resumed_and_the_reason_is_said(
+    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
+) -> None:
+    dialog.choose(1)
+    assert not dialog.resume_button.isEnabled()
+    assert dialog.resume_button.toolTip() == "Run 1 cannot go on: all its 30 items are judged"
+    dialog.choose(1, 2)
+    assert dialog.resume_button.toolTip() == "Choose one run that is not finished"
+    dialog.choose(2)
+    with qtbot.waitSignal(dialog.resume_wanted) as wanted:
+        dialog.resume_button.click()
+    assert wanted.args[0].id == 2
+    workspace.tell_judging(UnderWay(2, 0, 30))
+    assert dialog.resume_button.toolTip() == "Run 2 cannot go on: it is being judged"
 
 
 def test_runs_are_deleted_after_a_question(qtbot: QtBot, dialog: RunsDialog, workspace: Workspace) -> None:

@@ -15,7 +15,6 @@ from engine.core.errors import EngineBug, SetupError
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
 from engine.core.remedies import Remedy
-from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunProgress
 from gui.kit.theme import ThemeChoice, is_dark
@@ -27,7 +26,6 @@ from gui.window.interior import Interior
 from gui.window.prompt_dialog import PromptDialog
 from gui.work.lanes import Lane, Task
 from gui.work.page_name import PageName
-from gui.work.places import Place
 from gui.work.state import State
 from tests.gui.windows import end_window
 from tests.read_only import read_only
@@ -129,15 +127,15 @@ def test_f1_explains_the_words_and_the_question_mark_lists_the_keys(opened: Open
 def test_an_error_is_shown_as_problem_and_remedy(opened: Opened) -> None:
     interior = opened()
     interior.workspace.problem.emit(SetupError("<b>This</b> is wrong.", "Do that."))
-    assert interior.notice.isVisible()
-    assert interior.notice.text == "<b>This</b> is wrong.\nDo that."
+    assert interior.notices.isVisible()
+    assert interior.notices.text == "<b>This</b> is wrong.\nDo that."
 
 
 def test_a_fault_of_the_program_says_so_without_a_traceback(opened: Opened) -> None:
     interior = opened()
     interior.workspace.problem.emit(EngineBug("KeyError: 'x'"))
-    assert "fault of Tiebreak" in interior.notice.text
-    assert "Traceback" not in interior.notice.text
+    assert "fault of Tiebreak" in interior.notices.text
+    assert "Traceback" not in interior.notices.text
 
 
 def test_what_is_inside_follows_the_look(opened: Opened) -> None:
@@ -202,14 +200,14 @@ def test_a_store_that_can_only_be_read_is_shown_and_said(
     with read_only(opened.folder / "runs.sqlite"):
         interior = opened()
         space = interior.workspace
-        qtbot.waitUntil(lambda: "is read-only" in interior.notice.text, timeout=A_WHILE)
+        qtbot.waitUntil(lambda: "is read-only" in interior.notices.text, timeout=A_WHILE)
         qtbot.waitUntil(lambda: bool(space.runs), timeout=A_WHILE)
         with qtbot.waitSignal(space.run_changed, timeout=A_WHILE):
             space.open_run(space.runs[0].id)
         assert space.run is not None
         item = space.run.results.judged[0].item_id
         space.override(item, "safety", Preference.BOTH_BAD, None)
-        qtbot.waitUntil(lambda: "what you decided is not stored" in interior.notice.text, timeout=A_WHILE)
+        qtbot.waitUntil(lambda: "what you decided is not stored" in interior.notices.text, timeout=A_WHILE)
         assert not space.run.results.overrides
 
 
@@ -256,36 +254,6 @@ def test_letters_belong_to_the_page_and_never_turn_it(opened: Opened, qtbot: QtB
     assert interior.frame.rail.currentItem().text() == "Review"
 
 
-def test_a_run_that_has_ended_is_shown_above_every_page_with_the_way_back(
-    opened: Opened, qtbot: QtBot, demo_store: Path
-) -> None:
-    shutil.copy(demo_store, opened.folder / "runs.sqlite")
-    interior = opened()
-    space = interior.workspace
-    with qtbot.waitSignal(space.run_changed, timeout=A_WHILE):
-        space.open_run(1)
-    with RunStore(space.store_path) as store, store.begin(store.run(1).identity, fresh=True) as second:
-        number = second.id
-    space.place = Place(1, "5", "safety")
-    with qtbot.waitSignal(space.replaced_changed, timeout=A_WHILE):
-        space.show_ended(number, "has finished")
-    line = interior.ended_line
-    assert line.text.text() == "Run 2 has finished and is shown. You were reviewing run 1."
-    for page in PageName:
-        interior.frame.show_page(page)
-        assert line.isVisible()
-    line.back.click()
-    qtbot.waitUntil(lambda: not line.isVisible(), timeout=A_WHILE)
-    assert interior.frame.page is PageName.REVIEW
-    assert space.run is not None
-    assert space.run.id == 1
-    with qtbot.waitSignal(space.replaced_changed, timeout=A_WHILE):
-        space.show_ended(number, "has finished")
-    line.stay.click()
-    assert not line.isVisible()
-    assert space.run.id == number
-
-
 def test_what_was_exported_is_said_on_whatever_page(
     opened: Opened, qtbot: QtBot, demo_store: Path, tmp_path: Path
 ) -> None:
@@ -294,9 +262,9 @@ def test_what_was_exported_is_said_on_whatever_page(
     with qtbot.waitSignal(interior.workspace.run_changed, timeout=A_WHILE):
         interior.workspace.open_run(1)
     interior.frame.show_page(PageName.DATASET)
-    with qtbot.waitSignal(interior.results.exporter.written, timeout=A_WHILE):
+    with qtbot.waitSignal(interior.workspace.notice, timeout=A_WHILE):
         interior.results.export_labels(path=tmp_path / "labels.tsv")
-    assert "it answers all 30 items completely" in interior.notice.text
+    assert "it answers all 30 items completely" in interior.notices.text
 
 
 def test_the_status_bar_says_that_the_model_does_not_judge(opened: Opened) -> None:

@@ -35,6 +35,7 @@ from gui.judge.usual_setup import usual_setup
 from gui.kit.busy import BusyLine
 from gui.kit.file_choice import FileChoice
 from gui.kit.fold import Fold
+from gui.kit.notice import Message
 from gui.people.naming import WhoDialog
 from gui.people.note_dialog import NoteDialog
 from gui.reading.help_dialog import HelpDialog
@@ -165,7 +166,7 @@ def opened(qtbot: QtBot, study: Study) -> Interior:
     made.results.weighing.apply_saved(study.name[:80])
     made.compare.choosing.add_files([study.submission])
     made.compare.choosing.systems.restore({"runs": [1, 2], "files": [[str(study.submission), True]]})
-    made.notice.show_note(study.name, study.name)
+    made.notices.add(Message(study.name, study.name))
     return made
 
 

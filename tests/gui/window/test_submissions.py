@@ -1,7 +1,6 @@
 """Submissions in the window: opened with the dataset that they answer, refused, checked, not written over."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,8 +10,8 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
+from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import Preference
-from engine.core.run_records import RunKind
 from engine.data.submission import read_submission
 from engine.store.run_store import RunStore
 from gui.window.check_dialog import CheckDialog
@@ -84,7 +83,7 @@ def test_it_is_opened_with_the_open_dataset_and_shown_in_review(
     wait_for(qtbot, interior, "Submission baseline.tsv")
     qtbot.waitUntil(lambda: bool(interior.review.desk.card.badge.text))
     assert any("baseline.tsv answers 30 of the 30 items of gold.tsv, joined by" in note for note in notes)
-    assert interior.notice.isHidden()
+    assert interior.notices.isHidden()
     assert interior.review.reading.a.text
     picker = interior.results.picker
     qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
@@ -97,9 +96,9 @@ def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, interior: Interior, s
     interior.workspace.note.connect(said.append)
     interior.submissions.open(few)
     wait_for(qtbot, interior, "Submission few.tsv")
-    said.append(interior.notice.text)
-    assert "few.tsv answers 20 of the 30 items of gold.tsv" in interior.notice.text
-    assert "ids missing (10 of 30)" in interior.notice.text
+    said.append(interior.notices.text)
+    assert "few.tsv answers 20 of the 30 items of gold.tsv" in interior.notices.text
+    assert "ids missing (10 of 30)" in interior.notices.text
     interior.frame.show_page(PageName.RESULTS)
     qtbot.waitUntil(lambda: interior.results.measurer.scores is not None, timeout=A_WHILE)
     assert interior.results.snapshot.isHidden()
@@ -136,7 +135,7 @@ def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
     assert not interior.workspace.runs
     press(button(box, "Use gold.tsv"))
     wait_for(qtbot, interior, "Submission few.tsv")
-    assert "ids that are not in the dataset (1): x9." in interior.notice.text
+    assert "ids that are not in the dataset (1): x9." in interior.notices.text
 
 
 def test_the_dataset_may_be_chosen(qtbot: QtBot, interior: Interior, tmp_path: Path) -> None:
@@ -169,7 +168,7 @@ def test_a_wrong_file_is_refused_and_nothing_is_kept(
     if data is not None:
         path.write_bytes(data)
     interior.submissions.open(path)
-    qtbot.waitUntil(lambda: said in interior.notice.text)
+    qtbot.waitUntil(lambda: said in interior.notices.text)
     assert is_open(interior) == ""
     assert interior.submissions.question is None
     if interior.workspace.store_path.exists():
@@ -181,8 +180,8 @@ def test_no_id_in_common_with_the_dataset_that_was_named(
     qtbot: QtBot, interior: Interior, tmp_path: Path, demo_gold: Path
 ) -> None:
     interior.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
-    qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in interior.notice.text)
-    assert "Open it with the dataset that it answers" in interior.notice.text
+    qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in interior.notices.text)
+    assert "Open it with the dataset that it answers" in interior.notices.text
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -227,7 +226,7 @@ def test_the_same_content_by_another_name_is_said(qtbot: QtBot, interior: Interi
     interior.submissions.open(submission)
     wait_for(qtbot, interior, "Submission baseline.tsv")
     interior.submissions.open(copy)
-    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in interior.notice.text)
+    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in interior.notices.text)
 
 
 def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
@@ -238,7 +237,7 @@ def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
     interior.submissions.open(submission)
     wait_for(qtbot, interior, "Submission baseline.tsv")
     interior.submissions.open(copy)
-    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in interior.notice.text)
+    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in interior.notices.text)
     for path in (copy, submission):
         with qtbot.waitSignal(interior.workspace.problem) as problem:
             interior.results.export_explained(path=path)
@@ -246,26 +245,19 @@ def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
         assert path.read_bytes() == before
 
 
-def test_a_run_that_ends_leads_back_to_the_submission_by_its_name(
+def test_a_run_that_ends_names_the_submission_that_stays(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:
     long = submission.rename(submission.with_name(f"R&D{LONG[3:]}"))
     interior.submissions.open(long)
     qtbot.waitUntil(lambda: is_open(interior).startswith("Submission R&D"), timeout=A_WHILE)
     space, width = interior.workspace, interior.frame.width()
-    run = space.run
-    assert run is not None
-    with RunStore(space.store_path) as store:
-        identity = replace(run.results.run.identity, key="other", kind=RunKind.JUDGED)
-        with store.begin(identity) as begun:
-            number = begun.id
-    with qtbot.waitSignal(space.replaced_changed, timeout=A_WHILE):
-        space.show_ended(number, "has finished")
-    called = run.results.run.called
+    assert space.run is not None
+    called = space.run.results.run.called
     assert called.startswith("the submission R&Dn")
-    line = interior.ended_line
-    assert called in line.text.text()
-    assert line.back.text() == f"Bac&k to {called.replace('&', '&&')}"
+    qtbot.waitUntil(lambda: any(run.called == called for run in space.runs), timeout=A_WHILE)
+    space.tell_ended(7, "has finished", NOT_LOOKED_AT)
+    assert f"exports stay with {called}" in interior.notices.text.replace("\u200b", "")
     assert interior.frame.width() == width
 
 
@@ -326,8 +318,8 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     interior.review.desk.override_label(other)
     qtbot.waitUntil(lambda: card.own.text().startswith("The submission's own: "))
     interior.results.export_explained(path=submission)
-    qtbot.waitUntil(lambda: "would be overwritten" in interior.notice.text)
-    assert "submission that is open" in interior.notice.text
+    qtbot.waitUntil(lambda: "would be overwritten" in interior.notices.text)
+    assert "submission that is open" in interior.notices.text
     assert submission.read_bytes() == before
     again = tmp_path / "again.tsv"
     interior.results.export_explained(path=again)

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QByteArray
+from PySide6.QtCore import QByteArray, QStandardPaths
 
+from engine.system.paths import demo_dataset
 from gui.work.state import MOST_OF_QT, MOST_RECENT, State
 
 
@@ -100,3 +101,26 @@ def test_work_that_was_begun_survives_forgetting(tmp_path: Path) -> None:
 
 def test_the_file_is_in_the_data_folder_of_the_user(private_home: Path) -> None:
     assert State().path == private_home / "tiebreak" / "data" / "window.ini"
+
+
+@pytest.mark.parametrize(
+    ("last", "beside", "offered"),
+    [
+        (None, "data", "data"),
+        ("out", "data", "out"),
+        ("gone", "data", "data"),
+        (None, "gone", "documents"),
+        (None, None, "documents"),
+        (str(demo_dataset().parent), str(demo_dataset().parent), "documents"),
+    ],
+)
+def test_a_file_is_offered_where_the_last_one_is_or_beside_its_dataset_and_never_in_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last: str | None, beside: str | None, offered: str
+) -> None:
+    for name in ("out", "data", "documents"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(QStandardPaths, "writableLocation", lambda _place: str(tmp_path / "documents"))
+    state = State(tmp_path)
+    if last is not None:
+        state.keep_export_folder(tmp_path / last)
+    assert state.export_folder(tmp_path / beside if beside else None) == tmp_path / offered

@@ -1,0 +1,287 @@
+"""The one place in which a window says what it must say: over its lower corner, so that nothing moves for it.
+
+What comes there waits for what a person does: one notice is seen, the others are counted. What nobody waits
+for is told by the button in the status bar alone, so that it covers nothing. No notice takes the keys by
+itself, nor for a moment a click: what a person was about to press is what he presses.
+
+Knows: notices, their order, the place. Does not know: what they are about.
+"""
+
+from collections.abc import Callable, Hashable
+from functools import partial
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.formatting import counted, visible
+from gui.kit.flow import FlowLayout
+from gui.kit.labels import label, name, set_role
+from gui.kit.notice import CopyButton, Message, NoticeWords
+
+_MOST_STEPS = 3
+_MARGIN = 12  # to the edges of the window
+_LETTERS = 84  # of the average width: how wide it is, where there is room
+_BUTTON_LETTERS, _EDGES = 40, 26  # of the button: letters, pixels around them
+_SHARE = 0.7  # of the height that there is, at the most
+SETTLE_MS = 700
+"""In which a click cannot have been meant for a notice that has just come."""
+_REST_MS = 20_000  # until a notice that is no problem folds itself away
+
+
+class NoticePlace(QFrame):
+    """Over the lower right corner of `over`; `button` elsewhere counts, shows and folds them."""
+
+    left = Signal()  # it is gone, and had the keys
+
+    def __init__(self, over: QWidget) -> None:
+        super().__init__(over)
+        self._over = over
+        self._all: list[Message] = []  # the latest first
+        self._at = 0  # which of them is seen
+        self.button = QPushButton()
+        self.button.clicked.connect(self.toggle)
+        self._words = NoticeWords()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 8, 12, 8)
+        layout.setSpacing(8)
+        layout.addWidget(self._words, 1)
+        layout.addWidget(self._make_buttons())
+        self._settling = self._timer(SETTLE_MS, self._settle)
+        self._resting = self._timer(_REST_MS, self._rest)
+        over.installEventFilter(self)
+        self._size_button()
+        self._show()
+
+    # What it holds
+
+    @property
+    def text(self) -> str:
+        """What the notice says that is seen first; empty for none."""
+        return self._words.text if self._all else ""
+
+    @property
+    def count(self) -> int:
+        """How many notices there are."""
+        return len(self._all)
+
+    def add(self, said: Message) -> None:
+        """Show this before all others, a quiet one only on the button; an earlier one about the same goes."""
+        seen = self._all[self._at] if self._all and not self.isHidden() else None
+        self._all = [said, *self._without(said.about)]
+        self._at = self._all.index(seen) if said.quiet and seen in self._all else 0
+        if not said.quiet:
+            if self.isHidden():
+                self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            self._settling.start()
+            self._resting.start()
+        self._show(unfold=not said.quiet)
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def withdraw(self, about: Hashable) -> None:
+        """What a notice is about is over: it goes."""
+        left = self._without(about)
+        if len(left) < len(self._all):
+            seen = self._all[self._at]
+            self._all = left
+            self._at = left.index(seen) if seen in left else 0
+            self._show()
+
+    def _without(self, about: Hashable) -> list[Message]:
+        return [each for each in self._all if about is None or each.about != about]
+
+    # What a person does
+
+    @Slot()
+    def dismiss(self) -> None:
+        """Forget the notice that is seen; the next one is shown."""
+        del self._all[self._at]
+        self._at = min(self._at, max(0, len(self._all) - 1))
+        self._show()
+
+    @Slot()
+    def dismiss_all(self) -> None:
+        """Forget all of them."""
+        self._all.clear()
+        self._show()
+
+    @Slot()
+    def toggle(self) -> None:
+        """Fold the notices away, or show them."""
+        if not self.isHidden():
+            self.fold()
+        elif self._all:
+            self._open()
+
+    @Slot()
+    def take_keys(self) -> None:
+        """Let the keys work here; where they do already, fold the notices away."""
+        if self._has_keys or not self._all:
+            self.fold()
+            return
+        self._open()
+        first = next(each for each in (*self._steps, self._close) if not each.isHidden())
+        first.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _open(self) -> None:
+        """Show it to somebody who asked for it: it stays until he folds it away."""
+        self._settle()
+        self._resting.stop()
+        self._show(unfold=True)
+
+    @Slot()
+    def fold(self) -> None:
+        """Show nothing; what it holds is kept."""
+        had_keys = self._has_keys
+        self.hide()
+        self._resting.stop()
+        if had_keys:
+            self.left.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape folds it."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.fold()
+        else:
+            super().keyPressEvent(event)
+
+    def _turn(self, step: int) -> None:
+        self._at = (self._at + step) % len(self._all)
+        self._show()
+
+    def _obey(self, action: Callable[[], object]) -> None:
+        """Do what a button says, unless what it says has just changed under the hand."""
+        if not self._settling.isActive():
+            self._resting.stop()
+            action()
+
+    @Slot()
+    def _settle(self) -> None:
+        self._settling.stop()
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, False)
+
+    @Slot()
+    def _rest(self) -> None:
+        """Fold what is no problem, unless somebody is at it; the button still counts it."""
+        if self._has_keys or self.underMouse():
+            self._resting.start()
+        elif self._all and self._all[self._at].role != "problem":
+            self.fold()
+
+    @property
+    def _has_keys(self) -> bool:
+        focus = QApplication.focusWidget()
+        return focus is not None and self.isAncestorOf(focus)
+
+    # What it shows
+
+    def _show(self, unfold: bool = False) -> None:
+        count = len(self._all)
+        self._show_button()
+        if not count:
+            self.fold()
+            return
+        said = self._all[self._at]
+        set_role(self, said.role)
+        self._words.show_message(said)
+        self._copy.show_message(said)
+        self._copy.setVisible(said.role == "problem" or "\n" in said.text)
+        for step, text in zip(self._steps, [*said.steps, *[""] * _MOST_STEPS], strict=False):
+            step.setText(visible(text))
+            step.setVisible(bool(text))
+        for widget in (self._place, self._newer, self._older, self._close_all):
+            widget.setVisible(count > 1)
+        self._place.setText(f"{self._at + 1} of {count}")
+        self._place.setMinimumHeight(self._close.sizeHint().height())
+        self.setAccessibleName(visible(said.in_words))
+        if unfold:
+            self.show()
+            self.raise_()
+        self._fit()
+
+    def _show_button(self) -> None:
+        """How many there are, and what the latest says, as far as there is room."""
+        count, room = len(self._all), self.button.width() - _EDGES
+        latest = self._all[0].text.partition("\n")[0] if count else ""
+        text = visible(f"{counted(count, 'notice', 'notices')}: {latest}") if count else "No notices"
+        shown = self.button.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room)
+        self.button.setText(shown.replace("&", "&&"))
+        self.button.setEnabled(bool(count))
+        roles = {said.role for said in self._all}
+        set_role(self.button, next((role for role in ("problem", "note") if role in roles), ""))
+        name(self.button, text, "What the window has to say: show it, or fold it away (F8)")
+
+    def _do_step(self, number: int) -> None:
+        list(self._all[self._at].steps.values())[number]()
+
+    def _fit(self) -> None:
+        """As high as the words need, in the lower right corner."""
+        room, margins = self._over.rect(), self.contentsMargins()
+        most = room.width() - 2 * _MARGIN
+        width = min(self.fontMetrics().averageCharWidth() * _LETTERS, most)
+        layout = self.layout()
+        assert layout is not None
+        layout.activate()
+        height = layout.totalHeightForWidth(width) + margins.top() + margins.bottom()
+        height = min(height, int(room.height() * _SHARE))
+        self.setGeometry(
+            QRect(room.right() - width - _MARGIN, room.bottom() - height - _MARGIN, width, height)
+        )
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay in the corner."""
+        if watched is self._over and event.type() == QEvent.Type.Resize:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the size of the text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._size_button()
+            self._show_button()
+            self._fit()
+
+    # Making
+
+    def _size_button(self) -> None:
+        """One size, whatever it says, so that nothing beside it moves."""
+        metrics = self.fontMetrics()
+        width = metrics.averageCharWidth() * _BUTTON_LETTERS + _EDGES
+        self.button.setFixedSize(width, metrics.height() + 6)
+
+    def _timer(self, milliseconds: int, then: Callable[[], object]) -> QTimer:
+        made = QTimer(self)
+        made.setSingleShot(True)
+        made.setInterval(milliseconds)
+        made.timeout.connect(then)
+        return made
+
+    def _make_buttons(self) -> QWidget:
+        self._steps = [self._button("", "", partial(self._do_step, number)) for number in range(_MOST_STEPS)]
+        self._copy = CopyButton()
+        self._place = label("", "hint", wrap=False)
+        self._newer = self._button("‹", "The notice that came after this one", partial(self._turn, -1))
+        self._older = self._button("›", "The notice that came before this one", partial(self._turn, 1))
+        self._close = self._button("Dismiss", "Dismiss this notice", self.dismiss)
+        self._close_all = self._button("Dismiss all", "Dismiss all notices", self.dismiss_all)
+        row = QWidget()
+        flow = FlowLayout(row)
+        for widget in (
+            *self._steps,
+            self._copy,
+            self._close,
+            self._newer,
+            self._place,
+            self._older,
+            self._close_all,
+        ):
+            flow.addWidget(widget)
+        return row
+
+    def _button(self, text: str, what: str, action: Callable[[], object]) -> QPushButton:
+        made = QPushButton(text)
+        if what:
+            name(made, what)
+        made.clicked.connect(lambda: self._obey(action))
+        return made

@@ -1,0 +1,147 @@
+"""Notices: they move nothing, pile up in one place, take no click that was meant for a page."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.core.errors import SetupError
+from gui.kit.notice import Message
+from gui.window.frame import MainWindow
+from gui.window.notice_place import SETTLE_MS, NoticePlace
+from gui.work.page_name import PageName
+from gui.work.state import State
+
+MANY = "\n".join(f"{number} ids are missing." for number in range(40))
+LONG = Message(f"Written: a.tsv\n{MANY}", "Look." * 40)
+
+
+@pytest.fixture
+def frame(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    """A window of the smallest size with pages that hold a button."""
+    made = MainWindow(State(tmp_path))
+    made.fill([QPushButton(name) for name in PageName])
+    made.resize(1280, 720)
+    with qtbot.waitExposed(made):
+        made.show()
+    yield made
+    made.set_text_size(100)
+    made.deleteLater()
+
+
+def places(frame: MainWindow) -> dict[QWidget, QRect]:
+    """Where everything is, but for what notices are made of."""
+    of_notices = {frame.notices, frame.notices.button, *frame.notices.findChildren(QWidget)}
+    found = (widget for widget in frame.findChildren(QWidget) if widget.isVisible())
+    return {
+        widget: QRect(widget.mapTo(frame, QPoint()), widget.size())
+        for widget in found
+        if widget not in of_notices
+    }
+
+
+def seen_buttons(place: NoticePlace) -> list[str]:
+    return [button.text() for button in place.findChildren(QPushButton) if button.isVisible()]
+
+
+def press(place: NoticePlace, text: str) -> None:
+    next(button for button in place.findChildren(QPushButton) if button.text() == text).click()
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+def test_notices_move_nothing_and_pile_up_in_one_place(frame: MainWindow, percent: int) -> None:
+    frame.set_text_size(percent)
+    for _ in range(3):  # until the new size has gone through all layouts
+        QApplication.processEvents()
+    before, size = places(frame), frame.size()
+    for said in (Message("Run 2 has finished."), LONG, Message.of(SetupError("It is gone.", "Get it back."))):
+        frame.notices.add(said)
+        QApplication.processEvents()
+        assert places(frame) == before
+        inside = QRect(frame.notices.mapTo(frame, QPoint()), frame.notices.size())
+        assert QRect(frame.stack.mapTo(frame, QPoint()), frame.stack.size()).contains(inside)
+        words = frame.notices._words
+        assert words.height() >= words.layout().totalHeightForWidth(words.width())  # type: ignore[union-attr]
+    assert (frame.notices.text, frame.notices.count) == ("It is gone.\nGet it back.", 3)
+    assert frame.notices.button.text() == "3 notices: It is gone."
+    assert seen_buttons(frame.notices) == ["Copy details", "Dismiss", "‹", "›", "Dismiss all"]
+    assert frame.notices.accessibleName() == "It is gone.\nGet it back."
+    assert frame.size() == size
+
+
+def test_a_click_meant_for_the_page_is_one_on_the_page(qtbot: QtBot, frame: MainWindow) -> None:
+    pressed: list[str] = []
+    page = frame.stack.currentWidget()
+    assert isinstance(page, QPushButton)
+    page.clicked.connect(lambda: pressed.append("page"))
+    place = frame.notices
+    place.add(Message("Run 2 has finished.", steps={"Show run 2": lambda: pressed.append("run 2")}))
+    button = next(each for each in place.findChildren(QPushButton) if each.text() == "Show run 2")
+    window = frame.windowHandle()
+    spot = button.mapTo(frame, button.rect().center())
+    QTest.mouseClick(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, spot)
+    assert pressed == ["page"]
+    qtbot.wait(SETTLE_MS)
+    QTest.mouseClick(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, spot)
+    assert pressed == ["page", "run 2"]
+    place.add(Message("Run 3 has finished.", steps={"Show run 3": lambda: pressed.append("run 3")}))
+    QTest.mouseClick(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, spot)
+    assert pressed == ["page", "run 2"]  # it came under the hand: neither, least of all the page
+
+
+def test_notices_are_turned_folded_and_dismissed_by_keys(qtbot: QtBot, frame: MainWindow) -> None:
+    place = frame.notices
+    place.take_keys()
+    assert place.isHidden()
+    for text in ("one", "two", "three"):
+        place.add(Message(text, about=text))
+    assert not place.isAncestorOf(QApplication.focusWidget() or frame)
+    with qtbot.waitActive(frame):
+        frame.activateWindow()
+    place.take_keys()
+    focus = QApplication.focusWidget()
+    assert isinstance(focus, QPushButton)
+    assert focus.text() == "Dismiss"
+    press(place, "›")
+    assert (place.text, place._place.text()) == ("two", "2 of 3")
+    place.withdraw("three")
+    assert (place.text, place._place.text()) == ("two", "1 of 2")
+    with qtbot.waitSignal(place.left):
+        QTest.keyClick(focus, Qt.Key.Key_Escape)
+    assert place.isHidden()
+    assert place.button.text() == "2 notices: two"
+    place.take_keys()
+    press(place, "Dismiss")
+    assert (place.text, place.count) == ("one", 1)
+    place.add(Message("one again", about="one"))
+    assert place.count == 1
+    place.dismiss_all()
+    assert (place.isHidden(), place.button.isEnabled()) == (True, False)
+
+
+def test_a_note_folds_itself_away_and_a_problem_stays(qtbot: QtBot, frame: MainWindow) -> None:
+    place = frame.notices
+    place._resting.setInterval(20)
+    place.add(Message("Run 2 has finished."))
+    qtbot.waitUntil(place.isHidden)
+    assert place.count == 1
+    place.add(Message.of(SetupError("It is gone.", "Get it back.")))
+    qtbot.wait(100)
+    assert place.isVisible()
+
+
+def test_what_nobody_waits_for_covers_nothing_and_changes_nothing_that_is_read(frame: MainWindow) -> None:
+    place = frame.notices
+    place.add(Message("Run 2 has finished.", quiet=True))
+    assert place.isHidden()
+    assert place.button.text() == "1 notice: Run 2 has finished."
+    place.toggle()
+    assert place.text == "Run 2 has finished."
+    place.add(Message(f"Run 3 “{'a' * 200}” & more has finished.", quiet=True))
+    assert (place.text, place._place.text()) == ("Run 2 has finished.", "2 of 2")
+    assert place.button.text().startswith("2 notices: Run 3 “aaa")
+    assert place.button.text().endswith("…")
