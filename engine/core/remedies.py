@@ -23,6 +23,7 @@ class Setting(Enum):
     KV_TYPE = "KV cache"
     LABELS = "label values"
     PARTIAL = "shared items only"
+    SAMPLE = "items at random"
     SHORTEN = "shortened responses"
     SHOTS = "examples shown"
     WAYS = "ways of asking"
@@ -113,9 +114,9 @@ class Wording:
         if missing:
             raise ValueError(f"no words for {', '.join(missing)}")
 
-    def of(self, remedy: Remedy) -> str:
-        """A remedy in these words."""
-        return "".join(map(self._words, remedy.parts))
+    def of(self, remedy: Remedy | str) -> str:
+        """A remedy in these words; a text as it is."""
+        return remedy if isinstance(remedy, str) else "".join(map(self._words, remedy.parts))
 
     def _words(self, part: RemedyPart) -> str:
         match part:

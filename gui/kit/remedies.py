@@ -16,6 +16,7 @@ FIELDS = {
     Setting.KV_TYPE: "KV cache",
     Setting.LABELS: "Label values",
     Setting.PARTIAL: "Only items that all have",
+    Setting.SAMPLE: "Items at random",
     Setting.SHORTEN: "Shorten responses that do not fit",
     Setting.SHOTS: "Examples shown",
     Setting.WAYS: "Ways of asking",

@@ -32,6 +32,7 @@ OPTIONS = Wording(
         Setting.KV_TYPE: "--kv-type",
         Setting.LABELS: "--labels",
         Setting.PARTIAL: "--partial",
+        Setting.SAMPLE: "--sample",
         Setting.SHORTEN: "--shorten",
         Setting.SHOTS: "--shots",
         Setting.WAYS: "--ways",

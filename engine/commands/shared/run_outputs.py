@@ -45,7 +45,7 @@ def export_results(results: RunResults, out: Path | None, json_path: Path | None
         write_json(json_path, as_json(results))
     if out:
         identity = results.run.identity
-        chosen = f" ({printable(identity.dataset_in_words)})" if identity.chosen else ""
+        chosen = f" ({printable(identity.dataset_in_words)})" if identity.items_are else ""
         print(f"Submission: {out}{chosen}")
     if json_path:
         print(f"Judgments: {json_path}")
