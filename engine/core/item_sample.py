@@ -4,6 +4,7 @@ Knows: what a sample is, how it is called. Does not know: datasets, how items ar
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -52,5 +53,8 @@ class ItemSample:
         if not isinstance(values, Mapping):
             return None
         items, seed, by = (values.get(name) for name in ("items", "seed", "by"))
-        numbers = type(items) is int and items >= 1 and type(seed) is int and 0 <= seed <= LARGEST_SEED
-        return cls(items, seed, by) if numbers and isinstance(by, str) else None
+        if type(items) is not int or type(seed) is not int or not isinstance(by, str):
+            return None
+        with suppress(SetupError):
+            return cls(items, seed, by)
+        return None

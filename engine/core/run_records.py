@@ -56,7 +56,9 @@ CHOSEN = "chosen_items"
 first ones.
 """
 SAMPLE = "items_drawn"
-"""In the settings of a run: how its items were drawn; missing where they were not. The ids alone make the run."""
+"""In the settings of a run: how its items were drawn; missing where they were not. Their ids alone tell the
+run from others.
+"""
 
 COLUMNS = "columns"
 """In the manifest of a run: by which map its dataset, a foreign file, was read; missing for any other."""
@@ -123,7 +125,7 @@ class RunIdentity:
 
     @property
     def items_are(self) -> str:
-        """How its items were picked out of their file: `chosen`, `at random, seed 0`; empty for the first ones."""
+        """How its items were taken out of their file: `chosen`, `at random, seed 0`; empty for the first."""
         return self.sample.how if self.sample is not None else "chosen" if self.chosen else ""
 
     @property

@@ -30,11 +30,12 @@ Choice = TypeVar("Choice", bound=StrEnum)
 class RunSetup:
     """One run as it was asked for; None leaves the choice to the engine.
 
-    `items`: the first so many, None for all. `sample`: so many drawn in their place. `ids`: the items with these ids in their place, in the order of
-    the file; empty where none are chosen. `device`: what computes, in a person's words: the name of a GPU or
-    a part of it, CPU for the processor alone, None for what a trial with the model proposed. `gpu_layers`:
-    how many of the model's are on it, None for as many as its memory holds. `fresh`: a new run, also where
-    one could go on. `resumes`: the number of the run to go on with, None for what fits.
+    `items`: the first so many, None for all. `sample`: so many drawn in their place. `ids`: the items with
+    these ids in their place, in the order of the file; empty where none are chosen.
+    `device`: what computes, in a person's words: the name of a GPU or a part of it, CPU for the processor
+    alone, None for what a trial with the model proposed. `gpu_layers`: how many of the model's are on it,
+    None for as many as its memory holds. `fresh`: a new run, also where one could go on. `resumes`: the
+    number of the run to go on with, None for what fits.
     `second_order_below`: with both orders, as in JudgeSettings; `ways`, `thoughts`, `max_thought_tokens` too.
     `criteria`: those of the `rubric` that are asked, by name.
     `columns`: by which a foreign dataset is read, `example_columns`: by which the labelled examples are; None

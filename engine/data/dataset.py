@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -95,6 +96,11 @@ class Dataset:
         return () if self.others is None else tuple(self.others.column_names)
 
     @property
+    def value_columns(self) -> tuple[str, ...]:
+        """Those over whose values items can be spread: human labels, then the file's further columns."""
+        return (*(f"{name}_preference" for name in self.criteria), *self.other_columns)
+
+    @property
     def letters(self) -> FloatArray:
         """The length of each item's instruction and responses together: shape (items,)."""
         columns = [self.texts(name) for name in ("instruction", "output_a", "output_b")]
@@ -117,9 +123,13 @@ class Dataset:
 
     def only(self, ids: Container[str]) -> "Dataset":
         """The items with these ids; the notices stay those of the whole file."""
-        rows = number_array(np.flatnonzero([item_id in ids for item_id in self.ids]))
-        others = None if self.others is None else self.others.take(rows)
-        return replace(self, table=self.table.take(rows), others=others)
+        return self.at(np.flatnonzero([item_id in ids for item_id in self.ids]))
+
+    def at(self, rows: npt.NDArray[np.int64]) -> "Dataset":
+        """The items at these places, from 0; the notices stay those of the whole file."""
+        taken = number_array(rows)
+        others = None if self.others is None else self.others.take(taken)
+        return replace(self, table=self.table.take(taken), others=others)
 
     def same_items(self, content_hashes: Mapping[str, str]) -> Iterator[Item]:
         """The items whose id is known here with this very content hash: those judged elsewhere, unchanged."""

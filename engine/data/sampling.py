@@ -1,7 +1,7 @@
 """Which items a sample holds: drawn at random, or as evenly over a column's values as these allow.
 
-What is drawn depends on the ids, the values and the seed, on no order of the file and no computer: each id has
-its place by a hash, and so has each value. A larger sample by the same seed holds every smaller one.
+What is drawn depends on the ids, the values and the seed, not on the order of the file nor on the computer:
+each id has its place by a hash, and so has each value. A larger sample of a seed holds the smaller ones.
 
 Knows: how items are drawn, what tells the first items of a file that is sorted. Does not know: runs.
 """
@@ -46,15 +46,11 @@ def drawn(dataset: Dataset, sample: ItemSample) -> Drawing:
     for item_id, value in zip(dataset.ids, values, strict=True):
         ids_of.setdefault(value, []).append(item_id)
     dealt = list(islice(_dealt(ids_of, sample.seed), sample.items))
-    what = f"{dataset.name}: {sample.items:,} of {counted(len(dataset), 'item', 'items')} are drawn {sample.how}."
+    of_all = f"{sample.items:,} of {counted(len(dataset), 'item', 'items')}"
+    what = f"{dataset.name}: {of_all} are drawn {sample.how}."
     shares = Counter(value for value, _ in dealt)
     notes = (what, *(_on_shares(shares, ids_of, sample) if sample.by else ()))
     return Drawing(dataset.only({item_id for _, item_id in dealt}), notes)
-
-
-def columns_to_draw_by(dataset: Dataset) -> list[str]:
-    """The columns over whose values items can be drawn evenly: human labels, then the file's further ones."""
-    return [*(f"{name}{_LABEL}" for name in dataset.criteria), *dataset.other_columns]
 
 
 def sorted_by_label(whole: Dataset, first: Dataset) -> Remedy | None:
@@ -75,14 +71,15 @@ def sorted_by_label(whole: Dataset, first: Dataset) -> Remedy | None:
     shares = [found[label] / size for found, size in (_labels(first, name), _labels(whole, name))]
     return Remedy(
         f"{whole.name} seems to be sorted: {words(name)} is {label} in {percent(shares[0])} of the first"
-        f" {len(first):,} items, and in {percent(shares[1])} of all. Items at random are more like the whole: ",
+        f" {len(first):,} items, and in {percent(shares[1])} of all."
+        " Items at random are more like the whole: ",
         Setting.SAMPLE.at(len(first)),
         ".",
     )
 
 
 def _values(dataset: Dataset, column: str) -> list[str]:
-    known = columns_to_draw_by(dataset)
+    known = dataset.value_columns
     if column in known:
         texts: list[str] = dataset.texts(column).to_pylist()
         return texts

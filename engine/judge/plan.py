@@ -52,8 +52,8 @@ _FORMAT = "chat_format_hash"
 class RunPlan:
     """All that a run needs to know. SetupError where the calibration was made for another judge.
 
-    `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones. `sample`:
-    how they were drawn, None where they were not.
+    `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones.
+    `sample`: how they were drawn, None where they were not.
     `name`, `note`: what people call the run and note of it when it begins or goes on; None changes nothing.
     `began_on`: the key of the device that the run began on where another machine goes on with it, else None.
     """

@@ -57,9 +57,9 @@ class PreparedRun:
 
 @dataclass(frozen=True)
 class _Part:
-    """The items to judge. `chosen`: they are not the first ones of the `whole`. `sample`: how they were drawn.
+    """The items to judge. `chosen`: they are not the first ones of the `whole`.
 
-    `notes`: what a person should know of the choice.
+    `sample`: how they were drawn, None where they were not. `notes`: what a person should know of the choice.
     """
 
     whole: Dataset

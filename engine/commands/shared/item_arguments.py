@@ -39,10 +39,8 @@ def ids_file(options: argparse.Namespace) -> Path | None:
     named = {"--ids": options.ids, "--items": options.items, "--sample": options.sample}
     given = [name for name, value in named.items() if value is not None]
     if len(given) > 1:
-        raise SetupError(
-            f"{' and '.join(given)} {'both' if len(given) == 2 else 'all'} choose the items.",
-            "Use one of them.",
-        )
+        all_of_them = "both" if len(given) == 2 else "all"
+        raise SetupError(f"{' and '.join(given)} {all_of_them} choose the items.", "Use one of them.")
     if options.ids is None:
         return None
     return None if options.ids == _STANDARD_INPUT else Path(options.ids)

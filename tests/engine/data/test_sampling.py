@@ -1,8 +1,9 @@
-"""Samples: the same items wherever and in whatever order a file is read, and as even over values as can be."""
+"""Samples: the same items wherever and in whatever order a file is read, as even over values as can be."""
 
 import random
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.item_sample import ItemSample
 from engine.data.dataset import Dataset
-from engine.data.sampling import columns_to_draw_by, drawn, sorted_by_label
+from engine.data.sampling import drawn, sorted_by_label
 from tests.engine.data.test_slices import saved
 
 SUBSETS = ["chat"] * 60 + ["math"] * 30 + ["code"] * 8 + [""] * 2
@@ -44,7 +45,7 @@ def test_a_larger_sample_holds_every_smaller_one(tmp_path: Path, by: str) -> Non
     dataset = dataset_of(tmp_path)
     samples = [set(drawn(dataset, ItemSample(items, 5, by)).items.ids) for items in range(1, 101)]
     assert [len(sample) for sample in samples] == list(range(1, 101))
-    assert all(smaller < larger for smaller, larger in zip(samples, samples[1:], strict=False))
+    assert all(smaller < larger for smaller, larger in pairwise(samples))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_a_sample_may_be_even_over_a_human_label(tmp_path: Path) -> None:
 
 def test_a_column_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {"subset": "a", "safety_preference": "A"})
-    assert columns_to_draw_by(dataset) == ["safety_preference", "subset"]
+    assert dataset.value_columns == ("safety_preference", "subset")
     with pytest.raises(SetupError) as caught:
         drawn(dataset, ItemSample(1, 0, "subsets"))
     assert str(caught.value.remedy) == "Did you mean subset? There are safety_preference, subset."

@@ -60,7 +60,7 @@ def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
 def test_chosen_items_are_named_in_the_order_of_the_file_and_planned_alone(ready: JudgePage) -> None:
     assert "Only 4 chosen items of gold.tsv (3, 5, 17, …)" in text_of(ready.dataset_line)
     assert "4 items x 5 criteria x both orders = 40" in text_of(ready.plan_panel)
-    assert not ready.dataset_line._part.isVisible()
+    assert not ready.dataset_line.part.isVisible()
 
 
 def test_a_run_of_chosen_items_is_shown_and_can_be_judged_again(qtbot: QtBot, ready: JudgePage) -> None:
