@@ -125,9 +125,9 @@ class Dataset:
         """The items with these ids; the notices stay those of the whole file."""
         return self.at(np.flatnonzero([item_id in ids for item_id in self.ids]))
 
-    def at(self, rows: npt.NDArray[np.int64]) -> "Dataset":
+    def at(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> "Dataset":
         """The items at these places, from 0; the notices stay those of the whole file."""
-        taken = number_array(rows)
+        taken = number_array(np.asarray(rows, np.int64))
         others = None if self.others is None else self.others.take(taken)
         return replace(self, table=self.table.take(taken), others=others)
 
