@@ -353,7 +353,7 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     orders = read_in_words(results)
     how = f"{orders}, calibrated" if results.calibration else orders
     # The files first: whoever cut the output off still has them.
-    export_results(results, options.out, options.json)
+    export_results(results, options.out, options.json, plan.dataset)
     model = printable(plan.model.name)
     print(f"\n{results.run.title}: {_part_in_words(made)}, {model}, {how}")
     print(health_lines(run_health(results)))

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +135,14 @@ class Dataset:
     def same_items(self, content_hashes: Mapping[str, str]) -> Iterator[Item]:
         """The items whose id is known here with this very content hash: those judged elsewhere, unchanged."""
         return (item for item in self if content_hashes.get(item.id) == item.content_hash)
+
+    def cells_beside(self) -> Iterator[Mapping[str, str]]:
+        """The cells of `other_columns` of each item, in order."""
+        if self.others is None:
+            yield from repeat({}, len(self))
+            return
+        for part in self.others.to_batches(_ROWS_AT_ONCE):
+            yield from part.to_pylist()
 
     def texts(self, column: str) -> pa.ChunkedArray:
         """One column, one of `others` too, as Arrow text (large_string), for fast work on all items; empty

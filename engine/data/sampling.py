@@ -72,7 +72,7 @@ def sorted_by_label(whole: Dataset, first: Dataset) -> Remedy | None:
     return Remedy(
         f"{whole.name} seems to be sorted: {words(name)} is {label} in {percent(shares[0])} of the first"
         f" {len(first):,} items, and in {percent(shares[1])} of all."
-        " Items at random are more like the whole: ",
+        " Draw them instead: ",
         Setting.SAMPLE.at(len(first)),
         ".",
     )

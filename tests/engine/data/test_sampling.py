@@ -126,6 +126,6 @@ def test_the_first_items_of_a_sorted_file_are_told(
 ) -> None:
     whole = saved(tmp_path, *({"safety_preference": label} for label in labels))
     found = sorted_by_label(whole, whole.head(first))
-    remedy = f". Items at random are more like the whole: --sample {first}."
+    remedy = f". Draw them instead: --sample {first}."
     expected = f"x.json seems to be sorted: {said}{remedy}" if said else ""
     assert ("" if found is None else OPTIONS.of(found)) == expected
