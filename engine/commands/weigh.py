@@ -145,7 +145,7 @@ def _weigh_system(options: argparse.Namespace) -> int:
 
 
 def _items(options: argparse.Namespace, system: System) -> Dataset | None:
-    """The dataset of --gold; else, where items are to be divided, the run's own: that needs no human labels."""
+    """The dataset of --gold; else, to divide the items, which needs no human labels, the run's own."""
     if options.gold:
         return read_labels(options, options.gold, [system])
     if not (options.by or options.slice):

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError
+from engine.core.errors import ColumnsError, InputError
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
 from engine.core.log_probs import FloatArray
@@ -31,6 +31,7 @@ from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.mapped_table import MappedTable, unknown_labels
 from engine.data.other_columns import OtherColumns
+from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.column_memory import remembered
 
@@ -207,9 +208,12 @@ def _foreign(
     missing: Sequence[str],
     rubric: Rubric,
     cancel: CancelToken | None,
-) -> ColumnsError:
+) -> InputError:
     """The error of a file with other columns; its remedy is what they seem to be."""
-    guess = guess_columns(read_sample(table, cancel), rubric)
+    sample = read_sample(table, cancel)
+    guess = guess_columns(sample, rubric)
+    if (single := single_outputs(sample, guess)) is not None:
+        return single
     parts: list[RemedyPart] = [
         Step.MAP_COLUMNS,
         f", {guess.in_words}: ",

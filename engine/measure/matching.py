@@ -59,7 +59,7 @@ class Matched:
     whole: Dataset | None = None
 
     def only(self, ids: Container[str], part: str) -> "Matched":
-        """The items with these ids alone, `part` as it is shown. SetupError where that leaves no human label."""
+        """The items with these ids alone, `part` as it is shown. SetupError where no label is left."""
         found = {
             name: tuple(pair for pair in pairs if pair.item.id in ids) for name, pairs in self.pairs.items()
         }
