@@ -45,6 +45,7 @@ class Step(Enum):
     CHOOSE_JUDGED_DATASET = "Choose the dataset that was judged"
     CHOOSE_RUN = "Choose a run."
     CHOOSE_STORE = "Choose the right run store"
+    CHOOSE_SUBMISSION = "Choose a submission."
     COPY_STORE = "Copy the run store, with the files beside it that begin with its name, and use the copy."
     DELETE_DECISIONS = "Export the runs first, or delete them together with what people decided."
     EXPORT_RUN = "export the run's submission and use that"

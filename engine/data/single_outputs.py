@@ -41,11 +41,11 @@ def single_outputs(sample: Sample, guess: Guess) -> InputError | None:
     return InputError(
         path,
         [
-            f"holds the outputs of {_whose(sample)}: one response ({quoted(responses[0])}) to each instruction"
-            f" ({quoted(instruction)})."
+            f"holds the outputs of {_whose(sample)}: one response ({quoted(responses[0])}) to each"
+            f" instruction ({quoted(instruction)})."
         ],
-        "Tiebreak judges pairs: put two systems' responses to the same instructions side by side in one table,"
-        " with the columns id, instruction, output_a and output_b.",
+        "Tiebreak judges pairs: put two systems' responses to the same instructions side by side in one"
+        " table, with the columns id, instruction, output_a and output_b.",
     )
 
 

@@ -41,7 +41,7 @@ def test_real_outputs_are_told_with_their_system(shared_data: Path, name: str) -
         (lambda row, _: row, "one system (m)"),
         (
             lambda row, number: {**row, "generator": f"m{number % 2}"},
-            "2 systems (m0, m1) one below the other",
+            "2 systems (m0, m1) one below the",
         ),
         (
             lambda row, number: {"id": f"a{number}", "prompt": row["instruction"], "response": row["output"]},
