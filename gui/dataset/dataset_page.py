@@ -3,7 +3,7 @@
 Knows: what a person does with a dataset. Does not know: how files are read, how items are found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -163,18 +163,18 @@ class DatasetPage(Page):
     @Slot()
     def choose_file(self) -> None:
         """Ask for a file, and open it."""
+        self.ask_file(self.workspace.open_dataset)
+
+    def ask_file(self, take: Callable[[Path], object]) -> None:
+        """Ask for a file, on whatever page, and let `take` have it."""
         recent = self.workspace.state.recent("datasets")
         dialog = QFileDialog(
-            self, "Open dataset", str(recent[0].parent) if recent else "", f"{DATASETS};;{ALL_FILES}"
+            self.window(), "Open dataset", str(recent[0].parent) if recent else "", f"{DATASETS};;{ALL_FILES}"
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self._open_named)
+        dialog.fileSelected.connect(lambda path: take(Path(path)))
         dialog.open()
-
-    @Slot(str)
-    def _open_named(self, path: str) -> None:
-        self.workspace.open_dataset(Path(path))
 
     # Files with other columns
 
