@@ -1,11 +1,12 @@
-"""ItemSample: so many items of a dataset, drawn by a seed; plain values that can be kept.
+"""ItemSample: so many items of a dataset, drawn by a seed; how they, or chosen ones, are called.
 
-Knows: what a sample is, how it is called. Does not know: datasets, how items are drawn.
+Knows: plain values that can be kept. Does not know: datasets, how items are drawn.
 """
 
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from engine.core.errors import SetupError
@@ -58,3 +59,12 @@ class ItemSample:
         with suppress(SetupError):
             return cls(items, seed, by)
         return None
+
+
+def dataset_in_words(path: Path, chosen: int = 0, sample: ItemSample | None = None) -> str:
+    """A dataset, or so many items that were chosen or drawn of it: `demo.tsv`, `5 chosen items of demo.tsv`,
+    `100 items of demo.tsv at random, seed 0`.
+    """
+    if sample is not None:
+        return sample.of(path.name)
+    return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name

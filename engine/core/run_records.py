@@ -13,7 +13,7 @@ from typing import Any
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
-from engine.core.item_sample import ItemSample
+from engine.core.item_sample import ItemSample, dataset_in_words
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import ways_in_words
@@ -365,15 +365,6 @@ class Deleted:
 def amount_of_file(n_bytes: int) -> str:
     """The size of a file, which may be small: `12 KiB`, else as `amount`."""
     return f"{n_bytes / 1024:,.0f} KiB" if n_bytes < 1 << 20 else amount(n_bytes)
-
-
-def dataset_in_words(path: Path, chosen: int = 0, sample: ItemSample | None = None) -> str:
-    """A dataset, or so many items that were chosen or drawn of it: `demo.tsv`, `5 chosen items of demo.tsv`,
-    `100 items of demo.tsv at random, seed 0`.
-    """
-    if sample is not None:
-        return sample.of(path.name)
-    return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name
 
 
 def checked_name(name: str, run: str = "the run") -> str:

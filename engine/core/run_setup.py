@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
-from engine.core.item_sample import ItemSample
+from engine.core.item_sample import ItemSample, dataset_in_words
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.core.run_records import checked_name, checked_note, dataset_in_words
+from engine.core.run_records import checked_name, checked_note
 from engine.core.settings import CPU, USUAL_SHOTS, ExampleChoice, JudgeSettings, KvType, Mode
 
 _USUAL = JudgeSettings()

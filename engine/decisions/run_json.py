@@ -36,26 +36,9 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     if dataset is not None:
         hashes = {item.item_id: item.content_hash for item in results.judged}
         beside = cells_beside(dataset, {item.id for item in dataset.same_items(hashes)})
-    run = results.run
-    identity, columns = run.identity, results.judgments.items()
+    columns = results.judgments.items()
     return {
-        "run": {
-            "id": run.id,
-            "name": run.name,
-            "note": run.note,
-            "created": run.created.isoformat(),
-            "complete": run.complete,
-            "items": identity.items,
-            "judged": run.judged,
-            "dataset": {"path": str(identity.dataset_path), "hash": identity.dataset_hash},
-            "kind": identity.kind.value,
-            "model": {"name": identity.model_name, "sha256": identity.model_hash},
-            "prompt_version": identity.prompt_version,
-            "rubric": None if run.submitted else identity.asked.as_json(),
-            "settings": dict(identity.settings),
-            "made_with": dict(run.manifest),
-            "calibration": results.calibration and results.calibration.as_json(),
-        },
+        "run": _run_json(results),
         "health": run_health(results).as_json(),
         "items": [
             {
@@ -65,6 +48,27 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
             }
             for index, item in enumerate(results.judged)
         ],
+    }
+
+
+def _run_json(results: RunResults) -> dict[str, Any]:
+    run, identity = results.run, results.run.identity
+    return {
+        "id": run.id,
+        "name": run.name,
+        "note": run.note,
+        "created": run.created.isoformat(),
+        "complete": run.complete,
+        "items": identity.items,
+        "judged": run.judged,
+        "dataset": {"path": str(identity.dataset_path), "hash": identity.dataset_hash},
+        "kind": identity.kind.value,
+        "model": {"name": identity.model_name, "sha256": identity.model_hash},
+        "prompt_version": identity.prompt_version,
+        "rubric": None if run.submitted else identity.asked.as_json(),
+        "settings": dict(identity.settings),
+        "made_with": dict(run.manifest),
+        "calibration": results.calibration and results.calibration.as_json(),
     }
 
 

@@ -74,10 +74,9 @@ def prepare_run(
 ) -> Generator[FilesRead | Preparing, None, PreparedRun]:
     """The plan of a run as it was asked for; reports what is read, and what is done then.
 
-    `at_hand`: a dataset that is open, taken where its file is that of the setup. `resumed`: the run that the
-    plan shall go on with. What is quick to refuse comes before the check of the model, which may take
-    minutes. SetupError where something chosen cannot be used, or where the plan would not go on with
-    `resumed`; ModelFileError, Cancelled.
+    `at_hand`: the open dataset, taken where its file is that of the setup. `resumed`: the run to go on with.
+    What is quick to refuse comes before the check of the model, which may take minutes. SetupError where
+    something cannot be used, or the plan would not go on with `resumed`; ModelFileError, Cancelled.
     """
     rubric = _rubric(setup, resumed)
     model = read_model_file(setup.model_path)
