@@ -107,6 +107,7 @@ class ItemChoice(QWidget):
         name(self._number, "How many items to judge")
         self._column = ComboBox()
         narrow(self._column)
+        self._column.setMinimumContentsLength(20)
         name(self._column, "The column over whose values items are drawn evenly")
         self._seed = SpinBox()
         self._seed.setRange(0, LARGEST_SEED)
