@@ -59,7 +59,7 @@ def test_what_else_holds_texts_may_be_the_other_response(
     with pytest.raises(InputError) as caught:
         load_dataset(path)
     assert isinstance(caught.value, ColumnsError) == (whose is None)
-    assert whose is None or f"holds the outputs of {whose}: one response" in caught.value.problem
+    assert whose is None or f"holds the outputs of {whose}" in caught.value.problem
 
 
 @pytest.mark.parametrize("shape", SHAPES)
