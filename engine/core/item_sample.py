@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.formatting import clipped, counted
+from engine.core.formatting import counted, named
 
 USUAL_SEED = 0
 LARGEST_SEED = 2**31 - 1  # what a field of the window can hold
@@ -38,7 +38,7 @@ class ItemSample:
     @property
     def how(self) -> str:
         """How they are drawn: `at random, seed 0`, `evenly over subset, seed 0`."""
-        return f"{f'evenly over {clipped(self.by)}' if self.by else 'at random'}, seed {self.seed}"
+        return f"{f'evenly over {named(self.by)}' if self.by else 'at random'}, seed {self.seed}"
 
     def of(self, dataset: str) -> str:
         """What is judged, for people: `100 items of demo.tsv at random, seed 0`."""

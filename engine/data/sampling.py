@@ -17,7 +17,7 @@ from itertools import islice
 import pyarrow.compute as pc
 
 from engine.core.errors import SetupError
-from engine.core.formatting import clipped, counted, listed, named, percent, quoted, words
+from engine.core.formatting import counted, listed, named, percent, quoted, words
 from engine.core.item_sample import ItemSample
 from engine.core.remedies import Remedy, Setting
 from engine.data.dataset import Dataset
@@ -110,13 +110,13 @@ def _in_drawn_order(texts: Iterable[str], seed: int) -> list[str]:
 def _on_shares(
     shares: Mapping[str, int], ids_of: Mapping[str, list[str]], sample: ItemSample
 ) -> Iterator[str]:
-    column = clipped(sample.by)
+    column = named(sample.by)
     if len(ids_of) > sample.items:
         yield f"{column} has {len(ids_of):,} values: one item each of {sample.items:,} of them is drawn."
         return
     by_size = sorted(shares, key=lambda value: (-shares[value], value))
-    of_each = listed([f"{clipped(value) or _EMPTY}: {shares[value]:,}" for value in by_size], shown=str)
-    yield f"Items by {column}: {of_each}."
+    of_each = [f"{named(value) if value else _EMPTY}: {shares[value]:,}" for value in by_size]
+    yield f"Items by {column}: {listed(of_each, shown=str)}."
     quota = max(shares.values())
     short = [value for value in by_size if shares[value] == len(ids_of[value]) < quota]
     if short:

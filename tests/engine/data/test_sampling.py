@@ -95,6 +95,14 @@ def test_how_it_went_is_said(tmp_path: Path, sample: ItemSample, said: list[str]
     assert list(drawn(dataset_of(tmp_path), sample).notes) == said
 
 
+def test_a_hostile_column_is_quoted(tmp_path: Path) -> None:
+    name, value = "a\x1b[31m", "b\u202e\n"
+    dataset = saved(tmp_path, *({name: value} for _ in range(4)))
+    text = "\n".join(drawn(dataset, ItemSample(2, 0, name)).notes)
+    assert "evenly over 'a\\x1b[31m', seed 0" in text
+    assert "'b\\u202e\\n': 2" in text
+
+
 def test_a_sample_may_be_even_over_a_human_label(tmp_path: Path) -> None:
     labels = ["A"] * 90 + ["B"] * 10
     dataset = saved(tmp_path, *({"safety_preference": label} for label in labels))
