@@ -112,6 +112,7 @@ class Studio:
         self._window.frame.show_page(PageName.COMPARE)
         page = self._window.compare
         page.choosing.add_files([path])
+        self._until(lambda: path in page.choosing.choice.files)
         page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Checked)
         self._settle()
         page.compare()

@@ -35,11 +35,12 @@ from engine.commands.shared.console import (
 )
 from engine.commands.shared.example_arguments import add_examples, choice_of, shots_of
 from engine.commands.shared.forecast import show_forecast
-from engine.commands.shared.id_argument import add_ids, chosen_ids, ids_file
+from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of
 from engine.commands.shared.machine_arguments import add_computer, add_device
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.progress import RunProgressBar
+from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import (
     check_outputs,
     distribution,
@@ -114,8 +115,7 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--criteria", metavar="A,B", help=f"some of the rubric's; of the task's: {','.join(ELOQUENT.names)}"
     )
-    group.add_argument("--items", type=int, metavar="N", help="the first N items only")
-    add_ids(group)
+    add_choice(group)
     add_examples(group)
     group.add_argument(
         "--calibration", type=Path, metavar="FILE", help="what `calibrate` made from a run of this judge"
@@ -166,7 +166,11 @@ def _add_explaining(group: argparse._ArgumentGroup) -> None:
         help="sample explanations; 0 takes the likeliest words (default). Labels are never sampled",
     )
     group.add_argument(
-        "--seed", type=int, default=defaults.seed, metavar="N", help="for a temperature above 0 (%(default)s)"
+        "--seed",
+        type=int,
+        default=defaults.seed,
+        metavar="N",
+        help="for what is drawn: items, and explanations with a temperature above 0 (%(default)s)",
     )
 
 
@@ -257,9 +261,10 @@ def _prepared(
 
 def _part_in_words(made: PreparedRun) -> str:
     """What is judged: `240 items of demo.tsv`, `5 of 240 items of demo.tsv`."""
-    items, dataset = made.items_in_file, made.plan.dataset
+    items, dataset, sample = made.items_in_file, made.plan.dataset, made.plan.sample
     part = f"{len(dataset):,} of " if len(dataset) < items else ""
-    return f"{part}{counted(items, 'item', 'items')} of {printable(dataset.name)}"
+    how = f" {printable(sample.how)}" if sample is not None else ""
+    return f"{part}{counted(items, 'item', 'items')} of {printable(dataset.name)}{how}"
 
 
 def _tell_notices(event: FilesRead | Preparing) -> None:
@@ -268,7 +273,7 @@ def _tell_notices(event: FilesRead | Preparing) -> None:
     if event.model_notice:
         tell(f"{printable(event.model)}: {printable(event.model_notice)}")
     for notice in event.notices:
-        tell(notice)
+        tell(OPTIONS.of(notice))
 
 
 def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
@@ -280,6 +285,7 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         dataset_path=options.dataset,
         model_path=model,
         items=_items(options.items),
+        sample=sample_of(options),
         mode=Mode(options.mode),
         both_orders=orders.both,
         second_order_below=orders.below,
@@ -348,7 +354,7 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     orders = read_in_words(results)
     how = f"{orders}, calibrated" if results.calibration else orders
     # The files first: whoever cut the output off still has them.
-    export_results(results, options.out, options.json)
+    export_results(results, options.out, options.json, plan.dataset)
     model = printable(plan.model.name)
     print(f"\n{results.run.title}: {_part_in_words(made)}, {model}, {how}")
     print(health_lines(run_health(results)))

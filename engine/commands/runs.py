@@ -20,10 +20,10 @@ from engine.commands.shared.run_outputs import (
     health_lines,
     warn_of_gaps,
 )
-from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, SetupError, StoreError
 from engine.core.formatting import value_in_words, words
 from engine.core.run_records import FACT_WORDS, StoredRun, refuse_submitted, what_is_joined
+from engine.data.dataset import Dataset
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
 from engine.decisions.opened_submission import open_submission
@@ -205,22 +205,24 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
     if options.model_alone:
         results = results.model_alone()
-    export_results(results, options.out, options.json)
+    dataset = _dataset(results, options) if options.json or options.csv else None
+    export_results(results, options.out, options.json, dataset)
     if options.csv:
-        _export_csv(results, options.csv, columns_of(options))
+        write_results_csv(options.csv, results, dataset)
+        print(f"All data: {options.csv}")
     return warn_of_gaps(results)
 
 
-def _export_csv(results: RunResults, path: Path, columns: ColumnMap | None) -> None:
-    """Write all data, with the dataset's texts and labels where its file still holds what was judged."""
-    dataset = None
+def _dataset(results: RunResults, options: argparse.Namespace) -> Dataset | None:
+    """The items of a run; None, and said, where its file does not hold what was judged any more."""
     try:
-        dataset = dataset_of_run(results.run, columns=columns)
+        return dataset_of_run(results.run, columns=columns_of(options))
     except SetupError as error:
         how = f" {OPTIONS.of(error.remedy)}" if isinstance(error, ColumnsError) else ""
-        tell(f"{error.problem}{how}\nThe CSV is written without texts and human labels.")
-    write_results_csv(path, results, dataset)
-    print(f"All data: {path}")
+        lacking = ["The CSV is written without texts and human labels."] if options.csv else []
+        lacking += ["The JSON is written without the dataset's other columns."] if options.json else []
+        tell("\n".join([f"{error.problem}{how}", *lacking]))
+        return None
 
 
 def _rewrite(store: RunStore, options: argparse.Namespace) -> int:

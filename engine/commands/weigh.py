@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
-from engine.commands.shared.column_arguments import read_dataset, read_labels, rubric_of
+from engine.commands.shared.column_arguments import columns_of, read_dataset, read_labels, rubric_of
 from engine.commands.shared.console import DONE, add_store, command_parser, printable, printed, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
@@ -29,7 +29,8 @@ from engine.core.formatting import listed, number
 from engine.core.rubric import ELOQUENT, rubric_for_labels
 from engine.core.value_tables import Fact, Kind, Row
 from engine.data.dataset import Dataset
-from engine.measure.matching import match, people_caveats
+from engine.decisions.run_dataset import dataset_of_run
+from engine.measure.matching import match_items, people_caveats
 from engine.measure.systems import System, open_system
 from engine.report.slice_tables import weighed_slice_table
 from engine.report.weighing_tables import (
@@ -73,8 +74,6 @@ def run(options: argparse.Namespace) -> int:
     """Decide, write the JSON, and print."""
     if options.fit_weights and options.gold is None:
         raise SetupError("--fit-weights needs human labels.", "Name the labelled dataset with --gold.")
-    if options.gold is None and (options.by or options.slice):
-        raise SetupError("--by and --slice need the dataset of the items.", "Name it with --gold.")
     check_measure_outputs(options, {"--json": options.json}, [options.what])
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
         if options.by or options.slice:
@@ -122,14 +121,17 @@ def _weigh_scores(options: argparse.Namespace) -> int:
 
 def _weigh_system(options: argparse.Namespace) -> int:
     system = open_system(options.what, options.store, options.model_alone)
-    gold = read_labels(options, options.gold, [system]) if options.gold else None
+    gold = _items(options, system)
     divisions = divided(options, gold) if gold is not None else []
-    matched = kept(options, match(system, gold, options.partial)) if gold is not None else None
-    if matched is not None:
+    matched = None
+    if gold is not None:
+        matched = kept(options, match_items(system, gold, options.partial or options.gold is None))
         say_what_was_left_out(matched)
     for caveat in people_caveats(system) if matched is None else ():
         tell(f"{printable(system.name)}: {caveat}")
     pairs, result = weigh_system(options, system, matched)
+    if options.gold and result.agreement is None:
+        tell(f"{printable(options.gold.name)} has no human overall label of these items.")
     fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
     slices = [weigh_slices(pairs, result, matched.dataset, each) for each in divisions if matched]
     if options.json:
@@ -140,6 +142,17 @@ def _weigh_system(options: argparse.Namespace) -> int:
     if fit:
         print(f"\n{_fit_words(fit)}")
     return DONE
+
+
+def _items(options: argparse.Namespace, system: System) -> Dataset | None:
+    """The dataset of --gold; else, to divide the items, which needs no human labels, the run's own."""
+    if options.gold:
+        return read_labels(options, options.gold, [system])
+    if not (options.by or options.slice):
+        return None
+    if system.results is None:
+        raise SetupError("--by and --slice need the dataset of the items.", "Name it with --gold.")
+    return dataset_of_run(system.results.run, columns=columns_of(options))
 
 
 def _fitted(pairs: ScoredPairs, gold: Dataset) -> WeightFit:

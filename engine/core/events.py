@@ -28,13 +28,13 @@ class Preparing:
 class FilesRead:
     """Dataset and model are read, and the model fits this computer.
 
-    `notices`: what a person should know of dataset, model and memory. `model_notice`: what a model made
-    for this program has to say to its users, empty for others.
+    `notices`: what a person should know of dataset, model and memory, with what to do. `model_notice`: what
+    a model made for this program has to say to its users, empty for others.
     """
 
     model: str
     model_notice: str
-    notices: tuple[str, ...]
+    notices: tuple[Remedy | str, ...]
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ class Setting(Enum):
     KV_TYPE = "KV cache"
     LABELS = "label values"
     PARTIAL = "shared items only"
+    SAMPLE = "items at random"
     SHORTEN = "shortened responses"
     SHOTS = "examples shown"
     WAYS = "ways of asking"
@@ -44,6 +45,7 @@ class Step(Enum):
     CHOOSE_JUDGED_DATASET = "Choose the dataset that was judged"
     CHOOSE_RUN = "Choose a run."
     CHOOSE_STORE = "Choose the right run store"
+    CHOOSE_SUBMISSION = "Choose a submission."
     COPY_STORE = "Copy the run store, with the files beside it that begin with its name, and use the copy."
     DELETE_DAMAGED = (
         "Delete that run, or use a copy of the store from before. The other runs are as they were."
@@ -116,9 +118,9 @@ class Wording:
         if missing:
             raise ValueError(f"no words for {', '.join(missing)}")
 
-    def of(self, remedy: Remedy) -> str:
-        """A remedy in these words."""
-        return "".join(map(self._words, remedy.parts))
+    def of(self, remedy: Remedy | str) -> str:
+        """A remedy in these words; a text as it is."""
+        return remedy if isinstance(remedy, str) else "".join(map(self._words, remedy.parts))
 
     def _words(self, part: RemedyPart) -> str:
         match part:

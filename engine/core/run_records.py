@@ -13,6 +13,7 @@ from typing import Any
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
+from engine.core.item_sample import ItemSample, dataset_in_words
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import ways_in_words
@@ -51,7 +52,13 @@ FACT_WORDS = {
 CONTINUED = "continued_with"
 """In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"
-"""In the settings of a run: the ids of the items that a person chose; missing where it has the first ones."""
+"""In the settings of a run: the ids of its items where these were chosen or drawn; missing where it has the
+first ones.
+"""
+SAMPLE = "items_drawn"
+"""In the settings of a run: how its items were drawn; missing where they were not. Their ids alone tell the
+run from others.
+"""
 
 COLUMNS = "columns"
 """In the manifest of a run: by which map its dataset, a foreign file, was read; missing for any other."""
@@ -102,6 +109,11 @@ class RunIdentity:
         return tuple(self.settings.get(CHOSEN, ()))
 
     @property
+    def sample(self) -> ItemSample | None:
+        """How its items were drawn; None where they were not."""
+        return ItemSample.of_json(self.settings.get(SAMPLE))
+
+    @property
     def ways_in_words(self) -> str:
         """How the model was asked, where that is not by letters alone: `letters, thinking (4 thoughts)`."""
         return ways_in_words(self.settings.get("ways", ()), self.settings.get("thoughts", 1))
@@ -109,12 +121,19 @@ class RunIdentity:
     @property
     def dataset_in_words(self) -> str:
         """What was judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
-        return dataset_in_words(self.dataset_path, len(self.chosen))
+        return dataset_in_words(self.dataset_path, len(self.chosen), self.sample)
+
+    @property
+    def items_are(self) -> str:
+        """How its items were taken out of their file: `chosen`, `at random, seed 0`; empty for the first."""
+        return self.sample.how if self.sample is not None else "chosen" if self.chosen else ""
 
     @property
     def settings_in_short(self) -> Mapping[str, Any]:
         """The settings for people: of the chosen items the first few, and how many more there are."""
-        return {**self.settings, CHOSEN: listed(self.chosen)} if self.chosen else self.settings
+        drawn = {SAMPLE: self.sample.how} if self.sample is not None else {}
+        chosen = {CHOSEN: listed(self.chosen)} if self.chosen else {}
+        return {**self.settings, **drawn, **chosen}
 
 
 @dataclass(frozen=True)
@@ -389,11 +408,6 @@ class Deleted:
 def amount_of_file(n_bytes: int) -> str:
     """The size of a file, which may be small: `12 KiB`, else as `amount`."""
     return f"{n_bytes / 1024:,.0f} KiB" if n_bytes < 1 << 20 else amount(n_bytes)
-
-
-def dataset_in_words(path: Path, chosen: int = 0) -> str:
-    """A dataset, or so many items that were chosen of it: `demo.tsv`, `5 chosen items of demo.tsv`."""
-    return f"{counted(chosen, 'chosen item', 'chosen items')} of {path.name}" if chosen else path.name
 
 
 def checked_name(name: str, run: str = "the run") -> str:

@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.item_sample import ItemSample, dataset_in_words
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.core.run_records import StoredRun, checked_name, checked_note, dataset_in_words
+from engine.core.run_records import StoredRun, checked_name, checked_note
 from engine.core.settings import (
     CPU,
     LOWEST_TEMPERATURE,
@@ -52,11 +53,12 @@ Choice = TypeVar("Choice", bound=StrEnum)
 class RunSetup:
     """One run as it was asked for; None leaves the choice to the engine.
 
-    `items`: the first so many, None for all. `ids`: the items with these ids in their place, in the order of
-    the file; empty where none are chosen. `device`: what computes, in a person's words: the name of a GPU or
-    a part of it, CPU for the processor alone, None for what a trial with the model proposed. `gpu_layers`:
-    how many of the model's are on it, None for as many as its memory holds. `fresh`: a new run, also where
-    one could go on. `resumes`: the number of the run to go on with, None for what fits.
+    `items`: the first so many, None for all. `sample`: so many drawn in their place. `ids`: the items with
+    these ids in their place, in the order of the file; empty where none are chosen.
+    `device`: what computes, in a person's words: the name of a GPU or a part of it, CPU for the processor
+    alone, None for what a trial with the model proposed. `gpu_layers`: how many of the model's are on it,
+    None for as many as its memory holds. `fresh`: a new run, also where one could go on. `resumes`: the
+    number of the run to go on with, None for what fits.
     `second_order_below`: with both orders, as in JudgeSettings; `ways`, `thoughts`, `max_thought_tokens` too.
     `criteria`: those of the `rubric` that are asked, by name.
     `columns`: by which a foreign dataset is read, `example_columns`: by which the labelled examples are; None
@@ -67,6 +69,7 @@ class RunSetup:
     dataset_path: Path
     model_path: Path
     items: int | None = None
+    sample: ItemSample | None = None
     ids: tuple[str, ...] = ()
     mode: Mode = _USUAL.mode
     both_orders: bool = True
@@ -142,7 +145,7 @@ class RunSetup:
     @property
     def dataset_in_words(self) -> str:
         """What is to be judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
-        return dataset_in_words(self.dataset_path, len(self.ids))
+        return dataset_in_words(self.dataset_path, len(self.ids), self.sample)
 
     @property
     def asks(self) -> bool:
@@ -162,6 +165,7 @@ class RunSetup:
             dataset_path=_path(values.get("dataset_path")) or usual.dataset_path,
             model_path=_path(values.get("model_path")) or usual.model_path,
             items=whole("items", 1),
+            sample=ItemSample.of_json(values.get("sample")),
             ids=_ids(values.get("ids")),
             mode=_choice(Mode, values.get("mode"), usual.mode),
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
@@ -210,7 +214,7 @@ def orders_in_words(both: bool, below: float | None) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
-    if isinstance(value, ColumnMap | Rubric):
+    if isinstance(value, ColumnMap | ItemSample | Rubric):
         return value.as_json()
     return list(value) if isinstance(value, tuple) else value
 

@@ -10,15 +10,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError
+from engine.core.errors import ColumnsError, InputError
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
 from engine.core.log_probs import FloatArray
@@ -29,6 +31,7 @@ from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.mapped_table import MappedTable, unknown_labels
 from engine.data.other_columns import OtherColumns
+from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.column_memory import remembered
 
@@ -95,6 +98,11 @@ class Dataset:
         return () if self.others is None else tuple(self.others.column_names)
 
     @property
+    def value_columns(self) -> tuple[str, ...]:
+        """Those over whose values items can be spread: human labels, then the file's further columns."""
+        return (*(f"{name}_preference" for name in self.criteria), *self.other_columns)
+
+    @property
     def letters(self) -> FloatArray:
         """The length of each item's instruction and responses together: shape (items,)."""
         columns = [self.texts(name) for name in ("instruction", "output_a", "output_b")]
@@ -117,13 +125,25 @@ class Dataset:
 
     def only(self, ids: Container[str]) -> "Dataset":
         """The items with these ids; the notices stay those of the whole file."""
-        rows = number_array(np.flatnonzero([item_id in ids for item_id in self.ids]))
-        others = None if self.others is None else self.others.take(rows)
-        return replace(self, table=self.table.take(rows), others=others)
+        return self.at(np.flatnonzero([item_id in ids for item_id in self.ids]))
+
+    def at(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> "Dataset":
+        """The items at these places, from 0; the notices stay those of the whole file."""
+        taken = number_array(np.asarray(rows, np.int64))
+        others = None if self.others is None else self.others.take(taken)
+        return replace(self, table=self.table.take(taken), others=others)
 
     def same_items(self, content_hashes: Mapping[str, str]) -> Iterator[Item]:
         """The items whose id is known here with this very content hash: those judged elsewhere, unchanged."""
         return (item for item in self if content_hashes.get(item.id) == item.content_hash)
+
+    def cells_beside(self) -> Iterator[Mapping[str, str]]:
+        """The cells of `other_columns` of each item, in order."""
+        if self.others is None:
+            yield from repeat({}, len(self))
+            return
+        for part in self.others.to_batches(_ROWS_AT_ONCE):
+            yield from part.to_pylist()
 
     def texts(self, column: str) -> pa.ChunkedArray:
         """One column, one of `others` too, as Arrow text (large_string), for fast work on all items; empty
@@ -188,9 +208,12 @@ def _foreign(
     missing: Sequence[str],
     rubric: Rubric,
     cancel: CancelToken | None,
-) -> ColumnsError:
+) -> InputError:
     """The error of a file with other columns; its remedy is what they seem to be."""
-    guess = guess_columns(read_sample(table, cancel), rubric)
+    sample = read_sample(table, cancel)
+    guess = guess_columns(sample, rubric)
+    if (single := single_outputs(sample, guess)) is not None:
+        return single
     parts: list[RemedyPart] = [
         Step.MAP_COLUMNS,
         f", {guess.in_words}: ",

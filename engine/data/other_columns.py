@@ -14,8 +14,22 @@ from engine.data.arrow_arrays import text_array
 from engine.data.tables import SourceTable
 
 MOST_OTHER_COLUMNS = 100
+_BEFORE_A_CLASH = "dataset_"
 
 _MOST_SHOWN = 20
+
+
+def distinct_names(others: Sequence[str], taken: Collection[str]) -> dict[str, str]:
+    """What the other columns of a dataset are called beside columns that have names already: as in the file,
+    with `dataset_` before a name that is one of these or empty, as often as it takes.
+    """
+    names: dict[str, str] = {}
+    for name in others:
+        shown, not_these = name, {"", *taken, *names.values()}
+        while shown.strip() in not_these:
+            shown, not_these = f"{_BEFORE_A_CLASH}{shown}", {*not_these, *others}
+        names[name] = shown
+    return names
 
 
 class OtherColumns:

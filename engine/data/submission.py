@@ -17,9 +17,13 @@ from engine.core.cell_safety import unsafe_explanation, unwritable_ids
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import listed, quoted
 from engine.core.items import Prediction, Preference
+from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
+from engine.data.column_content import read_sample
+from engine.data.column_guess import guess_columns
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, check_id, column_problems, label_problem
 from engine.data.file_format import FileFormat
+from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.files import write_whole
 
@@ -164,19 +168,31 @@ def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
 
 
 def _refuse_others(table: SourceTable) -> None:
-    """Raise InputError for a dataset, and for any format but TSV."""
-    if set(_TEXT_COLUMNS) <= set(table.columns):
-        raise InputError(
-            table.path,
-            [f"looks like a dataset: it has the columns {', '.join(_TEXT_COLUMNS)}."],
-            "Choose a submission. If you gave both, are the two swapped?",
-        )
+    """Raise InputError for a dataset, the outputs of one system, and any format but TSV."""
+    names = table.first_columns()
+    if set(_TEXT_COLUMNS) <= set(names):
+        raise _is_dataset(table, _TEXT_COLUMNS)
+    if not any(name.endswith(_PREFERENCE) for name in names):
+        sample = read_sample(table)
+        guess = guess_columns(sample, ELOQUENT)
+        if (single := single_outputs(sample, guess)) is not None:
+            raise single
+        if not guess.open:
+            raise _is_dataset(table, [source for _, source in guess.map.sources if source])
     if table.data_format is not FileFormat.TSV:
         raise InputError(
             table.path,
             [f"is {table.data_format}; a submission is TSV, with tabs between its columns."],
             "Export it as .tsv, or choose the .tsv file.",
         )
+
+
+def _is_dataset(table: SourceTable, columns: Sequence[str]) -> InputError:
+    return InputError(
+        table.path,
+        [f"looks like a dataset of pairs: it has the columns {listed(columns, _MOST_COLUMNS_SHOWN)}."],
+        Remedy(Step.CHOOSE_SUBMISSION),
+    )
 
 
 def _header_problems(table: SourceTable, expected: Sequence[str]) -> list[str]:

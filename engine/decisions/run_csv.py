@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from engine.core.items import PREFERENCES, Item, Order
+from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Override, Unscored
 from engine.core.ways.together import together
 from engine.data.dataset import Dataset
+from engine.data.other_columns import distinct_names
+from engine.decisions.run_dataset import cells_beside
 from engine.decisions.run_results import RunResults
 from engine.system.files import whole_file
 
@@ -39,9 +41,11 @@ _EMPTY = ("",)
 def write_results_csv(
     path: Path, results: RunResults, dataset: Dataset | None = None, gold: Dataset | None = None
 ) -> None:
-    r"""Write RUN_COLUMNS and, with a dataset, DATASET_COLUMNS, in UTF-8: whole or not at all.
+    r"""Write RUN_COLUMNS and, with a dataset, DATASET_COLUMNS and its other columns, in UTF-8: whole or not
+    at all.
 
-    The human cells are those of `gold`; without it, those of the dataset.
+    The human cells are those of `gold`; without it, those of the dataset. An other column whose name is taken
+    gets `dataset_` before it.
 
     A cell is empty where there is nothing to say; truths are `yes` and `no`; numbers are written so that they
     come back exactly. `position` counts from 0. `preference` and `explanation` are those in force,
@@ -58,27 +62,51 @@ def write_results_csv(
     """
     hashes = {item.item_id: item.content_hash for item in results.judged}
     dataset = dataset if dataset is not None else gold
-    items = {item.id: item for item in dataset.same_items(hashes)} if dataset is not None else None
-    if items is not None and gold is not None and gold is not dataset:
-        labels = {item.id: item.gold for item in gold.same_items(hashes)}
-        items = {item_id: replace(item, gold=labels.get(item_id, {})) for item_id, item in items.items()}
+    columns: tuple[str, ...] = ()
+    cells = None
+    if dataset is not None:
+        names = distinct_names(dataset.other_columns, (*RUN_COLUMNS, *DATASET_COLUMNS))
+        columns = (*DATASET_COLUMNS, *names.values())
+        cells = _DatasetCells(dataset, gold, hashes)
     # newline: a line ends alike on every system, and what texts hold stays as it is.
     with (
         whole_file(path) as part,
         part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
     ):
-        file.write(_line((*RUN_COLUMNS, *(DATASET_COLUMNS if items is not None else ()))))
-        file.writelines(map(_line, _rows(results, items)))
+        file.write(_line((*RUN_COLUMNS, *columns)))
+        file.writelines(map(_line, _rows(results, cells)))
 
 
-def _rows(results: RunResults, items: Mapping[str, Item] | None) -> Iterator[tuple[str, ...]]:
+def _rows(results: RunResults, of_dataset: "_DatasetCells | None") -> Iterator[tuple[str, ...]]:
     for index, item in enumerate(results.judged):
         for column in results.judgments.values():
             judgment = column[index]
             cells = _run_cells(results, item, judgment)
-            if items is not None:
-                cells += _dataset_cells(items.get(item.item_id), judgment.criterion)
+            if of_dataset is not None:
+                cells += of_dataset.of(item.item_id, judgment.criterion)
             yield cells
+
+
+class _DatasetCells:
+    """What a dataset says of the items that were judged as they are there, by id."""
+
+    def __init__(self, dataset: Dataset, gold: Dataset | None, hashes: Mapping[str, str]) -> None:
+        items = {item.id: item for item in dataset.same_items(hashes)}
+        if gold is not None and gold is not dataset:
+            labels = {item.id: item.gold for item in gold.same_items(hashes)}
+            items = {item_id: replace(item, gold=labels.get(item_id, {})) for item_id, item in items.items()}
+        self._items = items
+        self._beside = cells_beside(dataset, items)
+        self._empty = _EMPTY * (len(DATASET_COLUMNS) + len(dataset.other_columns))
+
+    def of(self, item_id: str, criterion: str) -> tuple[str, ...]:
+        """The cells of an item in the row of a criterion; empty where the dataset lacks it as it was."""
+        item = self._items.get(item_id)
+        if item is None:
+            return self._empty
+        gold = item.gold.get(criterion)
+        human = (gold.preference or "", gold.explanation or "") if gold else _EMPTY * 2
+        return item.instruction, item.output_a, item.output_b, *human, *self._beside[item_id].values()
 
 
 def _run_cells(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
@@ -148,14 +176,6 @@ def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:
 def _explanation_cells(judgment: AnyJudgment) -> tuple[str, ...]:
     own = None if isinstance(judgment, Unscored) else judgment.explanation
     return (own.text, own.preference, _truth(own.cut)) if own else _EMPTY * 3
-
-
-def _dataset_cells(item: Item | None, criterion: str) -> tuple[str, ...]:
-    if item is None:
-        return _EMPTY * len(DATASET_COLUMNS)
-    gold = item.gold.get(criterion)
-    human = (gold.preference or "", gold.explanation or "") if gold else _EMPTY * 2
-    return item.instruction, item.output_a, item.output_b, *human
 
 
 def _truth(value: bool | None) -> str:

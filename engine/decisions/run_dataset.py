@@ -3,7 +3,7 @@
 Knows: what makes items those of a run. Does not know: models, how a run was made, windows.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -95,6 +95,15 @@ def _remedy(run: StoredRun, dataset: Dataset) -> Remedy:
         return Remedy(file)
     how = Setting.COLUMNS.at(dataset.columns.columns_text)
     return Remedy(f"{file}, and it must be read by the same columns as for the run; now they are ", how)
+
+
+def cells_beside(dataset: Dataset, ids: Container[str]) -> dict[str, Mapping[str, str]]:
+    """The cells of a dataset's other columns, by the ids of some items, in the order of its file."""
+    return {
+        item_id: cells
+        for item_id, cells in zip(dataset.ids, dataset.cells_beside(), strict=True)
+        if item_id in ids
+    }
 
 
 def human_labels(results: RunResults, dataset: Dataset) -> dict[tuple[str, str], Preference]:

@@ -17,49 +17,62 @@ from engine.core.judgments import (
     SubmittedLabel,
     Unscored,
 )
+from engine.data.dataset import Dataset
 from engine.decisions.health import run_health
+from engine.decisions.run_dataset import cells_beside
 from engine.decisions.run_results import RunResults
 
 
-def as_json(results: RunResults) -> dict[str, Any]:
+def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, Any]:
     """All that is known of a run, as plain values: how it was made, and every judgment with its readings.
 
     A judgment is the model's own; beside it stand the override in force, or null, and the labels that people
     gave or confirmed, by name. `note` and `tags`: what people noted of the item. `all_explanations`: the
     model's first text, then those that it wrote for other labels later. `reviews`: how far each person is
-    with the item. The `model` of a submission is its file.
+    with the item. `other_columns`: its cells in the further columns of the dataset; null without a dataset
+    that has this item. The `model` of a submission is its file.
     """
-    run = results.run
-    identity, columns = run.identity, results.judgments.items()
+    beside: Mapping[str, Mapping[str, str]] = {}
+    if dataset is not None:
+        hashes = {item.item_id: item.content_hash for item in results.judged}
+        beside = cells_beside(dataset, {item.id for item in dataset.same_items(hashes)})
+    columns = results.judgments.items()
     return {
-        "run": {
-            "id": run.id,
-            "name": run.name,
-            "note": run.note,
-            "created": run.created.isoformat(),
-            "complete": run.complete,
-            "items": identity.items,
-            "judged": run.judged,
-            "dataset": {"path": str(identity.dataset_path), "hash": identity.dataset_hash},
-            "kind": identity.kind.value,
-            "model": {"name": identity.model_name, "sha256": identity.model_hash},
-            "prompt_version": identity.prompt_version,
-            "rubric": None if run.submitted else identity.asked.as_json(),
-            "settings": dict(identity.settings),
-            "made_with": dict(run.manifest),
-            "calibration": results.calibration and results.calibration.as_json(),
-        },
+        "run": _run_json(results),
         "health": run_health(results).as_json(),
         "items": [
-            _item_json(
-                item, {name: _with_people(results, column[index]) for name, column in columns}, results
-            )
+            {
+                **_item_json(item, results),
+                "other_columns": beside.get(item.item_id),
+                "judgments": {name: _with_people(results, column[index]) for name, column in columns},
+            }
             for index, item in enumerate(results.judged)
         ],
     }
 
 
-def _item_json(item: JudgedItem, judgments: Mapping[str, Any], results: RunResults) -> dict[str, Any]:
+def _run_json(results: RunResults) -> dict[str, Any]:
+    run, identity = results.run, results.run.identity
+    return {
+        "id": run.id,
+        "name": run.name,
+        "note": run.note,
+        "created": run.created.isoformat(),
+        "complete": run.complete,
+        "items": identity.items,
+        "judged": run.judged,
+        "dataset": {"path": str(identity.dataset_path), "hash": identity.dataset_hash},
+        "kind": identity.kind.value,
+        "model": {"name": identity.model_name, "sha256": identity.model_hash},
+        "prompt_version": identity.prompt_version,
+        "rubric": None if run.submitted else identity.asked.as_json(),
+        "settings": dict(identity.settings),
+        "made_with": dict(run.manifest),
+        "calibration": results.calibration and results.calibration.as_json(),
+    }
+
+
+def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
     shortening, note = item.shortening, results.notes.get(item.content_hash)
     return {
         "id": item.item_id,
@@ -75,7 +88,6 @@ def _item_json(item: JudgedItem, judgments: Mapping[str, Any], results: RunResul
         ],
         "note": note and {"text": note.text, "author": note.author, "created": note.created.isoformat()},
         "tags": list(note.tags) if note else [],
-        "judgments": judgments,
     }
 
 

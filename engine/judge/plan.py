@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, SetupError
+from engine.core.item_sample import ItemSample
 from engine.core.items import digest
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import ELOQUENT, Rubric
@@ -27,6 +28,7 @@ from engine.core.run_records import (
     DRIVER,
     GPU_LAYERS,
     REWRITTEN,
+    SAMPLE,
     THREADS_ADAPT,
     RunIdentity,
     StoredRun,
@@ -52,6 +54,7 @@ class RunPlan:
     """All that a run needs to know. SetupError where the calibration was made for another judge.
 
     `dataset`: the items to judge. `chosen`: they are a choice out of their file, not its first ones.
+    `sample`: how they were drawn, None where they were not.
     `name`, `note`: what people call the run and note of it when it begins or goes on; None changes nothing.
     `began_on`: the key of the device that the run began on where another machine goes on with it, else None.
     """
@@ -64,6 +67,7 @@ class RunPlan:
     examples: ExamplePool = field(default_factory=ExamplePool)
     calibration: Calibration | None = None
     chosen: bool = False
+    sample: ItemSample | None = None
     name: str | None = None
     note: str | None = None
     began_on: str | None = None
@@ -93,6 +97,8 @@ class RunPlan:
         if self.chosen:
             # The hash alone could not find them again in their file.
             settings[CHOSEN] = self.dataset.ids
+        if self.sample is not None:
+            settings[SAMPLE] = self.sample.as_json()
         made_of = (self.dataset.hash, self.model.hash, library_version(), PROMPT_VERSION)
         return RunIdentity(
             key=_key(made_of, self.rubric, settings),
@@ -115,8 +121,11 @@ def _with_its_name(path: Path) -> Path:
 
 
 def _key(made_of: Sequence[str], rubric: Rubric, settings: Mapping[str, Any]) -> str:
-    """`made_of`: the hashes of dataset and model, the build of llama.cpp, the prompt version."""
-    return digest([*made_of, rubric.asked, settings])
+    """`made_of`: the hashes of dataset and model, the build of llama.cpp, the prompt version.
+
+    How items were drawn takes no part: the same items make the same run.
+    """
+    return digest([*made_of, rubric.asked, {name: settings[name] for name in settings if name != SAMPLE}])
 
 
 def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
@@ -228,7 +237,7 @@ def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
     now, then = json.loads(json.dumps(plan.identity().settings)), run.identity.settings
     differs = [
         _SETTING_WORDS.get(name, f"the setting {name.replace('_', ' ')}")
-        for name in sorted({*now, *then} - {CHOSEN})  # other items are another dataset
+        for name in sorted({*now, *then} - {CHOSEN, SAMPLE})  # other items are another dataset
         if now.get(name) != then.get(name)
     ]
     return differs if plan.rubric.names == run.identity.criteria else [*differs, "the criteria"]

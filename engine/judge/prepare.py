@@ -14,6 +14,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, SetupError
 from engine.core.events import FilesRead, Preparing
 from engine.core.formatting import counted, listed
+from engine.core.item_sample import ItemSample
 from engine.core.items import Order
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric
@@ -30,6 +31,7 @@ from engine.core.settings import (
 )
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.pandas_ids import rewritten_ids
+from engine.data.sampling import drawn, sorted_by_label
 from engine.decisions.calibration import load_calibration
 from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, read_model_file
 from engine.gguf.memory import check_memory
@@ -49,17 +51,22 @@ class PreparedRun:
 
     plan: RunPlan
     model: ModelFile
-    notices: tuple[str, ...]
+    notices: tuple[Remedy | str, ...]
     items_in_file: int
 
 
 @dataclass(frozen=True)
 class _Part:
-    """The items to judge. `chosen`: they are not the first ones of the `whole`."""
+    """The items to judge. `chosen`: they are not the first ones of the `whole`.
+
+    `sample`: how they were drawn, None where they were not. `notes`: what a person should know of the choice.
+    """
 
     whole: Dataset
     items: Dataset
     chosen: bool = False
+    sample: ItemSample | None = None
+    notes: tuple[Remedy | str, ...] = ()
 
 
 def prepare_run(
@@ -67,17 +74,16 @@ def prepare_run(
 ) -> Generator[FilesRead | Preparing, None, PreparedRun]:
     """The plan of a run as it was asked for; reports what is read, and what is done then.
 
-    `at_hand`: a dataset that is open, taken where its file is that of the setup. `resumed`: the run that the
-    plan shall go on with. What is quick to refuse comes before the check of the model, which may take
-    minutes. SetupError where something chosen cannot be used, or where the plan would not go on with
-    `resumed`; ModelFileError, Cancelled.
+    `at_hand`: the open dataset, taken where its file is that of the setup. `resumed`: the run to go on with.
+    What is quick to refuse comes before the check of the model, which may take minutes. SetupError where
+    something cannot be used, or the plan would not go on with `resumed`; ModelFileError, Cancelled.
     """
     rubric = _rubric(setup, resumed)
     model = read_model_file(setup.model_path)
     settings = _settings(setup, model, resumed)
     calibration = load_calibration(setup.calibration_path) if setup.calibration_path else None
     part = _part(setup, at_hand, resumed, cancel)
-    notices = tuple(plan_notices(part.items, model, settings))
+    notices = (*part.notes, *plan_notices(part.items, model, settings))
     yield FilesRead(model.name, model.notice, notices)
     examples = examples_of_setup(setup, rubric, cancel)
     yield Preparing("Checking the model file")
@@ -95,6 +101,7 @@ def prepare_run(
         examples=examples,
         calibration=calibration,
         chosen=part.chosen,
+        sample=part.sample,
         name=setup.name,
         note=setup.note,
         began_on=began_on,
@@ -218,6 +225,9 @@ def plan_notices(dataset: Dataset, model: ModelFile, settings: JudgeSettings) ->
 def _part(setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, cancel: CancelToken) -> _Part:
     """The items of a setup, out of those at hand where these are its file, and what a resumed run judged."""
     judged = resumed.identity if resumed is not None else None
+    if judged is not None and judged.chosen and setup.sample == judged.sample is not None:
+        # Its own items, whatever would be drawn from its file by now.
+        setup = replace(setup, sample=None, ids=judged.chosen)
     part = None
     if at_hand is not None and _is_asked_for(at_hand, setup):
         part = _part_of(at_hand, setup)
@@ -226,7 +236,7 @@ def _part(setup: RunSetup, at_hand: Dataset | None, resumed: StoredRun | None, c
         part = _part_of(load_dataset(setup.dataset_path, setup.rubric, cancel, columns=columns), setup)
     if judged is not None and judged.dataset_hash == part.items.hash:
         # The file may hold other items around them by now; the run stays what it was.
-        part = replace(part, chosen=bool(judged.chosen))
+        part = replace(part, chosen=bool(judged.chosen), sample=judged.sample)
     return part
 
 
@@ -236,10 +246,13 @@ def _is_asked_for(dataset: Dataset, setup: RunSetup) -> bool:
 
 
 def _part_of(dataset: Dataset, setup: RunSetup) -> _Part:
-    """What a setup asks for: all items, the first ones or chosen ones. SetupError for an unknown id."""
+    """What a setup asks for: all items, the first ones, drawn ones or chosen ones. SetupError for an unknown
+    id or column.
+    """
+    if setup.sample is not None:
+        return _drawn(dataset, setup.sample)
     if not setup.ids:
-        first = setup.items is not None and setup.items < len(dataset)
-        return _Part(dataset, dataset.head(setup.items or 0) if first else dataset)
+        return _first(dataset, setup.items)
     items = dataset.only(frozenset(setup.ids))
     there = items.ids
     if missing := sorted(set(setup.ids).difference(there)):
@@ -250,5 +263,24 @@ def _part_of(dataset: Dataset, setup: RunSetup) -> _Part:
         )
     if len(items) == len(dataset):
         return _Part(dataset, dataset)
-    # The first items are the same run, however they were asked for.
-    return _Part(dataset, items, chosen=there != dataset.head(len(items)).ids)
+    return _Part(dataset, items, _are_chosen(items, dataset))
+
+
+def _first(dataset: Dataset, count: int | None) -> _Part:
+    if count is None or count >= len(dataset):
+        return _Part(dataset, dataset)
+    first = dataset.head(count)
+    note = sorted_by_label(dataset, first)
+    return _Part(dataset, first, notes=() if note is None else (note,))
+
+
+def _drawn(dataset: Dataset, sample: ItemSample) -> _Part:
+    drawing = drawn(dataset, sample)
+    if len(drawing.items) == len(dataset):
+        return _Part(dataset, dataset, notes=drawing.notes)
+    return _Part(dataset, drawing.items, _are_chosen(drawing.items, dataset), sample, drawing.notes)
+
+
+def _are_chosen(items: Dataset, whole: Dataset) -> bool:
+    """The first items are the same run, however they were asked for."""
+    return items.ids != whole.head(len(items)).ids

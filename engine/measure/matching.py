@@ -4,7 +4,7 @@ Knows: how ids, texts and criteria must fit together. Does not know: measures, f
 """
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
@@ -43,9 +43,10 @@ class Matched:
     """A system held against a dataset.
 
     `pairs`: by criterion, in the order of the dataset, of the items that have a label there; criteria
-    without any label are left out. `items`: how many items both have; `missing`: ids of the dataset that the
-    system lacks; `extra`: ids of the system that the dataset lacks. `part`: of which slice all of this
-    is, for people, and `whole` the dataset that it was taken from; empty and None for all items.
+    without any label are left out, and all where no labels were asked for. `items`: how many items both have;
+    `missing`: ids of the dataset that the system lacks; `extra`: ids of the system that the dataset lacks.
+    `part`: of which slice all of this is, for people, and `whole` the dataset that it was taken from; empty
+    and None for all items.
     """
 
     system: System
@@ -58,12 +59,12 @@ class Matched:
     whole: Dataset | None = None
 
     def only(self, ids: Container[str], part: str) -> "Matched":
-        """The items with these ids alone, `part` as it is shown. SetupError where none has a human label."""
+        """The items with these ids alone, `part` as it is shown. SetupError where no label is left."""
         found = {
             name: tuple(pair for pair in pairs if pair.item.id in ids) for name, pairs in self.pairs.items()
         }
         labelled = {name: pairs for name, pairs in found.items() if pairs}
-        if not labelled:
+        if self.pairs and not labelled:
             raise SetupError(f"No item of the slice {part} has a human label.", "Choose another slice.")
         dataset, system = self.dataset.only(ids), self.system.only(ids)
         missing = tuple(item_id for item_id in self.missing if item_id in ids)
@@ -135,6 +136,24 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
     Raises SetupError too where they share no item, where no shared criterion has a label, and where a
     run judged other texts under the same ids.
     """
+    joined, shared = _joined(system, gold, partial)
+    pairs = {name: tuple(_pairs(system, name, shared)) for name in gold.rubric.names}
+    labelled = {name: found for name, found in pairs.items() if found}
+    if not labelled:
+        raise SetupError(
+            f"{gold.name} has no human label for what {system.name} predicts ({', '.join(system.criteria)}).",
+            f"Name a labelled dataset: it has columns such as {system.criteria[0]}_preference.",
+        )
+    return replace(joined, pairs=labelled)
+
+
+def match_items(system: System, dataset: Dataset, partial: bool = False) -> Matched:
+    """The same for what needs no human labels: without `pairs`."""
+    return _joined(system, dataset, partial)[0]
+
+
+def _joined(system: System, gold: Dataset, partial: bool) -> tuple[Matched, list[Item]]:
+    """The two without `pairs`, and the items that both have."""
     items = list(gold)
     known = {item.id for item in items}
     missing = tuple(item.id for item in items if item.id not in system.rows)
@@ -145,14 +164,7 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
     if not shared:
         raise SetupError(f"{system.name} and {gold.name} have no id in common.", _remedy(system))
     _check_texts(system, gold, shared)
-    pairs = {name: tuple(_pairs(system, name, shared)) for name in gold.rubric.names}
-    labelled = {name: found for name, found in pairs.items() if found}
-    if not labelled:
-        raise SetupError(
-            f"{gold.name} has no human label for what {system.name} predicts ({', '.join(system.criteria)}).",
-            f"Name a labelled dataset: it has columns such as {system.criteria[0]}_preference.",
-        )
-    return Matched(system, gold, labelled, len(shared), missing, extra)
+    return Matched(system, gold, {}, len(shared), missing, extra), shared
 
 
 def _remedy(system: System) -> Remedy:

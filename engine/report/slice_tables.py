@@ -21,7 +21,7 @@ from engine.report.columns import (
     MOST_FREQUENT,
     with_both_orders,
 )
-from engine.weigh.slice_weighing import SlicedWeighing
+from engine.weigh.slice_weighing import SlicedWeighing, SliceWeighing
 from engine.weigh.weighted_judge import WINNERS
 
 _ITEMS = Column("items", "items", Kind.COUNT, "How many items of this slice the judge answers.")
@@ -39,6 +39,10 @@ _NOTE = Column("note", "", Kind.NAME, "Whether there are enough labelled items t
 _WINS = tuple(
     Column(name, title, Kind.ESTIMATE, f"The share of comparisons with “{title}”, in percent.")
     for name, title in zip(WINNERS, ("A wins", "B wins", "tie"), strict=True)
+)
+_HELD = (
+    Column("labelled", "labelled", Kind.COUNT, "How many of them have a human overall label."),
+    Column("agreement", "as people", Kind.ESTIMATE, "How often its winner is the human one, in percent."),
 )
 _TOO_FEW = f"under {FEW}: too few"
 
@@ -146,26 +150,28 @@ def compared_win_table(measured: SlicedMeasures, weighed: Mapping[str, SlicedWei
 
 
 def weighed_slice_table(weighed: SlicedWeighing) -> Table:
-    """The win rates of the weighted judge on each slice, in percent with intervals."""
-    more = (
-        Column("labelled", "labelled", Kind.COUNT, "How many of them have a human overall label."),
-        Column("agreement", "as people", Kind.ESTIMATE, "How often its winner is the human one, in percent."),
-        _NOTE,
-    )
+    """The win rates of the weighted judge on each slice, in percent with intervals; beside them how often the
+    winner is that of the human label, where any item has one.
+    """
+    held = any(found.agreement for found in weighed.slices)
     rows: list[Row] = []
     for found in weighed.slices:
-        agreement = found.agreement
         rows.append(
             [
                 clipped(visible(found.part.name)),
                 found.items,
                 *(Estimate(*found.rates[name]) for name in WINNERS),
-                agreement.items if agreement else 0,
-                Estimate(agreement.accuracy, found.interval) if agreement else None,
+                *(_agreement(found) if held else ()),
                 _TOO_FEW if found.items < FEW else "",
             ]
         )
-    return Table((_first(weighed.division.words), _ITEMS, *_WINS, *more), rows)
+    more = _HELD if held else ()
+    return Table((_first(weighed.division.words), _ITEMS, *_WINS, *more, _NOTE), rows)
+
+
+def _agreement(found: SliceWeighing) -> tuple[int, Estimate | None]:
+    agreement = found.agreement
+    return (agreement.items, Estimate(agreement.accuracy, found.interval)) if agreement else (0, None)
 
 
 def slices_note(tables: Iterable[Table]) -> str:

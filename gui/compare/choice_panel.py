@@ -18,16 +18,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
 from engine.core.remedies import Setting
 from gui.compare.compare_jobs import Choice
+from gui.compare.examine_jobs import Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import heading, hint, main_button, name, panel
-from gui.kit.remedies import FIELDS
-from gui.work import file_jobs
+from gui.kit.remedies import FIELDS, IN_THE_WINDOW
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -41,17 +41,19 @@ _SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
 
 class ChoicePanel(QScrollArea):
-    """Systems to tick, labels to choose, options, and the button that starts."""
+    """Systems to tick, labels to choose, options. `compare_button`, which starts, stands in the header."""
 
     changed = Signal()
     compare_wanted = Signal()
     gold_changed = Signal()
+    refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None
+        self._examined_with: Dataset | None = None  # the labels that the files were last held against
         self._looking = LatestTask(workspace.threads, Lane.FILES, self)
         self._reading = workspace.reader(self)
         self.systems = SystemList()
@@ -123,11 +125,25 @@ class ChoicePanel(QScrollArea):
         return self.gold.path.parent if self.gold else Path.cwd()
 
     def add_files(self, paths: Sequence[Path]) -> None:
-        """List submission files and tick them; one that is listed already is only ticked."""
-        listed = [path.name for path in paths if path.absolute() in self.systems.all_files]
-        self.systems.add_files(paths)
+        """List submission files and tick them, once it is known that they can be compared; one that is listed
+        already is only ticked.
+        """
+        adding = self._workspace.threads.start(Lane.FILES, examine(list(paths), self.gold))
+        adding.finished.connect(self._add)
+        adding.failed.connect(self.refused)
+
+    @Slot(object)
+    def _add(self, examined: Examined) -> None:
+        listed = [path.name for path in examined.fit if path.absolute() in self.systems.all_files]
+        if examined.fit:
+            self.systems.add_files(examined.fit)
         if listed:
             self._workspace.note.emit(f"In the list already: {', '.join(listed)}")
+        gone = [SetupError(f"{path} does not exist.", "Check the folder.") for path in examined.missing]
+        if errors := [*gone, *examined.unfit.values()]:
+            problems = [error.problem for error in errors]
+            remedies = dict.fromkeys(IN_THE_WINDOW.of(error.remedy) for error in errors)
+            self.refused.emit(SetupError("\n".join(problems), "\n".join(remedies)))
         self.look_for_files()
 
     def choose_gold(self, path: Path) -> None:
@@ -157,8 +173,9 @@ class ChoicePanel(QScrollArea):
         self._workspace.problem.emit(error)
 
     def look_for_files(self) -> None:
-        """See which of the submission files are still there."""
-        self._looking.start(file_jobs.missing(self.systems.all_files))
+        """See which of the submission files are still there and fit the human labels."""
+        self._examined_with = self.gold
+        self._looking.start(examine(self.systems.all_files, self.gold))
 
     def set_busy(self, busy: bool) -> None:
         """While a comparison is under way, no other can be started."""
@@ -169,6 +186,8 @@ class ChoicePanel(QScrollArea):
     def bring_up_to_date(self) -> None:
         """Say what is chosen and what is missing."""
         gold, lacking = self.gold, self.lacking
+        if gold is not self._examined_with and self.systems.all_files:
+            self.look_for_files()
         self.gold_text.setText(visible(f"{_words_on(gold)} ({self._gold_from})") if gold else "None yet.")
         self._own_button.setVisible(self._chosen is not None)
         self.compare_button.setEnabled(not lacking and not self._busy)
@@ -190,7 +209,7 @@ class ChoicePanel(QScrollArea):
         layout = frame.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.addLayout(buttons)
-        for widget in (self.partial, self.model_alone, self.compare_button, self._lacking):
+        for widget in (self.partial, self.model_alone, self._lacking):
             layout.addWidget(widget)
         layout.setStretchFactor(self.systems, 1)
         self.setWidgetResizable(True)
@@ -199,7 +218,7 @@ class ChoicePanel(QScrollArea):
 
     def _connect(self) -> None:
         space = self._workspace
-        self._looking.finished.connect(self.systems.show_missing)
+        self._looking.finished.connect(self.systems.show_examined)
         self.systems.files_wanted.connect(self._ask_submissions)
         self._gold_button.clicked.connect(self._ask_gold)
         self._own_button.clicked.connect(self.use_usual_labels)

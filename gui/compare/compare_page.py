@@ -159,9 +159,13 @@ class ComparePage(Page):
     def _build(self) -> None:
         self.save_button = QPushButton("&Save as JSON…")
         name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
+        room = self.slices.sizePolicy()
+        room.setRetainSizeWhenHidden(True)
+        self.slices.setSizePolicy(room)
         self.slices.hide()  # until there is something to divide
         self.header.addWidget(self.slices)
         self.header.addWidget(self.save_button)
+        self.header.addWidget(self.choosing.compare_button)  # last, where nothing can move it
         set_role(self.stale, "warning")
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty())
@@ -203,6 +207,7 @@ class ComparePage(Page):
         self.busy.cancelled.connect(self._comparing.cancel)
         self.choosing.changed.connect(self._bring_up_to_date)
         self.choosing.compare_wanted.connect(self.compare)
+        self.choosing.refused.connect(self.notice.show_error)
         self.slices.changed.connect(self._keep_to_slice)
         self.save_button.clicked.connect(self._ask_where_to_save)
         self.view.differences.opened.connect(self._open_in_review)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import visible
 from engine.core.settings import Mode
+from gui.compare.examine_jobs import Examined
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.labels import name, set_role
 
@@ -44,7 +45,7 @@ class _TickDelegate(QStyledItemDelegate):
 
 
 class SystemList(QWidget):
-    """What can be compared. A file that is not there keeps its place but cannot be chosen."""
+    """What can be compared. A file that is lost, or does not fit, keeps its place but cannot be chosen."""
 
     changed = Signal()
     files_wanted = Signal()  # the button that adds submissions was pressed
@@ -55,7 +56,7 @@ class SystemList(QWidget):
         self._open_run: int | None = None
         self._ticked_runs: set[int] = set()
         self._files: dict[Path, bool] = {}
-        self._missing: frozenset[Path] = frozenset()
+        self._examined = Examined()
         self._build()
 
     # What is chosen
@@ -67,8 +68,8 @@ class SystemList(QWidget):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The ticked submission files that are there."""
-        return tuple(path for path, ticked in self._files.items() if ticked and path not in self._missing)
+        """The ticked submission files that can be compared."""
+        return tuple(path for path, ticked in self._files.items() if ticked and self._why_not(path) == "")
 
     @property
     def all_files(self) -> tuple[Path, ...]:
@@ -126,15 +127,26 @@ class SystemList(QWidget):
         self.view.setCurrentRow(min(row, self.view.count() - 1))
         self.changed.emit()
 
-    def show_missing(self, missing: frozenset[Path]) -> None:
-        """Mark the files that are not there any more, and name them."""
-        if missing != self._missing:
-            self._missing = missing
+    @Slot(object)
+    def show_examined(self, examined: Examined) -> None:
+        """Mark the files that cannot be compared by now, and say why."""
+        before = {path: self._why_not(path) for path in self._files}
+        self._examined = examined
+        if before != {path: self._why_not(path) for path in self._files}:
             self._fill()
             self.changed.emit()
-        gone = ", ".join(path.name for path in self._files if path in missing)
-        self._gone.setText(visible(f"Not found: {gone}. Put it back, or remove it from the list."))
-        self._gone.setVisible(bool(gone))
+        gone = ", ".join(path.name for path in self._files if path in examined.missing)
+        lines = [f"Not found: {gone}. Put it back, or remove it from the list."] if gone else []
+        unfit = [examined.unfit[path] for path in self._files if path in examined.unfit]
+        lines += [error.problem.partition("\n")[0] for error in unfit]
+        self._gone.setText(visible("\n".join(lines)))
+        self._gone.setVisible(bool(lines))
+
+    def _why_not(self, path: Path) -> str:
+        """Why a file cannot be compared, in two words; empty where it can."""
+        if path in self._examined.missing:
+            return "not found"
+        return "does not fit" if path in self._examined.unfit else ""
 
     # Making
 
@@ -187,10 +199,9 @@ class SystemList(QWidget):
                 text, run.id in self._ticked_runs, f"{text}\n{run.created.astimezone():%Y-%m-%d %H:%M}"
             )
         for path, ticked in self._files.items():
-            gone = path in self._missing
-            self._add_row(
-                f"{path.name}{' (not found)' if gone else ''}", ticked and not gone, str(path), not gone
-            )
+            why_not = self._why_not(path)
+            shown = f"{path.name} ({why_not})" if why_not else path.name
+            self._add_row(shown, ticked and not why_not, str(path), not why_not)
         self.view.setCurrentRow(min(row, self.view.count() - 1))
         self.view.blockSignals(False)
         self._follow_current()

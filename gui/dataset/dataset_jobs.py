@@ -3,6 +3,7 @@
 Knows: how items are found and counted for the page. Does not know: windows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,12 +59,12 @@ def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
     return work
 
 
-def summary(dataset: "Dataset") -> "Job[Summary]":
-    """What a dataset holds, in numbers."""
+def summary(dataset: "Dataset", rows: Sequence[int] | None = None) -> "Job[Summary]":
+    """What a dataset holds, in numbers; or what the items at some places hold."""
 
     def work(_control: JobControl) -> "Summary":
         from engine.data.dataset_summary import summary_of
 
-        return summary_of(dataset)
+        return summary_of(dataset if rows is None else dataset.at(rows))
 
     return work

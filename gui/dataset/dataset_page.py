@@ -3,7 +3,7 @@
 Knows: what a person does with a dataset. Does not know: how files are read, how items are found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,7 +20,7 @@ from gui.dataset.column_asker import ColumnAsker
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.recent_files import RecentFiles
-from gui.dataset.selected_items import KEY, PROMPT_KEY
+from gui.dataset.selected_items import KEY, PROMPT_KEY, judge_words
 from gui.dataset.summary_panel import SummaryPanel
 from gui.dataset.welcome import Welcome
 from gui.kit.busy import BusyLine
@@ -71,6 +71,7 @@ class DatasetPage(Page):
         self.asker = ColumnAsker(workspace, self)
         self._unread: ColumnsError | None = None  # of a file that other columns may read
         self._asked: dict[Path, ColumnMap] = {}  # what was chosen last, by file
+        self._listed: Sequence[int] | None = None  # the rows of the listed items; None for all
         self._build_header()
         self._build_body()
         self._counting = LatestTask(workspace.threads, Lane.FILES, self)
@@ -140,7 +141,8 @@ class DatasetPage(Page):
         self.welcome.open_wanted.connect(self.choose_file)
         self.welcome.demo_wanted.connect(self._open_demo)
         self.recent.chosen.connect(space.open_dataset)
-        self.judge_button.clicked.connect(lambda: space.page_wanted.emit(PageName.JUDGE))
+        self.judge_button.clicked.connect(self._judge_listed)
+        self.items.listed.connect(self._follow_list)
         self.items.selected.add_key_to(self)
         self.items.selected.judge_wanted.connect(self._judge_selected)
         self.items.item_chosen.connect(self._show_item)
@@ -161,18 +163,18 @@ class DatasetPage(Page):
     @Slot()
     def choose_file(self) -> None:
         """Ask for a file, and open it."""
+        self.ask_file(self.workspace.open_dataset)
+
+    def ask_file(self, take: Callable[[Path], object]) -> None:
+        """Ask for a file, on whatever page, and let `take` have it."""
         recent = self.workspace.state.recent("datasets")
         dialog = QFileDialog(
-            self, "Open dataset", str(recent[0].parent) if recent else "", f"{DATASETS};;{ALL_FILES}"
+            self.window(), "Open dataset", str(recent[0].parent) if recent else "", f"{DATASETS};;{ALL_FILES}"
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(self._open_named)
+        dialog.fileSelected.connect(lambda path: take(Path(path)))
         dialog.open()
-
-    @Slot(str)
-    def _open_named(self, path: str) -> None:
-        self.workspace.open_dataset(Path(path))
 
     # Files with other columns
 
@@ -206,7 +208,8 @@ class DatasetPage(Page):
     def _show_dataset(self) -> None:
         dataset = self.workspace.dataset
         self._stack.setCurrentIndex(0 if dataset is None else 1)
-        self.judge_button.setEnabled(dataset is not None)
+        self._listed = None
+        self._show_judge_button()
         self.columns_button.setVisible(dataset is not None and dataset.columns is not None)
         self.setFocusProxy(self.open_button if dataset is None else self.items.view)
         if dataset is None:
@@ -220,7 +223,33 @@ class DatasetPage(Page):
 
     @Slot(object)
     def _show_summary(self, summary: "Summary") -> None:
-        self.summary.show_summary(summary)
+        if self._listed is None:
+            self.summary.show_summary(summary)
+        else:
+            self.summary.show_listed(summary)
+
+    @Slot(object)
+    def _follow_list(self, rows: Sequence[int] | None) -> None:
+        """Count what is listed, and let the main button judge just that."""
+        self._listed = rows
+        self._show_judge_button()
+        if self.workspace.dataset is not None:
+            self._counting.start(dataset_jobs.summary(self.workspace.dataset, rows))
+
+    def _show_judge_button(self) -> None:
+        rows = self._listed
+        text = "Judge this dataset" if rows is None else judge_words(len(rows))
+        self.judge_button.setText(text)
+        which = "this dataset" if rows is None else "the listed items alone"
+        name(self.judge_button, text, f"Choose a model for {which}")
+        self.judge_button.setEnabled(self.workspace.dataset is not None and (rows is None or len(rows) > 0))
+
+    @Slot()
+    def _judge_listed(self) -> None:
+        if self._listed is None:
+            self.workspace.page_wanted.emit(PageName.JUDGE)
+        else:
+            self._judge_selected(self._listed)
 
     @Slot(object)
     def _show_item(self, item: int | None) -> None:

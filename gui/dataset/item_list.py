@@ -68,6 +68,7 @@ class ItemList(QWidget):
     """Shows the items of one dataset; tells which is chosen."""
 
     item_chosen = Signal(object)  # its row in the dataset, from 0; None where nothing is shown
+    listed = Signal(object)  # the rows in the dataset of the listed items, in its order; None for all
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -244,6 +245,7 @@ class ItemList(QWidget):
         self._shown = self._wanted
         self.table.show_rows(rows)
         self._show_found()
+        self.listed.emit(None if rows is None or not self._shown.narrows else sorted(rows.tolist()))
 
     @Slot(object)
     def _tell_failure(self, error: object) -> None:

@@ -59,7 +59,7 @@ class SelectedItems(QPushButton):
     @Slot()
     def _follow(self) -> None:
         count = len(self._places())
-        text = "Judge this item…" if count == 1 else f"Judge these {counted(count, 'item', 'items')}…"
+        text = f"{judge_words(count)}…"
         self._judge.setText(text)
         self._judge.setEnabled(count > 0)
         self._prompt.setEnabled(count > 0)
@@ -81,3 +81,8 @@ class SelectedItems(QPushButton):
     @Slot(QPoint)
     def _open_menu(self, place: QPoint) -> None:
         self.context_menu.popup(self._view.viewport().mapToGlobal(place))
+
+
+def judge_words(count: int) -> str:
+    """What a button says that lets so many items be judged."""
+    return "Judge this item" if count == 1 else f"Judge these {counted(count, 'item', 'items')}"

@@ -106,6 +106,7 @@ class SummaryPanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._has_labels = False  # the whole dataset
         self._items, self._labelled = label("", "figure", wrap=False), hint("")
         self._labelled.setWordWrap(False)
         self._cells = _Cells()
@@ -143,6 +144,7 @@ class SummaryPanel(QWidget):
         """Show what is known of a dataset before it is counted."""
         self._items.setText(_count(len(dataset), "item"))
         self._labelled.setText("Counting …")
+        self._has_labels = bool(dataset.criteria)
         self._lengths.setText("")
         self._cells.show_cells([])
         for part in (self._cells, self._legend, self._no_labels):
@@ -150,20 +152,26 @@ class SummaryPanel(QWidget):
         self._show_notices(dataset.notices)
 
     def show_summary(self, summary: "Summary") -> None:
-        """Show the numbers."""
-        self._labelled.setText(f"{summary.any_label:,} labelled")
-        has_labels = summary.any_label > 0
-        if has_labels:
+        """Show the numbers of the whole dataset."""
+        self._show_counts(summary, "")
+        self._show_notices(_all_notices(summary))
+
+    def show_listed(self, summary: "Summary") -> None:
+        """Show the numbers of the items that are listed; what was noticed stays that of the whole file."""
+        self._show_counts(summary, f" of {_count(summary.items, 'listed item')}")
+
+    def _show_counts(self, summary: "Summary", of_what: str) -> None:
+        self._labelled.setText(f"{summary.any_label:,} labelled{of_what}")
+        if self._has_labels:
             self._cells.show_cells([_criterion_cell(summary, criterion) for criterion in summary.labels])
-        self._cells.setVisible(has_labels)
-        self._legend.setVisible(has_labels)
-        self._no_labels.setVisible(not has_labels)
+        self._cells.setVisible(self._has_labels)
+        self._legend.setVisible(self._has_labels)
+        self._no_labels.setVisible(not self._has_labels)
         lengths = ", ".join(
             f"{title} {summary.lengths[column].median:,.0f}"
             for column, title in (("instruction", "instruction"), ("output_a", "A"), ("output_b", "B"))
         )
-        self._lengths.setText(f"Median length in characters: {lengths}")
-        self._show_notices(_all_notices(summary))
+        self._lengths.setText(f"Median length in characters{of_what}: {lengths}")
 
     def _show_notices(self, notices: Sequence[str]) -> None:
         empty(self._notice_lines)

@@ -1,21 +1,26 @@
-"""The dataset that is judged, and how many of its items, or which.
+"""The dataset that is judged, and which of its items.
 
-Knows: a name, a number, ids. Does not know: items.
+Knows: a name, a number, ids. Does not know: items, the ways to choose some.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.formatting import counted, listed, short_name, visible
-from gui.kit.fields import SpinBox
+from engine.core.item_sample import ItemSample
+from engine.core.run_setup import RunSetup
+from gui.judge.item_choice import ItemChoice
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import heading, hint, label, name
 
-_USUAL_PART = 30
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
 _IDS_SHOWN, _IDS_IN_TIP = 3, 50
-_MOST = 10**9  # what the field can hold; larger datasets can still be judged whole
 
 
 class DatasetLine(QWidget):
@@ -28,18 +33,8 @@ class DatasetLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._name = label("")
-        self._part = QCheckBox("Only the first")
-        name(self._part, "Judge only the first items")
-        self._number = SpinBox()
-        self._number.setRange(1, 1)
-        self._number.setGroupSeparatorShown(True)
-        self._number.setSuffix(" items")
-        name(self._number, "How many of the first items to judge")
-        self._number.setEnabled(False)
-        self._part.toggled.connect(self._number.setEnabled)
-        self._part.toggled.connect(self.changed)
-        self._number.valueChanged.connect(self.changed)
-        self._with = _row(self._part, self._number)
+        self.part = ItemChoice()
+        self.part.changed.connect(self.changed)
         self._there, self._file_name = False, ""
         self._ids: tuple[str, ...] = ()
         self._make_choice()
@@ -59,45 +54,52 @@ class DatasetLine(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
         layout.addWidget(heading("Dataset"))
-        for widget in (self._name, self._with, self._choice, self._reading, self._without):
+        for widget in (self._name, self.part, self._choice, self._reading, self._without):
             layout.addWidget(widget)
-        self.show_dataset(None, 0)
+        self.show_dataset(None)
+
+    def in_setup(self, setup: RunSetup) -> RunSetup:
+        """A setup with the items that are to be judged."""
+        return replace(setup, items=self.items, sample=self.sample, ids=self.ids)
 
     @property
     def items(self) -> int | None:
-        """The first so many items, None for all, and where items are chosen."""
-        return self._number.value() if self._part.isChecked() and not self._ids else None
+        """The first so many items, None for all, and where items are drawn or chosen."""
+        return None if self._ids else self.part.items
+
+    @property
+    def sample(self) -> ItemSample | None:
+        """How items are drawn; None where they are not."""
+        return None if self._ids else self.part.sample
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The ids of the chosen items; empty where none are."""
         return self._ids
 
-    def set_items(self, items: int | None) -> None:
-        """Judge only the first items; None for all."""
-        if items is not None:
-            self._number.setMaximum(max(items, self._number.maximum()))
-            self._number.setValue(items)
-        self._part.setChecked(items is not None)
+    def set_items(self, items: int | None, sample: ItemSample | None = None) -> None:
+        """Judge only the first items, or drawn ones; None of both for all."""
+        before = self.items, self.sample
+        self.part.choose(items, sample)
         self.set_ids(())
+        if (self.items, self.sample) != before:
+            self.changed.emit()
 
     def set_ids(self, ids: Sequence[str]) -> None:
-        """Judge only chosen items; none for as many as `items` says."""
+        """Judge only chosen items; none for those of `part`."""
         changed, self._ids = self._ids != tuple(ids), tuple(ids)
         self._show_choice()
         if changed:
             self.changed.emit()
 
-    def show_dataset(self, file_name: str | None, items: int) -> None:
+    def show_dataset(self, dataset: "Dataset | None") -> None:
         """Show the dataset that is open; None for none."""
-        there = file_name is not None
-        fresh = self._number.maximum() == 1 and not self._part.isChecked()
-        self._number.setMaximum(min(max(items, self._number.value()), _MOST))
-        if fresh and there:
-            self._number.setValue(_USUAL_PART)
-        self._file_name = one_line(short_name(file_name)) if file_name is not None else ""
+        there, items = dataset is not None, len(dataset) if dataset is not None else 0
+        file_name = dataset.name if dataset is not None else ""
+        self.part.show_dataset(items, dataset.value_columns if dataset is not None else ())
+        self._file_name = one_line(short_name(file_name))
         self._name.setText(f"{self._file_name}: {counted(items, 'item', 'items')}" if there else "")
-        self._name.setToolTip(tip(file_name or ""))
+        self._name.setToolTip(tip(file_name))
         self._there = there
         self._show_choice()
         self._without.setVisible(not there and self._reading.isHidden())
@@ -127,7 +129,7 @@ class DatasetLine(QWidget):
         """Show the choice in the place of the number, where there is one."""
         chosen, there = bool(self._ids), self._there
         self._name.setVisible(there and not chosen)
-        self._with.setVisible(there and not chosen)
+        self.part.setVisible(there and not chosen)
         self._choice.setVisible(there and chosen)
         more = ", …" if len(self._ids) > _IDS_SHOWN else ""
         ids = f"{listed(self._ids[:_IDS_SHOWN])}{more}"

@@ -141,8 +141,7 @@ class JudgePage(Page):
     def setup(self) -> RunSetup:
         """The run that the page describes."""
         dataset = self.workspace.dataset
-        part = replace(usual_setup(), items=self.dataset_line.items, ids=self.dataset_line.ids)
-        setup = replace(part, model_path=self.picker.path)
+        setup = self.dataset_line.in_setup(replace(usual_setup(), model_path=self.picker.path))
         if dataset is not None:
             setup = replace(setup, dataset_path=dataset.path.absolute(), columns=dataset.columns)
         return self.settings.in_setup(setup)
@@ -232,7 +231,7 @@ class JudgePage(Page):
         if self._shown_path not in (None, path):
             self.dataset_line.set_items(None)
         self._shown_path = path
-        self.dataset_line.show_dataset(dataset.name if dataset else None, len(dataset) if dataset else 0)
+        self.dataset_line.show_dataset(dataset)
         awaited, self._awaited = self._awaited, None
         if awaited is not None and self._is_open(awaited.dataset_path):
             self._show_part(awaited)
@@ -256,7 +255,7 @@ class JudgePage(Page):
         dataset, ids = self.workspace.dataset, setup.ids
         there = tuple(dataset.only(frozenset(ids)).ids) if ids and dataset is not None else ()
         whole = dataset is not None and len(dataset) in (len(there), setup.items)
-        self.dataset_line.set_items(None if whole else setup.items)
+        self.dataset_line.set_items(None if whole else setup.items, None if whole else setup.sample)
         # In the order of the file; with those that it lacks by now, of which the plan tells.
         self.dataset_line.set_ids(() if whole else there if len(there) == len(ids) else ids)
 

@@ -122,7 +122,9 @@ class ResumeBanner(QFrame):
         if asked is None or number is None:
             return
         now = self._described()
-        same_items = (now.dataset_path, now.ids) == (asked.dataset_path.absolute(), asked.ids)
+        same_items = (now.dataset_path, now.ids, now.sample) == (
+            *(asked.dataset_path.absolute(), asked.ids, asked.sample),
+        )
         elsewhere = self._workspace.dataset is None or not same_items
         refused = isinstance(how, EngineError) and asked.resumes == number
         # Where a person turned to other items meanwhile, the page's own button would judge these.

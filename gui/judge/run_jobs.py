@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from engine.core.events import Preparing, RunEnded, followed
 from engine.core.run_setup import RunSetup
 from gui.judge.devices.device_jobs import Computing, blamed, computing
+from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.apart_jobs import worker
 from gui.work.lanes import Job, JobControl
 
@@ -87,7 +88,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         counting = forecast(made, store, control.cancel, setup.fresh)
         counted = followed(counting, control.report)
         settings, computes = made.settings, computing(setup, made, going_on)
-        notices = [*prepared.notices, counted.template_note]
+        notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
         estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
         memory = available_memory()
         return Planned(

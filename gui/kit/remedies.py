@@ -16,6 +16,7 @@ FIELDS = {
     Setting.KV_TYPE: "KV cache",
     Setting.LABELS: "Label values",
     Setting.PARTIAL: "Only items that all have",
+    Setting.SAMPLE: "Items at random",
     Setting.SHORTEN: "Shorten responses that do not fit",
     Setting.SHOTS: "Examples shown",
     Setting.WAYS: "Ways of asking",
@@ -36,6 +37,10 @@ IN_THE_WINDOW = Wording(
         Step.CHOOSE_JUDGED_DATASET: "As human labels, choose the dataset that was judged",
         Step.CHOOSE_RUN: "Choose a run on the Results page.",
         Step.CHOOSE_STORE: "Choose a run that is there",
+        Step.CHOOSE_SUBMISSION: (
+            "To judge it, open it with File > Open dataset; the labels of a judge are a submission, a .tsv"
+            " file. Human labels to compare with are chosen with “Choose labels…” on the page Compare."
+        ),
         Step.COPY_STORE: (
             "Copy its folder to a place where you may write, and let TIEBREAK_HOME name the folder above it;"
             " then start Tiebreak again."

@@ -169,7 +169,7 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
         if form is Form.CSV:
             write_results_csv(path, results, what.dataset, what.gold)
         elif form is Form.JSON:
-            write_json(path, {**as_json(results), "weighted_judge": _weights_json(what.wish)})
+            write_json(path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.wish)})
         else:
             submission = submission_of(results)
             write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())

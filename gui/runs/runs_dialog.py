@@ -37,6 +37,9 @@ from gui.work.lanes import Job, Lane, Task
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+
 _REST_MS = 700  # without a key before a note is stored
 _RESUME = "Go on with the run where it stopped; while another one is judged, in the queue"
 _LEAST = {NAME: 16, DATASET: 12, MODEL: 12}

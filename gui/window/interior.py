@@ -39,6 +39,7 @@ from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import OF_RUNS, SAVED
 from gui.window.about_dialog import AboutDialog
 from gui.window.check_dialog import CheckDialog
+from gui.window.dataset_opener import DatasetOpener
 from gui.window.frame import MainWindow
 from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
@@ -80,6 +81,7 @@ class Interior(QObject):
         self.compare = ComparePage(space)
         self.runs = RunDesk(space, self.judge, frame)
         self.submissions = SubmissionOpener(space, frame)
+        self.datasets = DatasetOpener(frame, self.dataset, self.compare)
         self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
         frame.setWindowIcon(window_icon())
         frame.fill(self.pages)
@@ -148,12 +150,12 @@ class Interior(QObject):
     def _menu_actions(self) -> MenuActions:
         frame, space = self.frame, self.workspace
         return MenuActions(
-            open_dataset=self.dataset.choose_file,
+            open_dataset=self.datasets.ask,
             open_submission=self.submissions.ask,
             check_submission=self._show_check,
-            open_demo=lambda: space.open_dataset(demo_dataset()),
+            open_demo=self.datasets.open_demo,
             recent_datasets=lambda: space.state.recent("datasets"),
-            open_recent=space.open_dataset,
+            open_recent=self.datasets.open,
             clear_recent=lambda: space.state.clear_recent("datasets"),
             exports=self.results.exports,
             show_runs=self.runs.show_runs,

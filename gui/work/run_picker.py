@@ -116,7 +116,7 @@ def _in_words(run: StoredRun, whole: bool = False) -> str:
     dataset, model = (
         name if whole else short_name(name) for name in (identity.dataset_path.name, identity.model_name)
     )
-    what = "chosen items" if identity.chosen else "items"
+    what = f"items ({identity.items_are})" if identity.items_are else "items"
     items = f"{run.judged:,} of {identity.items:,} {what}, {run.created.astimezone():%Y-%m-%d %H:%M}"
     if run.submitted:
         called = f" “{run.name if whole else short_name(run.name)}”" if run.name else ""

@@ -32,6 +32,7 @@ OPTIONS = Wording(
         Setting.KV_TYPE: "--kv-type",
         Setting.LABELS: "--labels",
         Setting.PARTIAL: "--partial",
+        Setting.SAMPLE: "--sample",
         Setting.SHORTEN: "--shorten",
         Setting.SHOTS: "--shots",
         Setting.WAYS: "--ways",
@@ -54,6 +55,7 @@ OPTIONS = Wording(
         Step.CHOOSE_JUDGED_DATASET: "Name the dataset that was judged",
         Step.CHOOSE_RUN: f"Name the id of a run: see {program()} runs",
         Step.CHOOSE_STORE: "Name the right store with --store",
+        Step.CHOOSE_SUBMISSION: "Choose a submission. If you gave both, are the two swapped?",
         Step.COPY_STORE: (
             "Copy it, with the files beside it that begin with its name, to a folder where you may write, and"
             " name the copy (--store); or name another file for the run store."

@@ -91,7 +91,7 @@ def _summary(run: StoredRun) -> list[str]:
     return [
         str(run.id),
         f"{run.created:%Y-%m-%d %H:%M}",
-        f"{run.judged}/{identity.items}{' chosen' if identity.chosen else ''}",
+        " ".join(filter(None, (f"{run.judged}/{identity.items}", identity.items_are))),
         f"submission, {mode}" if run.submitted else mode,
         identity.dataset_path.name,
         identity.model_name,

@@ -37,15 +37,19 @@ def check_outputs(options: argparse.Namespace, read: Mapping[str, Path]) -> None
     check_targets(written, read)
 
 
-def export_results(results: RunResults, out: Path | None, json_path: Path | None) -> None:
-    """Write a run's submission and its JSON, each where a path is given; then say so."""
+def export_results(
+    results: RunResults, out: Path | None, json_path: Path | None, dataset: Dataset | None
+) -> None:
+    """Write a run's submission and its JSON, with the dataset's other columns, each where a path is given;
+    then say so.
+    """
     if out:
         write_submission(out, submission_of(results))
     if json_path:
-        write_json(json_path, as_json(results))
+        write_json(json_path, as_json(results, dataset))
     if out:
         identity = results.run.identity
-        chosen = f" ({printable(identity.dataset_in_words)})" if identity.chosen else ""
+        chosen = f" ({printable(identity.dataset_in_words)})" if identity.items_are else ""
         print(f"Submission: {out}{chosen}")
     if json_path:
         print(f"Judgments: {json_path}")

@@ -1,4 +1,6 @@
-"""`judge --ids`: chosen items are a run of their own, which every other command finds again."""
+"""`judge --ids`, `--sample`: chosen and drawn items are a run of their own, which every other command finds
+again.
+"""
 
 import json
 import subprocess
@@ -191,3 +193,42 @@ def test_a_dataset_whose_chosen_items_were_changed_is_not_that_of_the_run(tmp_pa
     assert "without texts" not in run_here(*export).stderr
     moved.write_bytes(b"".join([lines[0], *lines[4:42]]))
     assert "does not hold the items of run 1" in run_here(*export).stderr
+
+
+def test_drawn_items_are_judged_and_named_wherever_the_run_is(tmp_path: Path) -> None:
+    out, store, report = tmp_path / "out.tsv", tmp_path / "runs.sqlite", tmp_path / "report.html"
+    words = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--criteria", "safety", "--store", store]
+    drawn = ["--sample", 8, "--seed", 5, "--sample-by", "overall_quality_preference"]
+    how = "evenly over overall_quality_preference, seed 5"
+    planned = run_here(*words, *drawn, "--plan")
+    assert f"demo-judge on 8 of 240 items of demo.tsv {how}:" in planned.stdout
+    assert "Items by overall_quality_preference: A: 2, B: 2, both_bad: 2, both_good: 2." in planned.stderr
+    judged = run_here(*words, *drawn, "--out", out, "--json", tmp_path / "run.json")
+    assert f"Submission: {out} (8 items of demo.tsv {how})" in judged.stdout
+    assert f"Run 1: 8 of 240 items of demo.tsv {how}" in judged.stdout
+    assert "judged already         8 of 8 in run 1" in run_here(*words, *drawn, "--plan").stdout
+    settings = json.loads((tmp_path / "run.json").read_text("utf-8"))["run"]["settings"]
+    assert settings["items_drawn"] == {"items": 8, "seed": 5, "by": "overall_quality_preference"}
+    assert f"8/8 {how}" in run_here("runs", "--store", store).stdout
+    assert f"items drawn            {how}" in run_here("runs", "show", 1, "--store", store).stdout
+    held = ["--gold", DEMO, "--partial", "--store", store]
+    assert run_here("report", 1, *held, "--out", report).returncode == 0
+    assert how in report.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--sample", 0], "The number of items to draw is 0."),
+        (["--sample", 4, "--seed", -1], "The seed that items are drawn by is -1."),
+        (["--sample", 4, "--items", 5], "--items and --sample both choose the items."),
+        (["--sample-by", "x"], "--sample-by needs the number of items."),
+        (["--sample", 4, "--sample-by", "x"], "demo.tsv has no column 'x'"),
+    ],
+)
+def test_a_sample_that_cannot_be_drawn_is_refused(
+    tmp_path: Path, options: list[object], problem: str
+) -> None:
+    refused = run_here("judge", DEMO, "--model", "demo", "--out", tmp_path / "x.tsv", *options)
+    assert refused.returncode == 2
+    assert problem in refused.stderr

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from engine.core.formatting import visible
@@ -67,8 +68,12 @@ def test_a_foreign_dataset_is_judged_and_measured_by_its_columns(tmp_path: Path)
     exported = run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store, *others)
     assert "pandalm.json does not hold the items of run 1" in exported.stderr
     assert "without texts and human labels" in exported.stderr
-    run_here("runs", "export", 1, "--csv", tmp_path / "x.csv", "--store", store, *words)
+    both = ["--csv", tmp_path / "x.csv", "--json", tmp_path / "x.json"]
+    run_here("runs", "export", 1, *both, "--store", store, *words)
     assert "Answer in one sentence." in (tmp_path / "x.csv").read_text(encoding="utf-8")
+    assert set(pd.read_csv(tmp_path / "x.csv")["cmp_key"]) == {"opt-7b_pythia-6.9b"}
+    items = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["items"]
+    assert {item["other_columns"]["cmp_key"] for item in items} == {"opt-7b_pythia-6.9b"}
 
 
 @pytest.mark.usefixtures("demo_tried")

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ import pytest
 from engine.core.errors import SetupError
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
+from tests.commands import run_here
 from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.commands.in_process import COMMANDS, Command
+from tests.engine.commands.in_process import COMMANDS, Command, row
 
 
 @pytest.fixture
@@ -70,6 +73,30 @@ def test_weigh_and_compare_divide_the_items(
     assert set(slices) == {"run 1", "submission.tsv"}
 
 
+def test_weigh_divides_items_without_human_labels(
+    sliced_gold: Path, demo_store: Path, tmp_path: Path
+) -> None:
+    """The dataset of the run itself, where no other is named; a table without labels for a submission."""
+    rows = [line.split("\t") for line in sliced_gold.read_text("utf-8").splitlines()]
+    bare, file = tmp_path / "bare.tsv", tmp_path / "weighed.json"
+    bare.write_text("".join("\t".join((*cells[:4], cells[-1])) + "\n" for cells in rows), "utf-8")
+    store = Path(shutil.copy(demo_store, tmp_path / "bare.sqlite"))
+    with closing(sqlite3.connect(store)) as opened, opened:
+        opened.execute("UPDATE run SET dataset_path = ?", (str(bare),))
+    submission = demo_store.with_name("submission.tsv")
+    for words in (["1"], ["1", "--gold", bare], [submission, "--gold", bare]):
+        given = ["weigh", *words, "--by", "kind", "--json", file, "--store", store]
+        done = run_here(*given)
+        assert done.returncode == 0, done.stderr
+        assert "A wins" in done.stdout
+        assert "as people" not in done.stdout
+        assert ("bare.tsv has no human overall label" in done.stderr) == ("--gold" in words)
+        [found] = json.loads(file.read_text("utf-8"))["slices"]
+        assert sum(part["items"] for part in found["slices"]) == ITEMS
+        one = run_here(*given, "--slice", "kind=chat")
+        assert row(one.stdout, "comparisons")[-1] == str(sum(cells[-1] == "chat" for cells in rows))
+
+
 def test_commands_divide_the_items_by_the_tags_of_people(
     demo_gold: Path, demo_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,13 +144,15 @@ def test_a_report_has_a_section_by_slice(command: Command, sliced_gold: Path, tm
         (("evaluate", "1", "--by", "kid"), "cannot be divided by 'kid'"),
         (("evaluate", "1", "--by", "tag"), "No item of sliced.tsv has a tag."),
         (("evaluate", "1", "--slice", "kind=chad"), "no item with kind = 'chad'"),
-        (("weigh", "1", "--by", "kind"), "--by and --slice need the dataset of the items."),
+        (("weigh", "1", "--by", "kind"), "gold.tsv cannot be divided by 'kind'"),
+        (("weigh", "x.tsv", "--by", "kind"), "--by and --slice need the dataset of the items."),
     ],
 )
 def test_a_slice_that_is_not_there_is_said_before_anything_is_measured(
     sliced_gold: Path, demo_store: Path, words: tuple[str, ...], says: str
 ) -> None:
     gold = () if words[0] == "weigh" else ("--gold", str(sliced_gold))
+    words = tuple(str(demo_store.with_name("submission.tsv")) if word == "x.tsv" else word for word in words)
     options = COMMANDS[words[0]].parser().parse_args([*words[1:], *gold, "--store", str(demo_store)])
     with pytest.raises(SetupError) as error:
         COMMANDS[words[0]].run(options)

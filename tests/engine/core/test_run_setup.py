@@ -9,6 +9,7 @@ import pytest
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.item_sample import ItemSample
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.core.run_setup import RunSetup, orders_in_words
 from engine.core.settings import ExampleChoice, KvType, Mode
@@ -22,6 +23,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         dataset_path=Path("/data/a b.tsv"),
         model_path=Path("m.gguf"),
         items=5,
+        sample=ItemSample(40, 3, "subset"),
         ids=("3", "a b", "'"),
         mode=Mode.LABELS,
         both_orders=False,
@@ -62,6 +64,11 @@ def test_a_setup_is_the_same_after_json() -> None:
         },
         {"context": -5, "threads": True, "temperature": "hot", "seed": 2**40, "shorten": "yes"},
         {"ids": "17", "resumes": 0},
+        {"sample": {"items": 0, "seed": 0, "by": ""}},
+        {"sample": {"items": 4, "seed": 2**31, "by": ""}},
+        {"sample": {"items": True, "seed": 0, "by": ""}},
+        {"sample": {"items": 4, "seed": 0, "by": None}},
+        {"sample": [4, 0, ""]},
         {"ids": ["3", 17]},
         {"columns": {"columns": {"instruction": 3}}},
         {"second_order_below": 1.5},

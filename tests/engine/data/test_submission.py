@@ -7,9 +7,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.cell_safety import unsafe_explanation, unwritable_ids
 from engine.core.errors import InputError, SetupError
 from engine.core.items import PREFERENCES, Prediction, Preference
+from engine.core.remedies import Remedy
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import (
@@ -228,9 +230,11 @@ def test_a_submission_is_tsv_and_nothing_else(tmp_path: Path, name: str, data: s
 def test_a_dataset_is_told_from_a_submission(dataset: Dataset, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x.{suffix}"
     dataset.table.to_pandas().to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
-    with pytest.raises(InputError, match=r"looks like a dataset.*\n.*are the two swapped\?") as caught:
+    with pytest.raises(InputError, match="looks like a dataset of pairs") as caught:
         read_submission(path)
     assert len(caught.value.problems) == 1
+    assert isinstance(caught.value.remedy, Remedy)
+    assert OPTIONS.of(caught.value.remedy).endswith("are the two swapped?")
 
 
 @pytest.mark.parametrize("explanation", ["because", None])

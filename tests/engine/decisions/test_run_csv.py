@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from engine.core.errors import SetupError
@@ -170,3 +171,20 @@ def test_human_labels_are_those_of_the_chosen_dataset(tmp_path: Path) -> None:
         found = read(tmp_path / "x.csv")
         assert found["human_preference"].tolist() == ["both_good", ""]
         assert found["instruction"].tolist() == ["question 1", "question 2"]
+
+
+def test_other_columns_stand_beside_under_names_of_their_own(tmp_path: Path) -> None:
+    names = ("cmp_key", "run", "dataset_run", "instruction ", "", 'a "b",\n', "=1+1", "note")
+    others = pa.table({name: [f"{name} {text}" for text in AWKWARD] for name in names})
+    gold = replace(dataset({"safety": [A] * len(AWKWARD)}), others=others)
+    results = run_of(tmp_path, gold, safety=[SURE_A] * len(AWKWARD))
+    found = written(tmp_path, results, gold)
+    assert tuple(found.columns) == (
+        *(*RUN_COLUMNS, *DATASET_COLUMNS),
+        *("cmp_key", "dataset_dataset_run", "dataset_run", "dataset_instruction "),
+        *("dataset_", 'a "b",\n', "=1+1", "dataset_note"),
+    )
+    for name, shown in zip(names, found.columns[-len(names) :], strict=True):
+        assert found[shown].tolist() == others[name].to_pylist()
+    fewer = written(tmp_path, results, with_texts(gold, output_a=["x"] * len(AWKWARD)))
+    assert set(fewer["cmp_key"]) == {""}

@@ -1,8 +1,10 @@
 """A run's results with overrides: labels and explanations in force, counts, submission, scores, JSON."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from engine.core.items import Prediction
@@ -87,6 +89,17 @@ def test_json_holds_both_the_model_and_the_person(tmp_path: Path) -> None:
     assert first["override"]["created"].endswith("+00:00")
     assert second["override"] is None
     assert (third["unscored"], third["override"]["explanation"]) == ("too long", "Both harm.")
+
+
+def test_json_holds_the_other_columns_of_the_dataset(tmp_path: Path) -> None:
+    results = results_of(tmp_path, [])
+    others = pa.table({"cmp_key": ["a", "=1+1", "\u202e", ""], "judgments": list("abcd")})
+    labelled = replace(FOUR_ITEMS, others=others)
+    items = as_json(results, labelled)["items"]
+    assert [item["other_columns"] for item in items] == others.to_pylist()
+    assert items[0]["judgments"].keys() == {"safety"}
+    assert as_json(results)["items"][0]["other_columns"] is None
+    assert as_json(results, FOUR_ITEMS)["items"][0]["other_columns"] == {}
 
 
 def test_json_holds_what_the_model_wrote_for_every_label(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, followed
+from engine.core.item_sample import ItemSample
 from engine.core.items import Order, Way
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.core.run_setup import RunSetup
@@ -140,7 +141,7 @@ def test_notices_are_told_before_the_model_is_checked(tmp_path: Path) -> None:
 def test_a_model_without_a_chat_template_is_noticed(small_model: Callable[[str], Path]) -> None:
     assert prepared(SETUP).notices == ()
     (notice,) = prepared(replace(SETUP, model_path=small_model("no_template"))).notices
-    assert "no_template: no chat template: plain text is used" in notice
+    assert "no_template: no chat template: plain text is used" in str(notice)
 
 
 @pytest.mark.parametrize("items", [None, 4, 10_000])
@@ -227,6 +228,50 @@ def test_a_run_of_chosen_items_does_not_go_on_with_others(tmp_path: Path) -> Non
         with pytest.raises(SetupError) as caught:
             prepared(replace(CHOSEN, ids=("3", "17", "21")), resumed=run)
         assert "Not as when it began: the items of demo.tsv." in caught.value.problem
+
+
+DRAWN = replace(SETUP, items=None, sample=ItemSample(12, 3))
+
+
+def test_drawn_items_are_a_run_that_says_how_they_were_drawn() -> None:
+    made = prepared(DRAWN)
+    identity = made.plan.identity()
+    assert identity.chosen == tuple(made.plan.dataset.ids)
+    assert identity.sample == DRAWN.sample
+    assert identity.dataset_in_words == "12 items of demo.tsv at random, seed 3"
+    assert made.notices == ("demo.tsv: 12 of 240 items are drawn at random, seed 3.",)
+    assert prepared(replace(DRAWN, sample=ItemSample(12, 4))).plan.identity().key != identity.key
+    listed = prepared(replace(SETUP, items=None, ids=identity.chosen)).plan.identity()
+    assert (listed.key, listed.sample) == (identity.key, None)  # the same items are the same run
+
+
+def test_all_items_are_no_sample() -> None:
+    everything = prepared(replace(DRAWN, sample=ItemSample(240))).plan.identity()
+    assert everything == prepared(replace(SETUP, items=None)).plan.identity()
+
+
+def test_a_run_of_drawn_items_goes_on_with_these_where_its_file_has_grown(tmp_path: Path) -> None:
+    path = tmp_path / "data.tsv"
+    lines = demo_dataset().read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:101]))
+    setup = replace(DRAWN, dataset_path=path)
+    with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
+        path.write_bytes(b"".join(lines))
+        assert prepared(setup).plan.identity().key != run.identity.key
+        now = prepared(setup, resumed=run).plan.identity()
+        assert (now.key, now.sample) == (run.identity.key, DRAWN.sample)
+        with pytest.raises(SetupError, match="Not as when it began: the items of"):
+            prepared(replace(setup, sample=ItemSample(12, 4)), resumed=run)
+
+
+def test_the_first_items_of_a_sorted_file_are_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "sorted.tsv"
+    head, *lines = demo_dataset().read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([head, *sorted(lines, key=lambda line: line.split(b"\t")[-2])]))
+    setup = replace(SETUP, dataset_path=path, items=40)
+    (notice,) = prepared(setup).notices
+    assert "sorted.tsv seems to be sorted: overall quality is A in 100.0 %" in OPTIONS.of(notice)
+    assert prepared(replace(setup, items=None)).notices == ()
 
 
 def test_another_dataset_at_hand_is_let_lie(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
+from tests.engine.data.test_single_outputs import ROWS
 from tests.gui.compare.steps import Save, cells, choose, compare, differences, press
 
 
@@ -114,13 +115,79 @@ def test_all_problems_of_a_bad_submission_are_listed(
 ) -> None:
     bad = save("bad.tsv", b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n")
     choose(qtbot, page, demo_gold, bad)
-    problem = compare(qtbot, page)
-    assert "bad.tsv: 3 problems" in problem
-    assert "'<b>A</b>'" in problem
+    assert "bad.tsv: 3 problems" in page.notice.text
+    assert "'<b>A</b>'" in page.notice.text
+    assert page.choosing.systems.all_files == ()
+
+
+PAIRS = b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("pairs.tsv", PAIRS, ("a dataset of pairs", "To judge it, open it with File > Open dataset")),
+        ("x.csv", b"prompt,chosen,rejected\nWhat?,This.,That.\n", ("a dataset of pairs", "To judge it")),
+        ("x.json", json.dumps(ROWS).encode(), ("the outputs of one system (m)", "Tiebreak judges pairs")),
+        ("x.tsv", b"id\tsafety_preference\nx1\tA\nx2\tB\n", ("other items: its 2 ids are not in", "labels")),
+        ("x.tsv", b"id\twit_preference\n1\tA\n2\tB\n", ("other criteria (wit): gold.tsv has", "labels")),
+        ("x.tsv", b"id\tnote\n1\tA\n", ("no column names a criterion",)),
+        ("x.gguf", b"GGUF", ("is a model",)),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_when_it_is_added(
+    qtbot: QtBot,
+    page: ComparePage,
+    demo_gold: Path,
+    save: Save,
+    name: str,
+    data: bytes,
+    says: tuple[str, ...],
+) -> None:
+    choose(qtbot, page, demo_gold)
+    with qtbot.waitSignal(page.choosing.refused):
+        page.choosing.add_files([save(name, data)])
+    assert all(text in page.notice.text for text in says)
+    assert page.choosing.systems.all_files == ()
+
+
+def test_what_does_not_fit_after_a_restart_is_named_and_not_ticked(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path, save: Save
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    save(worse.name, PAIRS)
+    again = ComparePage(space)
+    qtbot.addWidget(again)
+    again.show()
+    again.entered()
+    view = again.choosing.systems.view
+    qtbot.waitUntil(lambda: view.item(view.count() - 1).text() == "worse.tsv (does not fit)")
+    assert again.choosing.choice.files == ()
+    assert "worse.tsv: looks like a dataset of pairs" in again.choosing.systems._gone.text()
+    assert again.needs.text().startswith("Tick one more system")
+
+
+def test_the_main_button_stays_where_it_is(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path
+) -> None:
+    def place() -> tuple[int, int, int]:
+        button = page.choosing.compare_button
+        corner = button.mapTo(page, button.rect().topLeft())
+        return corner.x(), corner.y(), button.width()
+
+    before = place()
+    choose(qtbot, page, demo_gold, worse)
+    assert place() == before
+    assert compare(qtbot, page) == ""
+    assert place() == before
+    press(page.choosing.systems.view, Qt.Key.Key_Space)
+    assert page.choosing._lacking.isVisible()
+    assert place() == before
 
 
 def test_a_file_is_listed_once(qtbot: QtBot, page: ComparePage, space: Workspace, worse: Path) -> None:
-    page.choosing.add_files([worse])
+    with qtbot.waitSignal(page.choosing.systems.changed):
+        page.choosing.add_files([worse])
     with qtbot.waitSignal(space.note) as note:
         page.choosing.add_files([worse.parent / "." / worse.name])
     assert note.args == ["In the list already: worse.tsv"]
@@ -250,7 +317,7 @@ def test_hostile_texts_are_shown_as_text(
     assert table.headerData(4, Qt.Orientation.Horizontal) == "<b>&\\u202e.tsv"
 
 
-def test_dropped_submissions_are_added(page: ComparePage, worse: Path) -> None:
+def test_dropped_submissions_are_added(qtbot: QtBot, page: ComparePage, worse: Path) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(worse))])
     drop = QDropEvent(
@@ -262,7 +329,7 @@ def test_dropped_submissions_are_added(page: ComparePage, worse: Path) -> None:
     )
     page.dropEvent(drop)
     assert drop.isAccepted()
-    assert page.choosing.choice.files == (worse,)
+    qtbot.waitUntil(lambda: page.choosing.choice.files == (worse,))
 
 
 def test_no_key_of_the_page_is_another_s_or_a_menu_s(page: ComparePage) -> None:

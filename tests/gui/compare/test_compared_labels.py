@@ -79,7 +79,8 @@ def test_the_shown_run_and_what_is_joined_by_ids_are_named(
     assert page.choosing.systems.view.item(0).text().startswith("Run 1 (shown): demo-judge")
     assert page.choosing.choice.runs == (1,)  # nobody has chosen yet
     assert space.state.record("compare") == {}
-    page.choosing.add_files([worse])
+    with qtbot.waitSignal(page.choosing.systems.changed):
+        page.choosing.add_files([worse])
     assert compare(qtbot, page) == ""
     assert "30 of 30 ids of worse.tsv are in gold.tsv." in page.view.notes.text()
     assert "of run 1 are in" not in page.view.notes.text()
@@ -101,7 +102,8 @@ def test_other_texts_under_the_same_ids_are_refused(
 def test_a_choice_that_was_made_does_not_follow_the_shown_run(
     qtbot: QtBot, page: ComparePage, space: Workspace, worse: Path
 ) -> None:
-    page.choosing.add_files([worse])
+    with qtbot.waitSignal(page.choosing.systems.changed):
+        page.choosing.add_files([worse])
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
     assert page.choosing.choice.runs == ()

@@ -333,6 +333,32 @@ def test_a_search_ends_a_selection(qtbot: QtBot, opened: DatasetPage) -> None:
     assert len(opened.items.selected.rows) == 1
 
 
+def test_what_is_listed_is_counted_and_handed_on_to_be_judged(qtbot: QtBot, opened: DatasetPage) -> None:
+    search(qtbot, opened, "rain")
+    listed = sorted(map(int, ids(opened)))
+    assert 1 < len(listed) < 240
+    assert opened.judge_button.text() == f"Judge these {len(listed)} items"
+    labelled = f"{len(listed)} labelled of {len(listed)} listed items"
+    qtbot.waitUntil(lambda: labelled in text_of(opened.summary))
+    assert "240 items" in text_of(opened.summary)
+    assert f"Median length in characters of {len(listed)} listed items" in text_of(opened.summary)
+    bars = [bar for bar in opened.summary.findChildren(ShareBar) if bar.isVisible()]
+    dataset = opened.workspace.dataset
+    assert dataset is not None
+    safe = sum(dataset[item - 1].gold["safety"].preference == "both_good" for item in listed)
+    assert f"both good {safe}" in next(text for bar in bars if (text := bar.accessibleName())[:6] == "Safety")
+    with qtbot.waitSignal(opened.workspace.items_wanted) as wanted:
+        opened.judge_button.click()
+    assert wanted.args == [demo_dataset(), tuple(map(str, listed)), None]
+    search(qtbot, opened, "zzzz")
+    assert not opened.judge_button.isEnabled()
+    qtbot.waitUntil(lambda: "0 labelled of 0 listed items" in text_of(opened.summary))
+    search(qtbot, opened, "")
+    qtbot.waitUntil(lambda: "240 labelled\n" in text_of(opened.summary))
+    with qtbot.waitSignal(opened.workspace.page_wanted):
+        opened.judge_button.click()
+
+
 # Other columns
 
 

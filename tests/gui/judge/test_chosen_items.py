@@ -1,4 +1,4 @@
-"""The Judge page with chosen items: what it describes, runs, resumes and lets go."""
+"""The Judge page with chosen and drawn items: what it describes, runs, resumes and lets go."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QComboBox, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.core.item_sample import ItemSample
 from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
@@ -60,7 +61,7 @@ def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
 def test_chosen_items_are_named_in_the_order_of_the_file_and_planned_alone(ready: JudgePage) -> None:
     assert "Only 4 chosen items of gold.tsv (3, 5, 17, …)" in text_of(ready.dataset_line)
     assert "4 items x 5 criteria x both orders = 40" in text_of(ready.plan_panel)
-    assert not ready.dataset_line._part.isVisible()
+    assert not ready.dataset_line.part.isVisible()
 
 
 def test_a_run_of_chosen_items_is_shown_and_can_be_judged_again(qtbot: QtBot, ready: JudgePage) -> None:
@@ -176,3 +177,69 @@ def test_long_and_hostile_names_and_ids_widen_nothing(
     assert "n" * 300 not in shown
     assert "<b>" not in page.dataset_line._chosen.toolTip()
     assert page.dataset_line.minimumSizeHint().width() < 500
+
+
+def field(page: JudgePage, kind: type[QWidget], name: str) -> QWidget:
+    return next(found for found in page.findChildren(kind) if found.accessibleName() == name)
+
+
+def choose_way(page: JudgePage, text: str) -> None:
+    ways = field(page, QComboBox, "Which items to judge")
+    assert isinstance(ways, QComboBox)
+    ways.setCurrentText(text)
+
+
+def set_number(page: JudgePage, name: str, value: int) -> None:
+    number = field(page, QSpinBox, name)
+    assert isinstance(number, QSpinBox)
+    assert number.isVisible()
+    number.setValue(value)
+
+
+def test_items_are_drawn_and_the_run_goes_on_with_them(
+    qtbot: QtBot, page: JudgePage, demo_gold: Path
+) -> None:
+    page.settings.show_setup(replace(usual_setup(), criteria=("safety",), threads=1))
+    choose(qtbot, page, demo_gold, ())
+    choose_way(page, "Evenly over a column")
+    columns = field(page, QComboBox, "The column over whose values items are drawn evenly")
+    assert isinstance(columns, QComboBox)
+    columns.setCurrentText("human label: overall quality")
+    set_number(page, "How many items to judge", 8)
+    set_number(page, "Seed of the draw", 5)
+    sample = ItemSample(8, 5, "overall_quality_preference")
+    assert page.setup().sample == sample
+    said = "gold.tsv: 8 of 30 items are drawn evenly over overall_quality_preference, seed 5."
+    qtbot.waitUntil(lambda: said in text_of(page.plan_panel), timeout=A_WHILE)
+    run_until_two(qtbot, page)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.stop()
+    again = new_page(qtbot, page.workspace)
+    assert "of 8 items of gold.tsv evenly over overall_quality_preference, seed 5" in again.banner.text
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+        again.banner._resume()
+    assert again.setup().sample == sample
+    with RunStore(again.workspace.store_path) as store:
+        (run,) = store.runs()
+    assert (run.complete, run.identity.items, run.identity.sample) == (True, 8, sample)
+    choose_way(again, "All items")
+    assert (again.setup().sample, again.setup().items) == (None, None)
+
+
+def test_the_first_items_of_a_sorted_file_are_named_with_the_field_to_change(
+    qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
+) -> None:
+    rows = "".join(f"{place}\tq\ta\tb\t{'AB'[place >= 60]}\n" for place in range(120))
+    head = "id\tinstruction\toutput_a\toutput_b\tsafety_preference\n"
+    choose(qtbot, page, save("sorted.tsv", (head + rows).encode()), ())
+    choose_way(page, "Only the first")
+    set_number(page, "How many items to judge", 40)
+    said = (
+        "sorted.tsv seems to be sorted: safety is A in 100.0 % of the first 40 items, and in 50.0 % of all."
+    )
+    qtbot.waitUntil(lambda: said in text_of(page.plan_panel), timeout=A_WHILE)
+    assert "Draw them instead: “Items at random”: 40." in text_of(page.plan_panel)
+    choose_way(page, "Items at random")
+    assert page.setup().sample == ItemSample(40)
+    qtbot.waitUntil(lambda: "are drawn at random, seed 0." in text_of(page.plan_panel), timeout=A_WHILE)
+    assert said not in text_of(page.plan_panel)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import EngineBug, SetupError
@@ -179,6 +180,42 @@ def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
     qtbot.waitUntil(lambda: interior.judge.setup().ids == ("3", "7"), timeout=A_WHILE)
     assert interior.judge.setup().dataset_path == demo_gold
     assert not interior.run_control.running
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        (PageName.COMPARE, PageName.DATASET),
+        (PageName.JUDGE, PageName.JUDGE),
+    ],
+)
+def test_a_dataset_of_the_menu_is_opened_where_it_is_seen(
+    opened: Opened, qtbot: QtBot, demo_gold: Path, page: PageName, shown: PageName
+) -> None:
+    interior = opened()
+    qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
+    interior.frame.show_page(page)
+    QTest.keyClick(interior.frame, Qt.Key.Key_O, Qt.KeyboardModifier.ControlModifier)
+    dialog = interior.frame.findChild(QFileDialog)
+    assert dialog is not None
+    assert dialog.isVisible()
+    with qtbot.waitSignal(interior.workspace.dataset_changed, timeout=A_WHILE):
+        dialog.fileSelected.emit(str(demo_gold))
+    dialog.close()
+    assert interior.frame.page is shown
+
+
+def test_on_compare_a_submission_of_the_menu_is_one_more_system(
+    opened: Opened, qtbot: QtBot, demo_gold: Path, demo_store: Path
+) -> None:
+    interior, submission = opened(demo_gold), demo_store.with_name("submission.tsv")
+    qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
+    interior.frame.show_page(PageName.COMPARE)
+    interior.datasets.open_file(submission)
+    qtbot.waitUntil(lambda: interior.compare.choosing.choice.files == (submission,), timeout=A_WHILE)
+    assert interior.frame.page is PageName.COMPARE
+    assert interior.workspace.dataset is not None
+    assert interior.workspace.dataset.path == demo_gold
 
 
 def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
