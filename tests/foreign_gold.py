@@ -31,7 +31,7 @@ def foreign_gold(gold: Path, folder: Path, labels: Mapping[str, str] = LABELS) -
         writer = csv.writer(file)
         writer.writerow(["uid", "prompt", "response_a", "response_b", "winner"])
         for item in load_dataset(gold):
-            label = item.gold["overall_quality"].preference
+            label = item.gold["overall_quality"].label
             written = "" if label is None else labels[label.value]
             writer.writerow([item.id, item.instruction, item.output_a, item.output_b, written])
     return path

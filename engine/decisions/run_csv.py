@@ -154,7 +154,7 @@ def _dataset_cells(item: Item | None, criterion: str) -> tuple[str, ...]:
     if item is None:
         return _EMPTY * len(DATASET_COLUMNS)
     gold = item.gold.get(criterion)
-    human = (gold.preference or "", gold.explanation or "") if gold else _EMPTY * 2
+    human = (gold.label or "", gold.explanation or "") if gold else _EMPTY * 2
     return item.instruction, item.output_a, item.output_b, *human
 
 

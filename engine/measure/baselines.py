@@ -6,7 +6,7 @@ Knows: pairs and folds. Does not know: systems, files.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.core.items import PREFERENCES, Item, Preference
+from engine.core.items import PREFERENCES, Item, Preference, agreeing
 from engine.measure.accuracy import most_frequent_label, share_right
 from engine.measure.folds import LEAST_GROUPS, grouped_folds
 from engine.measure.matching import Pair
@@ -18,7 +18,7 @@ class Baselines:
 
     `most_frequent`: cross-validated, each item is given the most frequent label of the other folds; None
     for a single instruction. `longer`: the response with more characters, A where they are equal. `random`:
-    what guessing among the four labels reaches on average.
+    what guessing among the four labels reaches on average: two of them agree with a `tie`.
     """
 
     most_frequent: float | None
@@ -29,12 +29,13 @@ class Baselines:
 
 def baselines(pairs: Sequence[Pair]) -> Baselines:
     """The baselines on these pairs, of which there is at least one."""
-    gold = [pair.gold.preference for pair in pairs]
+    gold = [pair.gold.label for pair in pairs]
     guessed = most_frequent_by_fold(pairs)
     return Baselines(
         most_frequent=share_right(guessed, gold) if guessed else None,
         always_a=share_right([Preference.A] * len(gold), gold),
         longer=share_right([longer_response(pair.item) or Preference.A for pair in pairs], gold),
+        random=sum(len(agreeing(label)) for label in gold if label) / (len(PREFERENCES) * len(gold)),
     )
 
 
@@ -45,7 +46,7 @@ def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:
         return []
     guessed: list[Preference | None] = [None] * len(pairs)
     for train, test in grouped_folds(groups):
-        labels = [pairs[index].gold.preference for index in train]
+        labels = [pairs[index].gold.label for index in train]
         label = most_frequent_label([label for label in labels if label is not None])
         for index in test:
             guessed[index] = label

@@ -197,7 +197,7 @@ def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> list[Pair]
     pairs = []
     for item in shared:
         gold = item.gold.get(criterion)
-        if gold is not None and gold.preference is not None:
+        if gold is not None and gold.label is not None:
             place = (criterion, item.id)
             prediction = system.rows[item.id].predictions[criterion]
             judgment, override = system.judgments.get(place), system.overrides.get(place)

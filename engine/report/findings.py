@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from engine.calibrate.cross_validation import ReliabilityBin
 from engine.calibrate.order_margin import MarginReport
 from engine.core.formatting import counted, percent, words
-from engine.core.items import PREFERENCES
+from engine.core.items import PREFERENCES, Tie, agreeing
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched
@@ -44,8 +44,21 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
     yield f"Unscored: {_of(unscored, labelled, 'judgments')}; each counts as wrong."
 
 
+def ties_in_words(matched: Matched) -> str:
+    """A sentence on human ties of which nobody said more; empty where there are none."""
+    ties = sum(pair.gold.label is Tie.TIE for pairs in matched.pairs.values() for pair in pairs)
+    if not ties:
+        return ""
+    return (
+        f"{counted(ties, 'human label says', 'human labels say')} tie, and not whether both responses are"
+        " good or bad: both_good and both_bad count as right there."
+    )
+
+
 def caveats(matched: Matched) -> Iterator[str]:
     """What keeps the numbers from being the whole truth."""
+    if ties := ties_in_words(matched):
+        yield ties
     if matched.joined:
         yield matched.joined
     if matched.missing or matched.extra:
@@ -111,8 +124,11 @@ def figure_in_words(
 
 
 def _confusion_inwords(measures: LabelMeasures) -> str:
-    rows = zip(PREFERENCES, measures.confusion, strict=True)
-    parts = [f"{label} {row[PREFERENCES.index(label)]:,} of {sum(row):,}" for label, row in rows if sum(row)]
+    parts = [
+        f"{label} {sum(row[PREFERENCES.index(right)] for right in agreeing(label)):,} of {sum(row):,}"
+        for label, row in measures.confusion.items()
+        if sum(row)
+    ]
     return f"{words(measures.criterion)}: agreed on {', '.join(parts)}"
 
 

@@ -3,6 +3,7 @@
 Knows: how items are found and counted for the page. Does not know: windows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.data.dataset_summary import Summary
     from engine.data.item_search import Rows
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a dataset holds, in numbers, and how far its annotators agree, in sentences."""
+
+    summary: "Summary"
+    agreement: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -58,12 +67,18 @@ def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
     return work
 
 
-def summary(dataset: "Dataset") -> "Job[Summary]":
+def summary(dataset: "Dataset") -> Job[Counted]:
     """What a dataset holds, in numbers."""
 
-    def work(_control: JobControl) -> "Summary":
+    def work(_control: JobControl) -> Counted:
         from engine.data.dataset_summary import summary_of
 
-        return summary_of(dataset)
+        if not dataset.annotators:
+            return Counted(summary_of(dataset))
+        from engine.measure.people_agreement import annotator_agreement
+        from engine.report.people_tables import among_in_words
+
+        agreement = annotator_agreement(dataset)
+        return Counted(summary_of(dataset), among_in_words(agreement) if agreement else ())
 
     return work

@@ -62,7 +62,7 @@ class TestWithoutInformation:
         dataset = load_dataset(shared_data / "eloquent" / "validation.tsv")
         rng = np.random.default_rng(0)
         for name in dataset.criteria:
-            gold = [(item.instruction, item.gold[name].preference) for item in dataset if name in item.gold]
+            gold = [(item.instruction, item.gold[name].label) for item in dataset if name in item.gold]
             labels = np.array([PREFERENCES.index(label) for _, label in gold if label])
             groups = [instruction for instruction, label in gold if label]
             for _ in range(3):
@@ -235,9 +235,9 @@ class TestWrongArguments:
         with pytest.raises(ValueError, match="groups"):
             fit_calibration(np.zeros((rows, 4)), np.zeros(labels, int), range(groups))
 
-    @pytest.mark.parametrize("label", [-1, 4])
+    @pytest.mark.parametrize("label", [-1, 5])
     def test_labels_are_places(self, label: int) -> None:
-        with pytest.raises(ValueError, match="places in PREFERENCES"):
+        with pytest.raises(ValueError, match="places in HUMAN_LABELS"):
             fit_calibration(np.zeros((2, 4)), np.array([0, label]), range(2))
 
 

@@ -219,9 +219,8 @@ def test_the_hash_follows_the_order_of_items(save: SaveRows) -> None:
         ("Both good", "the nearest is 'both_good'"),
         ("both-bad", "the nearest is 'both_bad'"),
         ("bothgood", "the nearest is 'both_good'"),
-        ("tie", "labels are A, B, both_good, both_bad"),
-        ("NA", "labels are A, B, both_good, both_bad"),
-        ("\x1b[31m", "labels are A, B, both_good, both_bad"),
+        ("NA", "labels are A, B, both_good, both_bad, tie"),
+        ("\x1b[31m", "labels are A, B, both_good, both_bad, tie"),
     ],
 )
 def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, hint: str) -> None:
@@ -250,7 +249,7 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
             'id,instruction,output_a,output_b,safety_preference\n"",,,,A\n1,"\n",,,C\n1,,\n2,,,,b\n',
             [
                 "line 2, id: the id is empty.",
-                "line 3, safety_preference: unknown label 'C'; labels are A, B, both_good, both_bad.",
+                "line 3, safety_preference: unknown label 'C'; labels are A, B, both_good, both_bad, tie.",
                 "line 5: cells found: 3; the header has 5.",
                 "line 6, safety_preference: unknown label 'b'; the nearest is 'B'.",
             ],
@@ -372,7 +371,7 @@ def test_the_official_development_set_is_the_same_in_every_format(shared_data: P
 def test_the_official_development_set_is_labelled_throughout(shared_data: Path) -> None:
     dataset: Dataset = load_dataset(shared_data / "eloquent" / "validation.tsv")
     assert dataset.criteria == ELOQUENT.names
-    assert all(gold.preference and gold.explanation for item in dataset for gold in item.gold.values())
+    assert all(gold.label and gold.explanation for item in dataset for gold in item.gold.values())
     assert dataset.texts("safety_preference").to_pylist().count("both_good") == 96
 
 

@@ -52,7 +52,7 @@ def test_columns_that_are_not_named_are_those_of_our_names(tmp_path: Path) -> No
         "x": 1,
     }
     dataset = load_dataset(lines(tmp_path / "x.jsonl", record), columns=ColumnMap.of({"id": "uid"}))
-    assert dataset[0].gold["safety"].preference is Preference.A
+    assert dataset[0].gold["safety"].label is Preference.A
     assert dataset.table.column_names == ["id", "instruction", "output_a", "output_b", "safety_preference"]
     assert any("'x'" in notice for notice in dataset.notices)
     assert not any("'uid'" in notice for notice in dataset.notices if "ignored" in notice)
@@ -72,7 +72,7 @@ def test_the_better_response_is_not_always_in_one_place_and_always_labelled(tmp_
     first = [item.output_a.startswith("good") for item in dataset]
     assert 70 < sum(first) < 130
     for item, good_is_first in zip(dataset, first, strict=True):
-        better = item.gold["overall_quality"].preference
+        better = item.gold["overall_quality"].label
         assert better is (Preference.A if good_is_first else Preference.B)
     again = load_dataset(tmp_path / "x.jsonl", columns=RANKED)
     assert again.hash == dataset.hash
@@ -136,7 +136,7 @@ def test_problems_name_the_columns_of_the_file(tmp_path: Path) -> None:
         "line 2, w: unknown label 'best'.",
         "line 3: no 'two'.",
     )
-    assert "label values: best=A,left=A" in str(caught.value.remedy)
+    assert "'best' (1 time): label values: best=…,left=A" in str(caught.value.remedy)
 
 
 def test_repeated_ids_offer_to_number_the_rows(save: Save) -> None:
@@ -170,7 +170,7 @@ def test_labels_of_a_dataset_with_our_columns_can_be_mapped_too(save: Save) -> N
     assert "say what each value means" in str(caught.value.remedy)
     labels = {"1": "A", "tie": "both_good", "x": ""}
     dataset = load_dataset(path, columns=ColumnMap.of({}, labels))
-    given = [item.gold["safety"].preference if item.gold else None for item in dataset]
+    given = [item.gold["safety"].label if item.gold else None for item in dataset]
     assert given == [Preference.A, Preference.BOTH_GOOD, Preference.A, None]
 
 
@@ -184,5 +184,5 @@ def test_labels_of_ranked_responses_follow_them_to_their_places(tmp_path: Path) 
     assert {item.output_a[:4] for item in items} == {"good", "bad "}
     for item in items:
         better = Preference.A if item.output_a.startswith("good") else Preference.B
-        labels = {name: gold.preference for name, gold in item.gold.items()}
+        labels = {name: gold.label for name, gold in item.gold.items()}
         assert labels == {"relevance": better, "overall_quality": better}

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from engine.core.items import Item, Preference
+from engine.core.items import PREFERENCES, Item, Preference
+from engine.measure.accuracy import kappa
 from engine.measure.baselines import Baselines, baselines, longer_response
-from engine.measure.label_measures import LabelMeasures, kappa, measure_labels
+from engine.measure.label_measures import LabelMeasures, measure_labels
 from tests.judged import BAD, GOOD, A, B, Labels, matched
 
 
@@ -25,7 +26,8 @@ def test_accuracy_counts_an_unscored_item_as_wrong() -> None:
 
 def test_confusion_has_a_row_for_each_human_label_and_a_column_for_unscored() -> None:
     score = measured([A, None, GOOD, B], [A, A, GOOD, GOOD])
-    assert score.confusion == ((1, 0, 0, 0, 1), (0, 0, 0, 0, 0), (0, 1, 1, 0, 0), (0, 0, 0, 0, 0))
+    rows = ((1, 0, 0, 0, 1), (0, 0, 0, 0, 0), (0, 1, 1, 0, 0), (0, 0, 0, 0, 0))
+    assert score.confusion == dict(zip(PREFERENCES, rows, strict=True))
 
 
 @pytest.mark.parametrize(

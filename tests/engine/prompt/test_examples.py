@@ -25,7 +25,7 @@ ITEMS = [labelled(number) for number in range(1, 8)] + [labelled(20, Preference.
 
 def test_examples_show_different_labels_before_more_of_the_same() -> None:
     pool = choose_examples(ITEMS, ELOQUENT, shots=2)
-    labels = {example.gold["safety"].preference for example in pool.for_item(labelled(99))}
+    labels = {example.gold["safety"].label for example in pool.for_item(labelled(99))}
     assert labels == {Preference.A, Preference.B}
 
 

@@ -105,7 +105,7 @@ def test_without_a_most_frequent_label_its_mark_is_missing() -> None:
 def test_the_cells_are_the_counts_with_unscored_where_there_are_any(evaluation: Evaluation) -> None:
     _, safety = confusion_figure(evaluation).axes
     cells = [int(cell) for cell in texts(safety)]
-    assert cells == [count for row in evaluation.labels["safety"].confusion for count in row]
+    assert cells == [count for row in evaluation.labels["safety"].confusion.values() for count in row]
     assert [label.get_text() for label in safety.get_xticklabels()][-1] == "un-\nscored"
     scored = evaluate(matched([A, B], [A, A]))
     (axes,) = confusion_figure(scored).axes

@@ -308,4 +308,4 @@ def test_labels_are_asked_for_the_criteria_of_the_rubric_at_hand(
     dataset = page.workspace.dataset
     assert dataset is not None
     assert dataset.criteria == ("politeness",)
-    assert dataset[1].gold["politeness"].preference is Preference.B
+    assert dataset[1].gold["politeness"].label is Preference.B
