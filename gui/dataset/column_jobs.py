@@ -95,12 +95,13 @@ def preview(foreign: Foreign, columns: ColumnMap, rubric: Rubric) -> Job[FirstIt
         meant = said_meanings(values)
         shown = values if len(values) <= MOST_VALUES else None
         table = foreign.sample.table.first(len(foreign.sample.rows))
-        unsaid = {value: NO_LABEL for value in shown or () if value not in HUMAN_LABELS}
+        unsaid = {value: NO_LABEL for value in values if value not in HUMAN_LABELS}
         try:
             mapped = MappedTable(table, ColumnMap.of(columns.source_of, unsaid | columns.meaning_of), rubric)
         except ColumnsError as error:
             return FirstItems((), error.problems, shown, meant)
         items = [row.cells for row in mapped.rows()]
-        return FirstItems(items[:ITEMS_SHOWN], tuple(mapped.problems), shown, meant)
+        too_many = [f"{len(values):,} values of labels are too many to name."] if shown is None else []
+        return FirstItems(items[:ITEMS_SHOWN], (*too_many, *mapped.problems), shown, meant)
 
     return work
