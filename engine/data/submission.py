@@ -205,7 +205,7 @@ def _check_cells(table: SourceTable, row: SourceRow, first_rows: dict[str, int])
 
 def _label_problem(text: str) -> str | None:
     if text == Tie.TIE:
-        return f"{quoted(text)} is no prediction: say which tie, {' or '.join(TIES)}."
+        return f"{quoted(str(text))} is no prediction: say which tie, {' or '.join(TIES)}."
     return label_problem(text, PREFERENCES)
 
 

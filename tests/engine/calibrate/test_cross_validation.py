@@ -130,7 +130,7 @@ class TestTiesWithoutPolarity:
 
     @staticmethod
     def losses(seed: int, hidden: float) -> list[float]:
-        """True log-losses of calibrations by all labels, with ties, without them, and with both good for each."""
+        """True log-losses of calibrations: by all labels, with ties, without, with both good for each."""
         log_probs, true, groups = biased_judge(1200, seed, SKEWS["balanced"])
         train, test = np.arange(200), np.arange(200, 1200)
         said = without_polarity(true, seed, hidden)
@@ -140,7 +140,7 @@ class TestTiesWithoutPolarity:
             (true, train),
             (said, train),
             (said, known),
-            (np.where(said == 4, 2, said), train),
+            (np.where(said == len(PREFERENCES), 2, said), train),
         ):
             instructions = [groups[place] for place in places]
             fitted = fit_calibration(log_probs[places], labels[places], instructions)
