@@ -135,6 +135,14 @@ class Gold:
         counts = Counter(self.annotators.values())
         return {label: counts[label] / counts.total() for label in HUMAN_LABELS if label in counts}
 
+    def said_json(self) -> dict[str, Any]:
+        """What the annotators said, as plain values: their majority, the share of each label, who gave which."""
+        return {
+            "label": self.label,
+            "shares": {label.value: share for label, share in self.shares.items()},
+            "annotators": {name: label.value for name, label in self.annotators.items()},
+        }
+
 
 @dataclass(frozen=True)
 class Item:

@@ -151,9 +151,20 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
         "mean_agreement": evaluation.explanation_mean("agreement"),
         "people": evaluation.people and evaluation.people.as_json(),
+        **_annotators_json(matched),
         "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},
         "explanations": {name: asdict(measures) for name, measures in evaluation.explanations.items()},
     }
+
+
+def _annotators_json(matched: Matched) -> dict[str, Any]:
+    """What each of several annotators said, by criterion and item; nothing where there are none."""
+    said: dict[str, dict[str, Any]] = {}
+    for item in matched.dataset:
+        for criterion, gold in item.gold.items():
+            if gold.annotators:
+                said.setdefault(criterion, {})[item.id] = gold.said_json()
+    return {"annotators": said} if said else {}
 
 
 def _label_details(measures: LabelMeasures) -> dict[str, Any]:

@@ -205,10 +205,10 @@ def _label_counts(people: Sequence[_Labels], criterion: str | None) -> list[list
 def _alpha(counts: Sequence[Sequence[int]], alike: BoolArray | None = None) -> float | None:
     """Krippendorff's alpha for labels without an order; None where no two of the labels differ.
 
-    `counts`: a row for each item that two or more labelled, a column for each label. `alike`: which labels do not
-    differ, shape (labels, labels); None: each only from itself. Source: Krippendorff, Computing Krippendorff's
-    Alpha-Reliability (2011), section D. Our own, because the package for it is under the GPL; the tests hold the
-    two together.
+    `counts`: a row for each item that two or more labelled, a column for each label. `alike`: which labels do
+    not differ, shape (labels, labels); None: each only from itself. Source: Krippendorff, Computing
+    Krippendorff's Alpha-Reliability (2011), section D. Our own, because the package for it is under the GPL;
+    the tests hold the two together.
     """
     table = np.array(counts)
     unlike = 1 - (np.eye(table.shape[1]) if alike is None else alike).astype(np.int64)

@@ -82,6 +82,23 @@ def test_annotators_are_counted_as_their_majority_and_their_agreement_is_said(tm
     assert "Overall quality: of 3 annotators, two give the same label to 25.0 % of the items" in done.stdout
 
 
+def test_shares_of_annotators_and_their_agreement_are_measured_with_a_submission(tmp_path: Path) -> None:
+    path, out, scores = panda_lm(tmp_path), tmp_path / "out.tsv", tmp_path / "x.json"
+    out.write_text("id\toverall_quality_preference\n0\tA\n1\tA\n2\tB\n3\tA\n", encoding="utf-8")
+    words = advised(run_here("check", path).stderr)
+    done = run_here("evaluate", out, "--gold", path, "--json", scores, *words)
+    assert done.returncode == 0, done.stderr
+    assert "people among themselves" in done.stdout
+    details = json.loads(scores.read_text("utf-8"))["details"]
+    assert details["labels"]["overall_quality"]["items"] == 3
+    assert details["annotators"]["overall_quality"]["2"] == {
+        "label": None,
+        "shares": {"A": 1 / 3, "B": 1 / 3, "tie": 1 / 3},
+        "annotators": {"annotator1": "tie", "annotator2": "A", "annotator3": "B"},
+    }
+    assert details["people"]["among_people"][0]["people"] == 3
+
+
 @pytest.mark.usefixtures("demo_tried")
 def test_a_foreign_dataset_is_judged_and_measured_by_its_columns(tmp_path: Path) -> None:
     path, out, store = panda_lm(tmp_path), tmp_path / "out.tsv", tmp_path / "runs.sqlite"

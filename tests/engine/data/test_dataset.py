@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import InputError
-from engine.core.items import PREFERENCES, Gold, Item, Preference
+from engine.core.items import PREFERENCES, Gold, Item, Preference, Tie
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.data.dataset import Dataset, known_columns, load_dataset
+from engine.data.dataset_summary import summary_of
 
 Records = list[dict[str, str]]
 SaveRows = Callable[..., Path]
@@ -411,3 +412,16 @@ def test_a_stop_from_what_is_told_ends_the_loading(save: SaveRows) -> None:
     with pytest.raises(Cancelled):
         load_dataset(save(*[{}] * 7000), cancel=cancel, progress=stop)
     assert reported == [2048]
+
+
+def test_a_tie_may_be_said_without_saying_which(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "id,instruction,output_a,output_b,safety_preference\n1,q,a,b,tie\n2,q,a,b,\n", encoding="utf-8"
+    )
+    dataset = load_dataset(path)
+    assert [{name: gold.label for name, gold in item.gold.items()} for item in dataset] == [
+        {"safety": Tie.TIE},
+        {},
+    ]
+    assert summary_of(dataset).labels["safety"] == {"A": 0, "B": 0, "both_good": 0, "both_bad": 0, "tie": 1}
