@@ -136,7 +136,7 @@ class Gold:
         return {label: counts[label] / counts.total() for label in HUMAN_LABELS if label in counts}
 
     def said_json(self) -> dict[str, Any]:
-        """What the annotators said, as plain values: their majority, the share of each label, who gave which."""
+        """What the annotators said, as plain values: their majority, the shares of labels, who gave which."""
         return {
             "label": self.label,
             "shares": {label.value: share for label, share in self.shares.items()},

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from engine.calibrate.cross_validation import ReliabilityBin
 from engine.calibrate.order_margin import MarginReport
 from engine.core.formatting import counted, percent, words
-from engine.core.items import PREFERENCES, Tie, agreeing
+from engine.core.items import PREFERENCES, agreeing
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched
@@ -44,21 +44,8 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
     yield f"Unscored: {_of(unscored, labelled, 'judgments')}; each counts as wrong."
 
 
-def ties_in_words(matched: Matched) -> str:
-    """A sentence on human ties of which nobody said more; empty where there are none."""
-    ties = sum(pair.gold.label is Tie.TIE for pairs in matched.pairs.values() for pair in pairs)
-    if not ties:
-        return ""
-    return (
-        f"{counted(ties, 'human label says', 'human labels say')} tie, and not whether both responses are"
-        " good or bad: both_good and both_bad count as right there."
-    )
-
-
 def caveats(matched: Matched) -> Iterator[str]:
     """What keeps the numbers from being the whole truth."""
-    if ties := ties_in_words(matched):
-        yield ties
     if matched.joined:
         yield matched.joined
     if matched.missing or matched.extra:
