@@ -123,8 +123,8 @@ class Matched:
         if not ties:
             return ""
         return (
-            f"{counted(ties, 'human label says', 'human labels say')} tie, and not whether both responses are good"
-            " or bad: both_good and both_bad count as right there."
+            f"{counted(ties, 'human label says', 'human labels say')} tie, and not whether both responses are"
+            " good or bad: both_good and both_bad count as right there."
         )
 
 

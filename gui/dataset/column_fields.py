@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.column_map import NO_LABEL, Sureness, annotators_of, of_annotators
-from engine.core.formatting import counted, words
+from engine.core.formatting import clipped, counted, words
 from engine.core.items import HUMAN_LABELS
 from gui.kit.emptying import take_out
 from gui.kit.fields import ComboBox
@@ -108,7 +108,7 @@ class AnnotatorsButton(QToolButton):
         self._menu.clear()
         chosen = self._chosen()
         for column in self._columns[:_MOST_IN_A_MENU]:
-            box = QCheckBox(one_line(column).replace("&", "&&"))
+            box = QCheckBox(one_line(clipped(column)).replace("&", "&&"))
             box.setChecked(column in chosen)
             box.toggled.connect(lambda on, of=column: self._choose(of, on))
             entry = QWidgetAction(self._menu)
