@@ -11,7 +11,7 @@ from engine.core.column_map import ColumnMap
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 
-LABELS = {"A": "model_a", "B": "model_b", "both_good": "tie", "both_bad": "tie (bothbad)"}
+LABELS = {"A": "model_a", "B": "model_b", "both_good": "tie (bothgood)", "both_bad": "tie (bothbad)"}
 COLUMNS = ColumnMap.of(
     {
         "id": "uid",

@@ -318,8 +318,9 @@ class _Guessing:
         words = _tokens(column)
         if not _ANNOTATORS & set(words) or not words[-1].isdigit():
             return [column]
-        others = [name for name in self._free(self._sample.columns) if _tokens(name)[:-1] == words[:-1]]
-        return [name for name in others if name == column or self._sample.values(name)]
+        free = {name: _tokens(name) for name in self._free(self._sample.columns)}
+        alike = [name for name, of in free.items() if of[:-1] == words[:-1] and of[-1].isdigit()]
+        return [name for name in alike if name == column or self._sample.values(name)]
 
     def _label_columns(self) -> Iterator[str]:
         free = self._free(self._sample.columns)
