@@ -11,7 +11,7 @@ from engine.core.column_map import ColumnMap
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 
-LABELS = {"A": "model_a", "B": "model_b", "both_good": "tie", "both_bad": "tie (bothbad)"}
+LABELS = {"A": "model_a", "B": "model_b", "both_good": "tie (bothgood)", "both_bad": "tie (bothbad)"}
 COLUMNS = ColumnMap.of(
     {
         "id": "uid",
@@ -31,7 +31,7 @@ def foreign_gold(gold: Path, folder: Path, labels: Mapping[str, str] = LABELS) -
         writer = csv.writer(file)
         writer.writerow(["uid", "prompt", "response_a", "response_b", "winner"])
         for item in load_dataset(gold):
-            label = item.gold["overall_quality"].preference
+            label = item.gold["overall_quality"].label
             written = "" if label is None else labels[label.value]
             writer.writerow([item.id, item.instruction, item.output_a, item.output_b, written])
     return path

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.core.items import Order, Prediction, Preference
+from engine.core.items import HumanLabel, Order, Prediction, Preference, Tie
 from engine.core.judgments import Explanation, JudgedItem, NewOverride, Reading, Shortening
 from engine.core.run_records import RunIdentity
 from engine.data.arrow_arrays import text_array
@@ -20,8 +20,10 @@ from engine.measure.systems import System, system_of_run
 from engine.store.run_store import RunStore
 
 A, B, GOOD, BAD = Preference
+TIE = Tie.TIE
 
 Labels = Sequence[Preference | None]
+HumanLabels = Sequence[HumanLabel | None]
 Texts = Sequence[str | None]
 Probabilities = tuple[float, float, float, float]
 Columns = Mapping[str, Sequence[Probabilities | None]]
@@ -50,7 +52,7 @@ def with_texts(dataset: Dataset, **columns: Sequence[str] | str) -> Dataset:
 
 
 def dataset(
-    human: Mapping[str, Labels],
+    human: Mapping[str, HumanLabels],
     explanations: Mapping[str, Texts] | None = None,
     instructions: Sequence[str] | None = None,
     outputs: Sequence[tuple[str, str]] | None = None,
@@ -94,7 +96,7 @@ def system(
     return System(name, Submission(rows, tuple(labels), bool(written)))
 
 
-def matched(predicted: Labels, human: Labels, criterion: str = "safety", **more: Any) -> Matched:
+def matched(predicted: Labels, human: HumanLabels, criterion: str = "safety", **more: Any) -> Matched:
     """One criterion's labels held against the human ones."""
     return match(system({criterion: predicted}), dataset({criterion: human}, **more))
 

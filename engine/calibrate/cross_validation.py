@@ -12,9 +12,9 @@ import numpy as np
 from scipy.stats import t as student_t
 from sklearn.metrics import log_loss
 
-from engine.calibrate.scaling import log_frequencies, solve
+from engine.calibrate.scaling import is_right, log_frequencies, log_likelihood, solve
 from engine.core.errors import SetupError
-from engine.core.items import PREFERENCES
+from engine.core.items import HUMAN_LABELS, PREFERENCES, TIES, Tie
 from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.decisions.decision import calibrated
@@ -42,7 +42,8 @@ _AS_GOOD = 1e-12  # nats
 class Quality:
     """How good probabilities are against human labels.
 
-    `accuracy`: 0 to 1, of the most likely label. `log_loss`: mean of -ln p(human label), nats.
+    `accuracy`: 0 to 1, of the most likely label. `log_loss`: mean of -ln p(human label), nats; the
+    probability of a `tie` is that of both_good and both_bad together.
     `calibration_error`: 0 to 1, expected calibration error of the most likely label (see `quality`).
     """
 
@@ -96,7 +97,7 @@ def calibrate_criterion(
     """Fit one criterion's calibration and measure it by nested cross-validation.
 
     `log_probs`: natural-log probabilities, shape (items, 4); `labels`: the human ones, shape (items,), as
-    places in `PREFERENCES`; `groups`: the instruction of each item: all items of one are on the same side
+    places in `HUMAN_LABELS`; `groups`: the instruction of each item: all items of one are on the same side
     of every split. SetupError for fewer than two instructions; ValueError for arrays that do not fit.
     """
     instructions = len(set(groups))
@@ -157,10 +158,20 @@ def quality(log_probs: FloatArray, labels: IntArray) -> Quality:
     bins = reliability(probabilities, labels)
     error = sum(bin_.count * abs(bin_.accuracy - bin_.confidence) for bin_ in bins) / len(labels)
     return Quality(
-        accuracy=float(np.mean(log_probs.argmax(axis=1) == labels)),
-        log_loss=float(log_loss(labels, probabilities, labels=range(_LABELS))),
+        accuracy=float(np.mean(is_right(log_probs.argmax(axis=1), labels))),
+        log_loss=_log_loss(probabilities, labels),
         calibration_error=error,
     )
+
+
+def _log_loss(probabilities: FloatArray, labels: IntArray) -> float:
+    """The log-loss, where a tie takes the probability of both its labels together, as that of the first."""
+    ties = labels == HUMAN_LABELS.index(Tie.TIE)
+    good, bad = (PREFERENCES.index(label) for label in TIES)
+    together = probabilities.copy()
+    together[ties, good] += together[ties, bad]
+    together[ties, bad] = 0
+    return float(log_loss(np.where(ties, good, labels), together, labels=range(_LABELS)))
 
 
 def reliability(probabilities: FloatArray, labels: IntArray, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
@@ -171,7 +182,7 @@ def reliability(probabilities: FloatArray, labels: IntArray, bins: int = BINS) -
     """
     edges = np.linspace(0, 1, bins + 1)
     confidences = probabilities.max(axis=1)
-    right = probabilities.argmax(axis=1) == labels
+    right = is_right(probabilities.argmax(axis=1), labels)
     # Rounding may lift a probability a little above 1.
     places = np.minimum(np.searchsorted(edges, confidences, side="left"), bins) - 1
     found = []
@@ -198,8 +209,8 @@ def _checked(
         raise ValueError(f"log-probabilities {rows.shape}, labels {places.shape}, {len(groups)} groups")
     if not np.isfinite(rows).all():
         raise ValueError("log-probabilities that are not finite")
-    if places.min() < 0 or places.max() >= _LABELS:
-        raise ValueError(f"labels from {places.min()} to {places.max()}: they are places in PREFERENCES")
+    if places.min() < 0 or places.max() >= len(HUMAN_LABELS):
+        raise ValueError(f"labels from {places.min()} to {places.max()}: they are places in HUMAN_LABELS")
     return log_softmax(rows), places
 
 
@@ -220,13 +231,13 @@ def _chosen_strength(log_probs: FloatArray, labels: IntArray, groups: Sequence[H
         return None
     losses, frequency_losses = _inner_losses(log_probs, labels, groups)
     best = losses[losses.mean(axis=1).argmin()]
-    own = -log_probs[np.arange(len(labels)), labels]
+    own = -log_likelihood(log_probs, labels)
     as_read = instructions < LEAST_FOR_FITTING or own.mean() <= best.mean()
     rivals = [frequency_losses]
     if as_read:
         # Readings that say next to nothing come near equal odds, which can beat frequencies of few labels.
         best = own
-        rivals.append(np.full(len(labels), math.log(_LABELS)))
+        rivals.append(-log_likelihood(np.full(log_probs.shape, -math.log(_LABELS)), labels))
     for rival in rivals:
         gain, error = _mean_and_error(rival - best, numbers)
         if gain <= _AS_GOOD + error * student_t.ppf(CONFIDENCE, instructions - 1):
@@ -249,8 +260,9 @@ def _inner_losses(
     for train, test in grouped_folds(groups, INNER_FOLDS):
         scales, biases = solve(log_probs[train], labels[train], STRENGTHS)
         predicted = log_softmax(scales[:, None, None] * log_probs[test] + biases[:, None])
-        losses[:, test] = -predicted[:, np.arange(len(test)), labels[test]]
-        frequency_losses[test] = -log_frequencies(labels[train])[labels[test]]
+        losses[:, test] = -log_likelihood(predicted, labels[test])
+        frequencies = np.tile(log_frequencies(labels[train]), (len(test), 1))
+        frequency_losses[test] = -log_likelihood(frequencies, labels[test])
     return losses, frequency_losses
 
 

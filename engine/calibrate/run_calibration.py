@@ -12,7 +12,7 @@ import numpy as np
 from engine.calibrate.cross_validation import CalibrationReport, calibrate_criterion
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.items import PREFERENCES
+from engine.core.items import HUMAN_LABELS
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import refuse_submitted
 from engine.decisions.calibration import Calibration, judge_of_run
@@ -89,7 +89,7 @@ def _report(criterion: str, pairs: list[Pair]) -> CalibrationReport:
         log_probs=np.array([average(pair.judgment.readings) for pair in pairs if pair.judgment]).reshape(
             -1, 4
         ),
-        labels=np.array([PREFERENCES.index(pair.gold.preference) for pair in pairs if pair.gold.preference]),
+        labels=np.array([HUMAN_LABELS.index(pair.gold.label) for pair in pairs if pair.gold.label]),
         groups=[pair.item.instruction for pair in pairs],
     )
 

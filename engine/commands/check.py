@@ -19,10 +19,12 @@ from engine.commands.shared.console import DONE, command_parser
 from engine.commands.shared.console import table as text_table
 from engine.core.errors import ColumnsError, InputError
 from engine.core.formatting import listed
-from engine.core.items import PREFERENCES
+from engine.core.items import labels_beside
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.data.submission import Submission, check_submission, is_submission, read_submission
+from engine.measure.people_agreement import annotator_agreement
+from engine.report.people_tables import among_in_words
 
 
 def parser() -> argparse.ArgumentParser:
@@ -76,9 +78,11 @@ def _describe_dataset(dataset: Dataset) -> str:
             f" A rubric for them: rubrics draft {dataset.path} --out FILE.toml"
         )
     counts = {name: Counter(dataset.texts(f"{name}_preference").to_pylist()) for name in dataset.criteria}
-    if not counts:
+    if not counts and not dataset.annotators:
         return "\n".join([*lines, "It has no human labels."])
-    return "\n".join([*lines, _label_table(counts, "not labelled")])
+    agreement = annotator_agreement(dataset)
+    said = ["", *among_in_words(agreement)] if agreement else []
+    return "\n".join([*lines, _label_table(counts, "not labelled"), *said])
 
 
 def _describe_submission(submission: Submission, path: Path) -> str:
@@ -93,8 +97,9 @@ def _describe_submission(submission: Submission, path: Path) -> str:
 
 
 def _label_table(counts: dict[str, Counter[str]], nothing: str) -> str:
-    labels = [*PREFERENCES, ""]
+    shown = labels_beside({label for count in counts.values() for label in count})
+    labels = [*shown, ""]
     return text_table(
-        ["criterion", *PREFERENCES, nothing],
+        ["criterion", *shown, nothing],
         [[name, *(str(count[label]) for label in labels)] for name, count in counts.items()],
     )

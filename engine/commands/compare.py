@@ -37,9 +37,9 @@ from engine.commands.shared.slice_arguments import (
     sliced,
 )
 from engine.data.slices import Slicing
+from engine.measure.accuracy import UNSCORED
 from engine.measure.comparison import Comparison, Difference, about_the_task, compare, match_all
 from engine.measure.evaluation import evaluate
-from engine.measure.label_measures import UNSCORED
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures
 from engine.measure.systems import open_system, told_apart

@@ -1,16 +1,17 @@
 """ColumnMap: which columns of a foreign file are ours, and what the values of its label columns mean.
 
-Knows: how a map is written on one line and kept as plain values. Does not know: files, what a source reads.
+Knows: how a map is written on one line and kept as plain values, how the labels of several annotators are
+named. Does not know: files, what a source reads.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.items import PREFERENCES
+from engine.core.items import HUMAN_LABELS
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import ELOQUENT, Rubric, criterion_problems
 
@@ -21,10 +22,17 @@ RANKED = ("chosen", "rejected")
 
 NO_LABEL = ""
 _NO_LABEL_WORD = "none"
-_MEANINGS = {**{label.value: label.value for label in PREFERENCES}, _NO_LABEL_WORD: NO_LABEL}
+_MEANINGS = {**{label.value: label.value for label in HUMAN_LABELS}, _NO_LABEL_WORD: NO_LABEL}
+MEANINGS_IN_WORDS = f"{', '.join(HUMAN_LABELS)} or {_NO_LABEL_WORD}"
+GAP = "…"
+"""What stands where a person has to say something."""
+
 _OF_LABELS = ("preference", "explanation")
+_OF_AN_ANNOTATOR = "|"  # stands in no name of a criterion
 _PART = re.compile(r"(?:\\[\\,]|[^,])+")
 _ESCAPE = re.compile(r"\\([\\,])")
+_ANNOTATOR = re.compile(r"(?:\\[\\|]|[^|])+")
+_ESCAPED_BAR = re.compile(r"\\([\\|])")
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -78,7 +86,7 @@ class ColumnMap:
 
     @property
     def labels_text(self) -> str:
-        """`1=A,2=B,tie=both_good,bad=none`; `parse_labels` reads it."""
+        """`1=A,2=B,0=tie,bad=none`; `parse_labels` reads it."""
         return _joined([(value, label or _NO_LABEL_WORD) for value, label in self.labels])
 
     @property
@@ -135,7 +143,7 @@ def parse_columns(text: str) -> dict[str, str]:
 
 
 def parse_labels(text: str) -> dict[str, str]:
-    r"""`1=A,2=B,tie=both_good` as meanings by value; `\,` is a comma in a value. SetupError for others."""
+    r"""`1=A,2=B,0=tie` as meanings by value; `\,` is a comma in a value. SetupError for others."""
     labels: dict[str, str] = {}
     for part in _parts(text):
         value, equals, label = part.rpartition("=")
@@ -145,11 +153,45 @@ def parse_labels(text: str) -> dict[str, str]:
                 Remedy(
                     f"Write each value once, as VALUE=LABEL, with commas between; labels are"
                     f" {', '.join(_MEANINGS)}: ",
-                    Setting.LABELS.at("1=A,2=B,tie=both_good"),
+                    Setting.LABELS.at("1=A,2=B,0=tie"),
                 ),
             )
         labels[value] = _MEANINGS[label.strip()]
     return labels
+
+
+def annotators_of(source: str) -> tuple[str, ...]:
+    r"""The sources of a label that several annotators gave, `first|second|third`; else the source alone.
+
+    `\|` is a bar in a name, and where there are several, `\\` a stroke.
+    """
+    parts = _ANNOTATOR.findall(source)
+    if len(parts) < 2:
+        return (source.replace(r"\|", "|"),)
+    return tuple(_ESCAPED_BAR.sub(r"\1", part) for part in parts)
+
+
+def of_annotators(sources: Sequence[str]) -> str:
+    """The source of a label that these annotators gave; `annotators_of` reads it."""
+    if len(sources) < 2:
+        return "".join(sources)
+    return "|".join(re.sub(r"[\\|]", r"\\\g<0>", source) for source in sources)
+
+
+def annotator_column(label: str, annotator: str) -> str:
+    """The column of what one of several annotators said: `overall_quality_preference|annotator1`."""
+    return f"{label}{_OF_AN_ANNOTATOR}{annotator}"
+
+
+def label_column(column: str) -> str:
+    """The column of the label that one annotator's column is about; any other column as it is."""
+    return column.partition(_OF_AN_ANNOTATOR)[0]
+
+
+def annotators_among(columns: Iterable[str], label: str) -> dict[str, str]:
+    """The annotators of a label, each with his column among some columns of a dataset."""
+    start = annotator_column(label, "")
+    return {name.removeprefix(start): name for name in columns if name.startswith(start)}
 
 
 def check_targets(names: Sequence[str] | Mapping[str, str], rubric: Rubric | None = None) -> None:

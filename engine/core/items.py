@@ -1,14 +1,16 @@
 """Items and what is said of them: preferences, orders, ways of asking, human labels, predictions.
 
-Knows: the words of the field (item, preference, order, way of asking, gold, prediction).
+Knows: the words of the field (item, preference, human label, order, way of asking, gold, prediction).
 Does not know: files, models, how anything is computed.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Preference(StrEnum):
@@ -36,6 +38,65 @@ _SWAPPED = {
 PREFERENCES: tuple[Preference, ...] = tuple(Preference)
 
 
+class Tie(StrEnum):
+    """A tie of which nobody said whether both responses are good or bad: people's label, never a judge's."""
+
+    TIE = "tie"
+
+    @property
+    def swapped(self) -> "Tie":
+        """The same: it speaks of both responses alike."""
+        return self
+
+
+HumanLabel = Preference | Tie
+"""What people may say of an item on one criterion."""
+
+HUMAN_LABELS: tuple[HumanLabel, ...] = (*PREFERENCES, Tie.TIE)
+TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
+"""The ties that a judge may give: of each it is said whether both responses are good."""
+
+
+def written_label(text: str) -> HumanLabel:
+    """The human label that is written so. ValueError for any other text."""
+    return Tie.TIE if text == Tie.TIE else Preference(text)
+
+
+def agree(one: HumanLabel | None, other: HumanLabel | None) -> bool:
+    """Whether two labels agree, None being one of its own: the one place that says what a tie agrees with.
+
+    Both `both_good` and `both_bad` agree with a tie of which nobody said more; not with each other.
+    """
+    return one is other or (one is Tie.TIE and other in TIES) or (other is Tie.TIE and one in TIES)
+
+
+def agreeing(human: HumanLabel) -> tuple[Preference, ...]:
+    """The labels of a judge that agree with a human one."""
+    return tuple(label for label in PREFERENCES if agree(label, human))
+
+
+def probability_of(human: HumanLabel, probabilities: Sequence[float]) -> float:
+    """The probability of what agrees with a human label; `probabilities`: in the order of PREFERENCES."""
+    return sum(probabilities[PREFERENCES.index(label)] for label in agreeing(human))
+
+
+def labels_beside(found: Container[Any]) -> tuple[HumanLabel, ...]:
+    """The rows that human labels are counted in: the four, and `tie` where any is one."""
+    return HUMAN_LABELS if Tie.TIE in found else PREFERENCES
+
+
+def majority(labels: Sequence[HumanLabel]) -> HumanLabel | None:
+    """What more than half of some labels say; None where no label has so many.
+
+    Where more than half are ties, but of no one kind, it is a tie of which nobody said more.
+    """
+    for label, count in Counter(labels).items():
+        if 2 * count > len(labels):
+            return label
+    ties = sum(agree(label, Tie.TIE) for label in labels)
+    return Tie.TIE if 2 * ties > len(labels) else None
+
+
 class Order(StrEnum):
     """Which response the model sees first."""
 
@@ -59,10 +120,28 @@ class Way(StrEnum):
 
 @dataclass(frozen=True)
 class Gold:
-    """What a human said of one item on one criterion; either part may be missing."""
+    """What people said of one item on one criterion; each part may be missing.
 
-    preference: Preference | None = None
+    `annotators`: where several labelled it, what each of them said, by name; `label` is then their majority.
+    """
+
+    label: HumanLabel | None = None
     explanation: str | None = None
+    annotators: Mapping[str, HumanLabel] = field(default_factory=dict)
+
+    @property
+    def shares(self) -> dict[HumanLabel, float]:
+        """How many of the annotators gave each label, 0 to 1 and 1 together; empty without annotators."""
+        counts = Counter(self.annotators.values())
+        return {label: counts[label] / counts.total() for label in HUMAN_LABELS if label in counts}
+
+    def said_json(self) -> dict[str, Any]:
+        """What the annotators said, as plain values: their majority, the shares of labels, who gave which."""
+        return {
+            "label": self.label,
+            "shares": {label.value: share for label, share in self.shares.items()},
+            "annotators": {name: label.value for name, label in self.annotators.items()},
+        }
 
 
 @dataclass(frozen=True)

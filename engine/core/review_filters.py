@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from engine.core.items import Preference
+from engine.core.items import HumanLabel
 
 LOW_MARGIN = 0.2
 _LONGEST_SEARCH = 1000  # characters
 
 NO_LABEL: Literal["none"] = "none"
 
-LabelWish = Preference | Literal["none"] | None
+LabelWish = HumanLabel | Literal["none"] | None
 """A label that a row must have, NO_LABEL for none at all; None for whatever it has."""
 
 

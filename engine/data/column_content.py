@@ -4,14 +4,17 @@ Knows: cells of the first rows. Does not know: what columns are called, files.
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
 from engine.core.cancel import CancelToken
-from engine.core.column_map import NO_LABEL, Sureness
-from engine.core.items import Preference
+from engine.core.column_map import NO_LABEL, annotators_of
+from engine.core.formatting import counted, listed, quoted
+from engine.core.items import HUMAN_LABELS
 from engine.data.column_source import (
     CellSource,
     DialoguePart,
@@ -36,7 +39,7 @@ _MOST_ENTRIES = 4
 _OF_ROUNDS = (DialoguePart.USERS, DialoguePart.REPLIES)
 _SHORTEST_TEXT = 12  # characters, on average: below it a column is no text
 
-_A, _B, _GOOD, _BAD = (label.value for label in Preference)
+_A, _B, _GOOD, _BAD, _TIE = (label.value for label in HUMAN_LABELS)
 _WORDS: Mapping[str, str] = {
     **dict.fromkeys(
         ("a", "model_a", "response_a", "output_a", "assistant_a", "[[a]]", "a_wins", "a_better"), _A
@@ -50,22 +53,14 @@ _WORDS: Mapping[str, str] = {
     **dict.fromkeys(
         ("right", "second", "model_2", "response_2", "output_2", "option_b", "option_2", "b>a"), _B
     ),
-    **dict.fromkeys(("tie", "draw", "equal", "same", "both", "both_good", "bothgood", "tie_bothgood"), _GOOD),
-    **dict.fromkeys(("[[c]]", "c", "a=b", "no_preference", "similar"), _GOOD),
-    **dict.fromkeys(("tie_bothbad", "both_bad", "bothbad", "neither", "none_is_good"), _BAD),
+    **dict.fromkeys(("both_good", "bothgood", "tie_bothgood", "tie_both_good", "good_tie"), _GOOD),
+    **dict.fromkeys(("both_bad", "bothbad", "tie_bothbad", "tie_both_bad", "bad_tie", "none_is_good"), _BAD),
+    **dict.fromkeys(("tie", "tied", "draw", "equal", "equally_good", "same", "similar", "both"), _TIE),
+    **dict.fromkeys(("[[c]]", "c", "a=b", "no_preference", "neither"), _TIE),
     **dict.fromkeys(("none", "null", "nan", "n/a", "na", "unknown", "invalid", "error", "-", "?"), NO_LABEL),
 }
-_CERTAIN = frozenset(("tie_bothbad", "both_bad", "bothbad", "both_good", "bothgood", "tie_bothgood"))
-_NUMBERED: Mapping[frozenset[float], tuple[Mapping[float, str], Sureness]] = {
-    frozenset((1, 2)): ({1: _A, 2: _B}, Sureness.LIKELY),
-    frozenset((0, 1, 2)): ({1: _A, 2: _B, 0: _GOOD}, Sureness.LIKELY),
-    frozenset((1, 1.5, 2)): ({1: _A, 2: _B, 1.5: _GOOD}, Sureness.LIKELY),
-    frozenset((1, 2, 3)): ({1: _A, 2: _B, 3: _GOOD}, Sureness.DOUBTFUL),
-    frozenset((0, 1)): ({0: _A, 1: _B}, Sureness.DOUBTFUL),
-    frozenset((0, 0.5, 1)): ({0: _A, 1: _B, 0.5: _GOOD}, Sureness.DOUBTFUL),
-    frozenset((-1, 1)): ({-1: _B, 1: _A}, Sureness.DOUBTFUL),
-    frozenset((-1, 0, 1)): ({-1: _B, 1: _A, 0: _GOOD}, Sureness.DOUBTFUL),
-}
+_NUMBERED = (*({1, 2}, {0, 1, 2}, {1, 1.5, 2}, {1, 2, 3}, {0, 1}, {0, 0.5, 1}, {-1, 1}, {-1, 0, 1}),)
+"""The numbers that a column of labels may hold. What each stands for differs from dataset to dataset."""
 
 
 @dataclass(frozen=True)
@@ -155,17 +150,16 @@ class Sample:
         return {"/".join(row.get(column, "") for column in columns) for row in self.short}
 
     def source_values(self, text: str) -> dict[str, int]:
-        """Each value that the source of a label gives in the rows that were read, and how often."""
-        try:
-            source = parse_source(text, self.columns)
-        except SourceProblem:
-            return {}
-        counts: dict[str, int] = {}
-        for row in self.short if _is_flat(source) else [row.cells for row in self.rows]:
-            value = _label_value(source, row)
-            if value:
-                counts[value] = counts.get(value, 0) + 1
-        return dict(sorted(counts.items(), key=lambda pair: -pair[1]))
+        """Each value that the source of a label gives in the rows that were read, and how often: of several
+        annotators all together.
+        """
+        counts: Counter[str] = Counter()
+        for annotator in (text,) if text in self.columns else annotators_of(text):
+            with suppress(SourceProblem):
+                source = parse_source(annotator, self.columns)
+                rows = self.short if _is_flat(source) else [row.cells for row in self.rows]
+                counts.update(filter(None, (_label_value(source, row) for row in rows)))
+        return dict(counts.most_common())
 
     def numbers(self, column: str) -> list[float]:
         """The numbers in a column of nothing else; empty for any other."""
@@ -252,29 +246,31 @@ def read_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample
     return Sample(tuple(columns), tuple(kept), tuple(short), SampleTable(table, columns, kept))
 
 
-def meanings_of(values: Collection[str]) -> tuple[dict[str, str], Sureness] | None:
-    """Which label each value of a column seems to stand for, and how sure that is; None where it is none.
+def meanings_of(values: Collection[str]) -> dict[str, str] | None:
+    """What those values of a label column mean that say so by themselves; None where it seems to be none.
 
-    Values that are labels of ours already need none.
+    Values that are labels of ours already need no meaning, and numbers have none that could be known.
     """
-    if not values:
-        return None
-    numbers = {value: finite_number(value) for value in values}
-    if all(number is not None for number in numbers.values()):
-        found = {number for number in numbers.values() if number is not None}
-        fitting = [known for known in _NUMBERED if found <= known and len(found) > 1] or [
-            known for known in _NUMBERED if found <= known and 1 in found
-        ]
-        if not fitting:
-            return None
-        meanings, sure = _NUMBERED[min(fitting, key=len)]
-        return {value: meanings[number] for value, number in numbers.items() if number is not None}, sure
+    meant = said_meanings(values)
+    unsaid = [value for value in values if value not in meant and value not in HUMAN_LABELS]
+    numbers = {finite_number(value) for value in unsaid}
+    if numbers:
+        may_be = any(numbers <= known for known in _NUMBERED) and (len(numbers) > 1 or 1 in numbers)
+    else:
+        may_be = bool({_A, _B} & {meant.get(value, value) for value in values})
+    return meant if may_be else None
+
+
+def said_meanings(values: Collection[str]) -> dict[str, str]:
+    """What each value means whose words say so, without those that are written as the label itself."""
     meant = {value: _WORDS.get(_plain(value)) for value in values}
-    if None in meant.values() or not {_A, _B} & set(meant.values()):
-        return None
-    labels = {value: label for value, label in meant.items() if label is not None and label != value}
-    ties = any(label == _GOOD and _plain(value) not in _CERTAIN for value, label in labels.items())
-    return labels, Sureness.LIKELY if ties else Sureness.SURE
+    return {value: label for value, label in meant.items() if label is not None and label != value}
+
+
+def values_in_words(values: Mapping[str, int]) -> str:
+    """Some values of labels, each with how often it occurs: `'0' (12 times), '1' (1 time)`."""
+    often = [f"{quoted(value)} ({counted(count, 'time', 'times')})" for value, count in values.items()]
+    return listed(often, MOST_VALUES, str)
 
 
 def one_hot_meanings(found: Collection[Collection[str]], with_tie: bool) -> dict[str, str] | None:
@@ -288,7 +284,7 @@ def one_hot_meanings(found: Collection[Collection[str]], with_tie: bool) -> dict
         set_flags = [place for place, flag in enumerate(flags) if flag]
         if len(set_flags) > 1 or (with_tie and not set_flags):
             return None
-        labels[value] = (_A, _B, _GOOD)[set_flags[0]] if set_flags else _GOOD
+        labels[value] = (_A, _B, _TIE)[set_flags[0]] if set_flags else _TIE
     return labels or None
 
 

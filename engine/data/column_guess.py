@@ -5,12 +5,25 @@ Knows: how published datasets of compared responses name things. Does not know: 
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.core.column_map import ID, INSTRUCTION, OUTPUTS, RANKED, ColumnMap, Sureness
+from engine.core.column_map import (
+    GAP,
+    ID,
+    INSTRUCTION,
+    MEANINGS_IN_WORDS,
+    OUTPUTS,
+    RANKED,
+    ColumnMap,
+    Sureness,
+    of_annotators,
+)
+from engine.core.formatting import quoted
+from engine.core.items import HUMAN_LABELS
 from engine.core.rubric import Rubric
-from engine.data.column_content import Sample, meanings_of, one_hot_meanings
+from engine.data.column_content import Sample, meanings_of, one_hot_meanings, values_in_words
 from engine.data.column_source import DialoguePart, Turn, part_of, turns_of
 
 SIDES: Sequence[tuple[str, str]] = (
@@ -73,36 +86,53 @@ _TOKEN = re.compile(r"[a-z]+|\d+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MOST_OF_AN_ID = 4
 _SURE_LABELS = 6  # of the names in _LABELS
+_ANNOTATORS = frozenset(("annotator", "annotation", "annotators", "rater", "evaluator", "expert", "worker"))
 _TELLING = frozenset(("model", "generator", "judge", "annotator", "turn", "system"))
 
 
 @dataclass(frozen=True)
 class Guess:
-    """`map`: what seems to be what. `sureness`: by column of ours. `labels`: how sure the label values are.
+    """`map`: what seems to be what. `sureness`: by column of ours.
 
-    `open`: columns that a dataset needs and that nothing seems to be.
+    `open`: columns that a dataset needs and that nothing seems to be. `values`: those of the label columns
+    whose meaning only a person knows, with how often each occurs in the rows that were looked at. `scale`:
+    the label column of ours that holds more numbers than could be named; empty where none does.
     """
 
     map: ColumnMap
     sureness: Mapping[str, Sureness]
-    labels: Sureness
     open: tuple[str, ...]
+    values: Mapping[str, int]
+    scale: str = ""
 
     @property
     def columns_text(self) -> str:
         """What to write for it; a column of ours that is open has a gap to fill."""
-        gaps = [f"{name}=…" for name in self.open]
-        return ",".join(filter(None, [self.map.columns_text, *gaps]))
+        known = {name: source for name, source in self.map.sources if name != self.scale}
+        gaps = [f"{name}={GAP}" for name in (*self.open, self.scale) if name]
+        return ",".join(filter(None, [ColumnMap.of(known).columns_text, *gaps]))
+
+    @property
+    def labels_text(self) -> str:
+        """What to write for the values of labels, with a gap for each that only a person knows."""
+        meant = {**self.map.meaning_of, **dict.fromkeys(self.values, GAP)}
+        return ColumnMap.of({}, meant).labels_text
 
     @property
     def in_words(self) -> str:
-        """How far it may be trusted."""
-        if self.open:
-            return "where no guess could be made stands …"
+        """How far it may be trusted, and what is left to a person."""
+        said = [f"where no guess could be made stands {GAP}"] if self.open else []
         doubtful = [name for name, sure in self.sureness.items() if sure is Sureness.DOUBTFUL]
-        if self.map.labels and self.labels is Sureness.DOUBTFUL:
-            doubtful.append("the label values")
-        return f"as guessed (doubtful: {', '.join(doubtful)})" if doubtful else "as guessed"
+        if not self.open:
+            said.append(f"as guessed (doubtful: {', '.join(doubtful)})" if doubtful else "as guessed")
+        if self.values:
+            said.append(
+                f"what the labels {values_in_words(self.values)} mean you know alone: {MEANINGS_IN_WORDS}"
+            )
+        if self.scale:
+            source = self.map.source_of[self.scale]
+            said.append(f"which way {quoted(source)} counts you know alone: 1.5>{source} is A below 1.5")
+        return "; ".join(said)
 
 
 def guess_columns(sample: Sample, rubric: Rubric) -> Guess:
@@ -117,7 +147,8 @@ class _Guessing:
         self._sources: dict[str, str] = {}
         self._sureness: dict[str, Sureness] = {}
         self._labels: dict[str, str] = {}
-        self._labels_sure = Sureness.SURE
+        self._values: Mapping[str, int] = {}
+        self._scale = ""
         self._taken: set[str] = set()
 
     def guess(self) -> Guess:
@@ -131,7 +162,7 @@ class _Guessing:
         responses = RANKED if RANKED[0] in self._sources else OUTPUTS
         needed = tuple(name for name in (INSTRUCTION, *responses) if not self._sources.get(name))
         columns = ColumnMap.of(self._sources, self._labels)
-        return Guess(columns, self._sureness, self._labels_sure, needed)
+        return Guess(columns, self._sureness, needed, self._values, self._scale)
 
     def _set(self, name: str, source: str, sure: Sureness, *taken: str) -> None:
         self._sources[name] = source
@@ -247,8 +278,7 @@ class _Guessing:
     def _guess_labels(self) -> None:
         own = [name for name in self._rubric.names if f"{name}_preference" in self._sample.columns]
         if own:
-            values = {v for name in own for v in self._sample.values(f"{name}_preference") or ()}
-            self._take_values(values)
+            self._take_values([f"{name}_preference" for name in own])
             for name in own:
                 self._set(f"{name}_preference", f"{name}_preference", Sureness.SURE)
             return
@@ -264,27 +294,33 @@ class _Guessing:
             labels = one_hot_meanings([self._sample.joined_values(columns)], bool(ties))
             if labels is not None:
                 self._labels = labels
-                self._labels_sure = Sureness.SURE
                 self._set(self._overall, "+".join(columns), Sureness.SURE, *columns)
                 return True
         return False
 
     def _named_labels(self) -> bool:
         for column in self._label_columns():
-            values = self._sample.values(column)
-            source = column
-            if values is None:
-                source = _threshold(column, self._sample.numbers(column))
-            elif not self._take_values(values):
-                continue
-            if not source:
+            target = self._criterion_of(column)
+            columns = self._annotators_like(column)
+            if self._sample.values(column) is None and _is_scale(self._sample.numbers(column)):
+                self._scale = target
+            elif not self._take_values(columns):
                 continue
             place = _LABELS.index(_plain(column)) if _plain(column) in _LABELS else len(_LABELS)
             sure = Sureness.SURE if place < _SURE_LABELS else Sureness.LIKELY
             sure = Sureness.DOUBTFUL if place == len(_LABELS) else sure
-            self._set(self._criterion_of(column), source, sure, column)
+            self._set(target, of_annotators(columns), sure, *columns)
             return True
         return False
+
+    def _annotators_like(self, column: str) -> list[str]:
+        """The column, and those of other annotators: of the same name but for its number, in their order."""
+        words = _tokens(column)
+        if not _ANNOTATORS & set(words) or not words[-1].isdigit():
+            return [column]
+        free = {name: _tokens(name) for name in self._free(self._sample.columns)}
+        alike = [name for name, of in free.items() if of[:-1] == words[:-1] and of[-1].isdigit()]
+        return [name for name in alike if name == column or self._sample.values(name)]
 
     def _label_columns(self) -> Iterator[str]:
         free = self._free(self._sample.columns)
@@ -295,12 +331,18 @@ class _Guessing:
             c for c in free if c not in named and words & set(_tokens(c)) and self._sample.is_short(c)
         )
 
-    def _take_values(self, values: Collection[str]) -> bool:
-        """Take what the values of a label column seem to mean; False where they seem to be no labels."""
-        found = meanings_of(values)
-        if found is None:
+    def _take_values(self, columns: Sequence[str]) -> bool:
+        """Take what the values of label columns seem to mean; False where they seem to be no labels."""
+        counts: Counter[str] = Counter()
+        for column in columns:
+            counts.update(self._sample.values(column) or {})
+        meant = meanings_of(counts)
+        if meant is None:
             return False
-        self._labels, self._labels_sure = found
+        self._labels = meant
+        self._values = {
+            value: count for value, count in counts.most_common() if value not in {*meant, *HUMAN_LABELS}
+        }
         return True
 
     def _scores(self) -> bool:
@@ -379,6 +421,6 @@ def _prompt(turns: Sequence[Turn]) -> str | None:
     return part_of(turns, DialoguePart.PROMPT) if any(turn.role == "assistant" for turn in turns) else None
 
 
-def _threshold(column: str, numbers: Sequence[float]) -> str:
-    """The source of a label given by a share: from 1 (the first is better) to 2, as AlpacaEval writes it."""
-    return f"1.5>{column}" if numbers and all(1 <= number <= 2 for number in numbers) else ""
+def _is_scale(numbers: Sequence[float]) -> bool:
+    """True for shares between one response and the other, from 1 to 2, as AlpacaEval writes them."""
+    return bool(numbers) and all(1 <= number <= 2 for number in numbers)

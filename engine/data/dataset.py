@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
-from engine.core.column_map import ColumnMap
+from engine.core.column_map import ColumnMap, annotators_among
 from engine.core.errors import ColumnsError, InputError
 from engine.core.formatting import counted, listed, quoted
-from engine.core.items import PREFERENCES, Gold, Item, Preference, digest
+from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, digest, written_label
 from engine.core.log_probs import FloatArray
 from engine.core.remedies import Remedy, RemedyPart, Setting, Step
 from engine.core.rubric import ELOQUENT, Rubric
@@ -55,7 +55,8 @@ class Dataset:
     """The items of one file, in its order.
 
     `table` holds text (large_string) only, a column for each of REQUIRED_COLUMNS and for each
-    `<criterion>_preference` and `<criterion>_explanation` that the file has; an empty cell is no label.
+    `<criterion>_preference` and `<criterion>_explanation` that the file has, and for each of several
+    annotators of a label; an empty cell is no label.
     `notices` are sentences about the file for people: what is kept beside, what looks odd. `others`: further
     columns of the file as text, a row for each of `table`; None where there are none. They are for people, to
     read and to divide the items by: no judge sees them, and they take no part in `hash`. `columns`: by which
@@ -86,6 +87,13 @@ class Dataset:
         """The names of the rubric's criteria with at least one label, in the rubric's order."""
         lengths = {name: pc.binary_length(self.texts(f"{name}_preference")) for name in self.rubric.names}
         return tuple(name for name, length in lengths.items() if pc.max(length).as_py())
+
+    @cached_property
+    def annotators(self) -> Mapping[str, Mapping[str, str]]:
+        """By criterion that several people labelled, each of them with his column of `table`."""
+        columns = self.table.column_names
+        found = {name: annotators_among(columns, f"{name}_preference") for name in self.rubric.names}
+        return {name: of_one for name, of_one in found.items() if of_one}
 
     @cached_property
     def hash(self) -> str:
@@ -160,13 +168,23 @@ class Dataset:
 
     def __getitem__(self, index: int) -> Item:
         names = self.table.column_names
-        return _item({name: self.table[name][index].as_py() for name in names}, self.rubric)
+        return self._item({name: self.table[name][index].as_py() for name in names})
 
     def __iter__(self) -> Iterator[Item]:
         names = self.table.column_names
         for part in self.table.to_batches(_ROWS_AT_ONCE):
             for texts in zip(*part.to_pydict().values(), strict=True):
-                yield _item(dict(zip(names, texts, strict=True)), self.rubric)
+                yield self._item(dict(zip(names, texts, strict=True)))
+
+    def _item(self, cells: Mapping[str, str]) -> Item:
+        gold = {}
+        for name in self.rubric.names:
+            label, explanation = cells.get(f"{name}_preference"), cells.get(f"{name}_explanation")
+            given = {who: cells[column] for who, column in self.annotators.get(name, {}).items()}
+            if label or explanation or any(given.values()):
+                said = {who: written_label(cell) for who, cell in given.items() if cell}
+                gold[name] = Gold(written_label(label) if label else None, explanation or None, said)
+        return Item(cells["id"], cells["instruction"], cells["output_a"], cells["output_b"], gold)
 
 
 def load_dataset(
@@ -219,8 +237,8 @@ def _foreign(
         f", {guess.in_words}: ",
         Setting.COLUMNS.at(guess.columns_text),
     ]
-    if guess.map.labels:
-        parts += [" ", Setting.LABELS.at(guess.map.labels_text)]
+    if guess.labels_text:
+        parts += [" ", Setting.LABELS.at(guess.labels_text)]
     return ColumnsError(table.path, _missing_columns(names, missing), Remedy(*parts), foreign=True)
 
 
@@ -230,12 +248,12 @@ def known_columns(rubric: Rubric) -> tuple[str, ...]:
     return REQUIRED_COLUMNS + tuple(f"{name}_{part}" for name in rubric.names for part in parts)
 
 
-def label_problem(text: str) -> str | None:
-    """What is wrong with a label that is not empty; None if it is one of the four."""
-    if text in PREFERENCES:
+def label_problem(text: str, labels: Collection[HumanLabel] = HUMAN_LABELS) -> str | None:
+    """What is wrong with a label that is not empty; None if it is one of some."""
+    if text in labels:
         return None
-    near = _nearest(text, PREFERENCES)
-    hint = f"the nearest is {near!r}" if near else f"labels are {', '.join(PREFERENCES)}"
+    near = _nearest(text, labels)
+    hint = f"the nearest is {near!r}" if near else f"labels are {', '.join(labels)}"
     return f"unknown label {quoted(text)}; {hint}."
 
 
@@ -286,10 +304,12 @@ class _Loading:
         self._rubric = rubric
         self._labels = [f"{name}_preference" for name in rubric.names]
         self._rows: list[Mapping[str, str]] = []
-        self._chunks: dict[str, list[pa.Array]] = {name: [] for name in known_columns(rubric)}
+        of_annotators = table.annotator_columns if isinstance(table, MappedTable) else ()
+        known = (*known_columns(rubric), *of_annotators)
+        self._chunks: dict[str, list[pa.Array]] = {name: [] for name in known}
         self._others = OtherColumns(table, self._chunks)
         self._first_rows: dict[str, int] = {}
-        self._unknown: dict[str, None] = {}  # labels, in the order in which they were met
+        self._unknown: Counter[str] = Counter()  # labels, in the order in which they were met
         self._lacking: dict[str, list[int]] = {name: [] for name in REQUIRED_COLUMNS}
         # Hashes instead of texts: a repeated instruction is a notice, not worth a copy of the dataset.
         self._instructions: Counter[int] = Counter()
@@ -313,7 +333,7 @@ class _Loading:
             text = row.cells.get(name)
             if text and (problem := label_problem(text)):
                 self._table.report(row.number, problem, name)
-                self._unknown[text] = None
+                self._unknown[text] += 1
         self._note(row.cells)
         self._rows.append(row.cells)
         if len(self._rows) == _ROWS_AT_ONCE:
@@ -325,7 +345,7 @@ class _Loading:
         if not table.has_header:
             self._report_lacking()
         if self._unknown and not table.has_bad_bytes:
-            raise unknown_labels(table, list(self._unknown))
+            raise unknown_labels(table, self._unknown)
         table.raise_problems()
         if not self._count:
             raise table.no_rows()
@@ -383,13 +403,3 @@ class _Loading:
         near = _nearest(other, choices, _NEAR_AMONG_CRITERIA)
         meant = near and choices[near]
         return None if meant in self._table.columns else meant
-
-
-def _item(cells: Mapping[str, str], rubric: Rubric) -> Item:
-    gold = {}
-    for name in rubric.names:
-        label = cells.get(f"{name}_preference", "")
-        explanation = cells.get(f"{name}_explanation", "")
-        if label or explanation:
-            gold[name] = Gold(Preference(label) if label else None, explanation or None)
-    return Item(cells["id"], cells["instruction"], cells["output_a"], cells["output_b"], gold)

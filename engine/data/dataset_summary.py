@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import HumanLabel, labels_beside
 from engine.data.arrow_arrays import to_numpy
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset
 
@@ -31,8 +31,9 @@ class Lengths:
 class Summary:
     """The numbers of one dataset. By criterion are all criteria of its rubric, in order.
 
-    `labelled`: items with a human label. `labels`: items by label, 0 where it never occurs. `explained`:
-    items with a human explanation. `any_label`: items with a label on at least one criterion.
+    `labelled`: items with a human label. `labels`: items by label, 0 where one of the four never occurs;
+    `tie` only where it does. `annotators`: by criterion that several people labelled, their names.
+    `explained`: items with a human explanation. `any_label`: items with a label on at least one criterion.
     `repeated_instructions`: items whose instruction an earlier item has too. `equal_responses`: items whose
     two responses are the same text. `empty_responses`: responses without a character. `lengths`: of
     instruction, output_a, output_b. An id is never repeated: such a file is not loaded.
@@ -40,7 +41,8 @@ class Summary:
 
     items: int
     labelled: Mapping[str, int]
-    labels: Mapping[str, Mapping[Preference, int]]
+    labels: Mapping[str, Mapping[HumanLabel, int]]
+    annotators: Mapping[str, tuple[str, ...]]
     explained: Mapping[str, int]
     any_label: int
     repeated_instructions: int
@@ -59,6 +61,7 @@ def summary_of(dataset: Dataset) -> Summary:
         items=len(dataset),
         labelled={name: sum(counts.values()) for name, counts in labels.items()},
         labels=labels,
+        annotators={name: tuple(of_one) for name, of_one in dataset.annotators.items()},
         explained={name: int((~_empty(dataset, f"{name}_explanation")).sum()) for name in names},
         any_label=int((~np.logical_and.reduce(list(lacking.values()))).sum()),
         repeated_instructions=len(dataset) - pc.count_distinct(dataset.texts("instruction")).as_py(),
@@ -69,10 +72,10 @@ def summary_of(dataset: Dataset) -> Summary:
     )
 
 
-def _label_counts(dataset: Dataset, criterion: str) -> dict[Preference, int]:
+def _label_counts(dataset: Dataset, criterion: str) -> dict[HumanLabel, int]:
     counted = pc.value_counts(dataset.texts(f"{criterion}_preference")).to_pylist()
     counts = {entry["values"]: int(entry["counts"]) for entry in counted}
-    return {label: counts.get(label.value, 0) for label in PREFERENCES}
+    return {label: counts.get(label.value, 0) for label in labels_beside(counts)}
 
 
 def _empty(dataset: Dataset, column: str) -> npt.NDArray[np.bool_]:

@@ -1,18 +1,34 @@
 """A foreign table read by a ColumnMap: its rows have our columns, its problems name the file's own.
 
+A label that several annotators gave has a column for each of them, beside that of their majority.
+
 Knows: how our columns are made of sources, which response of a ranked pair stands first. Does not know: file
-formats, where a map comes from.
+formats, where a map comes from, how far annotators agree.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from engine.core.column_map import ID, INSTRUCTION, NO_LABEL, OUTPUTS, RANKED, ColumnMap, targets
+from engine.core.column_map import (
+    GAP,
+    ID,
+    INSTRUCTION,
+    MEANINGS_IN_WORDS,
+    NO_LABEL,
+    OUTPUTS,
+    RANKED,
+    ColumnMap,
+    annotator_column,
+    annotators_of,
+    label_column,
+    targets,
+)
 from engine.core.errors import ColumnsError
 from engine.core.formatting import listed, quoted
-from engine.core.items import PREFERENCES, Preference, digest
+from engine.core.items import HUMAN_LABELS, Preference, digest, majority, written_label
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.rubric import Rubric
-from engine.data.column_content import meanings_of
+from engine.data.column_content import MOST_VALUES, said_meanings, values_in_words
 from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
 from engine.data.tables import SourceRow, SourceTable
 
@@ -33,9 +49,10 @@ class MappedTable(SourceTable):
         self._inner = inner
         self._map = columns
         self._names = inner.first_columns()
-        self._unknown: dict[str, None] = {}  # labels, in the order in which they were met
+        self._unknown: Counter[str] = Counter()  # labels, in the order in which they were met
         self._bad_ids = False
         self._sources = self._resolved(rubric)
+        self._annotated = _annotated(self._sources)
         self._ranked = RANKED[0] in self._sources
         self._verdict = f"{_OVERALL if _OVERALL in rubric.names else rubric.names[-1]}_preference"
         self._meanings = columns.meaning_of
@@ -56,11 +73,12 @@ class MappedTable(SourceTable):
             # Labels that nobody named speak of other sides than those that a hash gives.
             if name in named or not (name in left_out or (ranked and name.endswith(_OF_SIDES)))
         }
-        sources, problems = {}, []
+        sources: dict[str, CellSource] = {}
+        problems: list[str] = []
         for name, text in texts.items():
             try:
                 if text:
-                    sources[name] = parse_source(text, self._names)
+                    sources.update(self._parsed(name, text))
             except SourceProblem as problem:
                 problems.append(f"{name}: {problem}")
         problems += [
@@ -80,6 +98,18 @@ class MappedTable(SourceTable):
             raise ColumnsError(self.path, problems, self._advice())
         return sources
 
+    def _parsed(self, name: str, text: str) -> Iterator[tuple[str, CellSource]]:
+        """What is read for a column of ours: for a label of several annotators a column for each of them."""
+        is_one = text in self._names or not _is_label(name)
+        annotators = (text,) if is_one else annotators_of(text)
+        twice = [annotator for annotator, times in Counter(annotators).items() if times > 1]
+        if twice:
+            raise SourceProblem(f"{quoted(twice[0])} is named twice; each annotator counts once.")
+        for annotator in annotators:
+            several = len(annotators) > 1
+            column = annotator_column(name, annotator) if several else name
+            yield column, parse_source(annotator, self._names)
+
     def _name_columns(self, names: Sequence[str]) -> None:
         """Ours that are there, then the file's that stay beside them."""
         self.columns = [*self._ours, *(name for name in names if name not in self._taken)]
@@ -87,6 +117,7 @@ class MappedTable(SourceTable):
     def _our_columns(self) -> tuple[str, ...]:
         ours = [name for name in self._sources if name not in RANKED]
         ours += [*OUTPUTS, self._verdict] if self._ranked else []
+        ours += self._annotated
         return tuple(dict.fromkeys([ID, *ours]))
 
     def _taken_columns(self) -> frozenset[str]:
@@ -125,12 +156,14 @@ class MappedTable(SourceTable):
                 cells[name] = self._cell(name, source, reader, row.number)
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
+        for name, annotators in self._annotated.items():
+            cells[name] = _majority_cell([cells.get(column, NO_LABEL) for column in annotators])
         if self._ranked and all(name in cells for name in (ID, INSTRUCTION, *RANKED)):
             self._place(cells)
         return cells
 
     def _cell(self, name: str, source: CellSource, reader: RowReader, number: int) -> str:
-        if name.endswith("_preference"):
+        if _is_label(name):
             return self._label(source, reader, number)
         if name.endswith("_explanation"):
             return reader.text(source, _BETWEEN_TEXTS)
@@ -142,14 +175,14 @@ class MappedTable(SourceTable):
         """The label that a row gives; empty for none."""
         if source.than is not None:
             value = reader.text(source, "")
-            return self._meanings.get(value, value if value in PREFERENCES else NO_LABEL)
+            return self._meanings.get(value, value if value in HUMAN_LABELS else NO_LABEL)
         texts = reader.texts(source)
         if not any(texts):
             return NO_LABEL
         value = _BETWEEN_LABELS.join(texts)
         label = self._meanings.get(value, value)
-        if label != NO_LABEL and label not in PREFERENCES:
-            self._unknown[value] = None
+        if label != NO_LABEL and label not in HUMAN_LABELS:
+            self._unknown[value] += 1
             super().report(number, f"unknown label {quoted(value)}.", _BETWEEN_LABELS.join(source.columns))
         return label
 
@@ -161,10 +194,15 @@ class MappedTable(SourceTable):
         cells[OUTPUTS[0]], cells[OUTPUTS[1]] = (chosen, rejected) if first else (rejected, chosen)
         if not first:  # A of a label is the response that was named first: the chosen one
             for name, label in cells.items():
-                if name.endswith("_preference") and label in PREFERENCES:
-                    cells[name] = Preference(label).swapped.value
+                if _is_label(name) and label in HUMAN_LABELS:
+                    cells[name] = written_label(label).swapped.value
         if not cells.get(self._verdict):
             cells[self._verdict] = (Preference.A if first else Preference.B).value
+
+    @property
+    def annotator_columns(self) -> Sequence[str]:
+        """Of `columns` those with what one of several annotators of a label said."""
+        return [column for columns in self._annotated.values() for column in columns]
 
     # What is said
 
@@ -180,7 +218,7 @@ class MappedTable(SourceTable):
             self._inner.raise_problems()
         if self.problems:
             if self._unknown:
-                raise unknown_labels(self, list(self._unknown), self._meanings)
+                raise unknown_labels(self, self._unknown, self._meanings)
             raise ColumnsError(self.path, self.problems, self._advice())
 
     def _advice(self) -> Remedy:
@@ -198,16 +236,19 @@ class MappedTable(SourceTable):
     @property
     def notices(self) -> Sequence[str]:
         """How the file was read, in sentences for people."""
-        texts = self._map.source_of
-        renamed = [
-            f"{name} is {_shown(texts[name])}" for name in self._sources if texts.get(name, name) != name
-        ]
+        texts, read = self._map.source_of, dict.fromkeys(map(label_column, self._sources))
+        renamed = [f"{name} is {_shown(texts[name])}" for name in read if texts.get(name, name) != name]
         said = []
         if renamed:
             said.append(f"Its columns are mapped: {'; '.join(renamed)}.")
         if self._meanings:
             labels = [f"{quoted(value)} is {label or 'no label'}" for value, label in self._map.labels]
             said.append(f"Label values are mapped: {listed(labels, 20, str)}.")
+        said += [
+            f"The {name.replace('_', ' ')} of an item is what more than half of its annotators say, and none"
+            " where no label has so many."
+            for name in self._annotated
+        ]
         if ID not in self._sources:
             said.append("No column is the id: the items are numbered in the order of the file.")
         if self._ranked:
@@ -219,25 +260,40 @@ class MappedTable(SourceTable):
 
 
 def unknown_labels(
-    table: SourceTable, values: Sequence[str], known: Mapping[str, str] | None = None
+    table: SourceTable, values: Mapping[str, int], known: Mapping[str, str] | None = None
 ) -> ColumnsError:
-    """The error of a table with values of labels that are none; `known`: what other values mean."""
-    guess = meanings_of(values)
-    labels = [label.value for label in PREFERENCES]
-    meant = (
-        guess[0]
-        if guess
-        else {v: labels[at % len(labels)] for at, v in enumerate(values[:_MOST_VALUES_SHOWN])}
+    """The error of a table with values of labels that are none; `known`: what other values mean.
+
+    `values`: with how often each occurs. Only a person can say what numbers mean: for these a gap is left.
+    """
+    shown = list(values)[:_MOST_VALUES_SHOWN]
+    remedy = Remedy(
+        "Name a column with fewer values, or write a comparison, as 1.5>preference: A where it is below 1.5."
     )
-    setting = Setting.LABELS.at(ColumnMap.of({}, {**(known or {}), **meant}).labels_text)
-    how = "" if guess else " (this is only how it is written)"
-    words = f"{', '.join(labels)} or none"
-    return ColumnsError(
-        table.path,
-        table.problems,
-        Remedy(f"Mend what is named above, or say what each value means, {words}{how}: ", setting),
-        unknown=values[:_MOST_VALUES_SHOWN],
-    )
+    if len(values) <= MOST_VALUES:
+        meant = {**dict.fromkeys(values, GAP), **said_meanings(values)}
+        setting = Setting.LABELS.at(ColumnMap.of({}, {**(known or {}), **meant}).labels_text)
+        what = f"say what each value means, {MEANINGS_IN_WORDS}, of {values_in_words(values)}: "
+        remedy = Remedy(f"Mend what is named above, or {what}", setting)
+    return ColumnsError(table.path, table.problems, remedy, unknown=shown)
+
+
+def _annotated(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """By column of a label that several annotators gave the columns of these."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name in columns:
+        if (label := label_column(name)) != name:
+            found[label] = (*found.get(label, ()), name)
+    return found
+
+
+def _is_label(column: str) -> bool:
+    return label_column(column).endswith("_preference")
+
+
+def _majority_cell(cells: Sequence[str]) -> str:
+    """What most annotators say; the others' cells are of those who said nothing, or what is no label."""
+    return majority([written_label(cell) for cell in cells if cell in HUMAN_LABELS]) or NO_LABEL
 
 
 def _shown(source: str) -> str:

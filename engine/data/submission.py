@@ -16,7 +16,7 @@ from pathlib import Path
 from engine.core.cell_safety import unsafe_explanation, unwritable_ids
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import listed, quoted
-from engine.core.items import Prediction, Preference
+from engine.core.items import PREFERENCES, TIES, Prediction, Preference, Tie
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.column_content import read_sample
@@ -32,6 +32,7 @@ _EXPLANATION = "_explanation"
 _TEXT_COLUMNS = REQUIRED_COLUMNS[1:]
 _MOST_COLUMNS_SHOWN = 20
 
+_SAY_WHICH_TIE = "A submission says of each tie whether both responses are good or bad."
 _NEEDS_QUOTES = re.compile('[\t\n\r"]')
 
 
@@ -71,7 +72,8 @@ def submission_columns(criteria: Iterable[str], with_explanations: bool) -> tupl
 def write_submission(path: Path, submission: Submission) -> None:
     """Write a submission whole or not at all; an unscored prediction is an empty cell.
 
-    Raises SetupError where the file cannot be written, or an id or explanation would not come back.
+    Raises SetupError where the file cannot be written, an id or explanation would not come back, or a label
+    is none that a judge may give.
     """
     rows = [tuple(_cells(row, submission)) for row in submission.rows]
     _refuse_unsafe(submission.columns, rows)
@@ -149,6 +151,11 @@ def _cells(row: SubmissionRow, submission: Submission) -> Iterator[str]:
 
 
 def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    labels = [place for place, column in enumerate(columns) if column.endswith(_PREFERENCE)]
+    for row in rows:
+        for place in labels:
+            if row[place] and (problem := _label_problem(row[place])):
+                raise SetupError(f"{columns[place]} of id {quoted(row[0])}: {problem}", _SAY_WHICH_TIE)
     if lost := unwritable_ids([item_id for item_id, *_ in rows]):
         raise SetupError(
             f"pandas would not give back these ids: {listed(lost, shown=quoted)}.",
@@ -207,9 +214,15 @@ def _header_problems(table: SourceTable, expected: Sequence[str]) -> list[str]:
 
 def _check_cells(table: SourceTable, row: SourceRow, first_rows: dict[str, int]) -> None:
     for name, text in row.cells.items():
-        if name.endswith(_PREFERENCE) and text and (problem := label_problem(text)):
+        if name.endswith(_PREFERENCE) and text and (problem := _label_problem(text)):
             table.report(row.number, problem, name)
     check_id(table, row, first_rows)
+
+
+def _label_problem(text: str) -> str | None:
+    if text == Tie.TIE:
+        return f"{quoted(str(text))} is no prediction: say which tie, {' or '.join(TIES)}."
+    return label_problem(text, PREFERENCES)
 
 
 def _submission_row(row: SourceRow, criteria: Iterable[str]) -> SubmissionRow:

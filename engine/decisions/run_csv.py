@@ -105,7 +105,7 @@ class _DatasetCells:
         if item is None:
             return self._empty
         gold = item.gold.get(criterion)
-        human = (gold.preference or "", gold.explanation or "") if gold else _EMPTY * 2
+        human = (gold.label or "", gold.explanation or "") if gold else _EMPTY * 2
         return item.instruction, item.output_a, item.output_b, *human, *self._beside[item_id].values()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
-from engine.core.items import Preference
+from engine.core.items import HumanLabel
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import StoredRun
@@ -106,12 +106,12 @@ def cells_beside(dataset: Dataset, ids: Container[str]) -> dict[str, Mapping[str
     }
 
 
-def human_labels(results: RunResults, dataset: Dataset) -> dict[tuple[str, str], Preference]:
+def human_labels(results: RunResults, dataset: Dataset) -> dict[tuple[str, str], HumanLabel]:
     """By criterion and item id, of the items that the run judged as they are in the dataset."""
     hashes = {item.item_id: item.content_hash for item in results.judged}
     return {
-        (criterion, item.id): gold.preference
+        (criterion, item.id): gold.label
         for item in dataset.same_items(hashes)
         for criterion, gold in item.gold.items()
-        if gold.preference is not None
+        if gold.label is not None
     }

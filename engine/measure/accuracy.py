@@ -1,28 +1,35 @@
-"""How often labels are the human ones, beside what always giving the most frequent label would reach.
+"""How often labels agree with human ones, also beyond chance, and what the most frequent label would reach.
 
 Light, for judging prints it: scikit-learn is not needed here.
 
 Knows: labels on both sides. Does not know: files, models, what else is measured.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 
-from engine.core.items import PREFERENCES, Preference
+import numpy as np
+
+from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
 
+UNSCORED = "unscored"
+
 Labels = Sequence[Preference | None]
+HumanLabels = Sequence[HumanLabel | None]
 
 
 @dataclass(frozen=True)
 class Accuracy:
     """One criterion over the `items` that have a human label.
 
-    `share`: of the items whose label is the human one, 0 to 1; an unscored one counts as wrong.
-    `most_frequent`: the most frequent human label on these items, of equally common ones the first, and
-    `baseline` the share that always giving it reaches.
+    `share`: of the items whose label agrees with the human one, 0 to 1; an unscored one counts as wrong.
+    `most_frequent`: the label that agrees with most human ones on these items, of equally common ones the
+    first, and `baseline` the share that always giving it reaches.
     """
 
     items: int
@@ -31,11 +38,12 @@ class Accuracy:
     baseline: float
 
 
-def accuracy(predicted: Labels, human: Sequence[Preference]) -> Accuracy:
+def accuracy(predicted: Labels, human: Sequence[HumanLabel]) -> Accuracy:
     """The accuracy of labels, None for unscored, against human ones of the same items; at least one."""
     frequent = most_frequent_label(human)
     assert frequent is not None  # there is at least one
-    return Accuracy(len(human), share_right(predicted, human), frequent, human.count(frequent) / len(human))
+    always = [frequent] * len(human)
+    return Accuracy(len(human), share_right(predicted, human), frequent, share_right(always, human))
 
 
 def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
@@ -57,14 +65,43 @@ def accuracy_by_way(
     return {name: {} if dataset is None else run_accuracy(each, dataset) for name, each in by_way.items()}
 
 
-def share_right(predicted: Labels, human: Labels) -> float:
-    """The share (0 to 1) of items with the same label on both sides, of which there is at least one."""
-    return sum(label is other for label, other in zip(predicted, human, strict=True)) / len(human)
+def share_right(predicted: HumanLabels, human: HumanLabels) -> float:
+    """The share (0 to 1) of items on which the labels of both sides agree; there is at least one item."""
+    return sum(starmap(agree, zip(predicted, human, strict=True))) / len(human)
 
 
-def most_frequent_label(labels: Sequence[Preference]) -> Preference | None:
-    """The most frequent label, of equally common ones the first in `PREFERENCES`; None without labels."""
-    return max(PREFERENCES, key=labels.count) if labels else None
+def kappa(labels: HumanLabels, other: HumanLabels) -> float | None:
+    """Cohen's kappa (-1 to 1), None as a label of its own; None where chance alone makes all labels agree.
+
+    1 - (share that disagrees) / (share that would by chance). Where labels are no mere names, because a `tie`
+    agrees with two others, it is the weighted kappa with weight 0 for what agrees and 1 for what does not.
+    Sources: Cohen, A Coefficient of Agreement for Nominal Scales (1960); Cohen, Weighted Kappa (1968).
+    """
+    rows = sorted({*labels, *other}, key=label_name)
+    places = {label: place for place, label in enumerate(rows)}
+    together = np.zeros((len(rows), len(rows)), dtype=np.int64)
+    for one, two in zip(labels, other, strict=True):
+        together[places[one], places[two]] += 1
+    unlike = np.array([[not agree(one, two) for two in rows] for one in rows])
+    by_chance = np.outer(together.sum(axis=0), together.sum(axis=1)) / len(labels)
+    expected = (unlike * by_chance).sum()
+    return float(1 - (unlike * together).sum() / expected) if expected else None
+
+
+def label_name(label: HumanLabel | None) -> str:
+    """A label as text, also where there is none."""
+    return UNSCORED if label is None else label.value
+
+
+def most_frequent_label(human: Sequence[HumanLabel]) -> Preference | None:
+    """The label that agrees with most human ones, of equally common ones the first in `PREFERENCES`; None
+    without labels.
+    """
+    counts = Counter(human)
+    right = {
+        label: sum(count for other, count in counts.items() if agree(label, other)) for label in PREFERENCES
+    }
+    return max(PREFERENCES, key=lambda label: right[label]) if human else None
 
 
 def mean(values: Sequence[float]) -> float | None:

@@ -69,7 +69,7 @@ class AgreementQuestion:
                 *(item.instruction, item.output_a, item.output_b),
                 *(criterion.name, criterion.question),
                 *(self.prediction.preference, self.prediction.explanation),
-                *(self.gold.preference, self.gold.explanation),
+                *(self.gold.label, self.gold.explanation),
             ]
         )
 

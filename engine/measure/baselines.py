@@ -6,7 +6,7 @@ Knows: pairs and folds. Does not know: systems, files.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.core.items import PREFERENCES, Item, Preference
+from engine.core.items import PREFERENCES, Item, Preference, agree, agreeing
 from engine.measure.accuracy import Labels, most_frequent_label, share_right
 from engine.measure.folds import LEAST_GROUPS, grouped_folds
 from engine.measure.matching import Pair
@@ -18,7 +18,7 @@ class Baselines:
 
     `most_frequent`: cross-validated, each item is given the most frequent label of the other folds; None
     for a single instruction. `longer`: the response with more characters, A where they are equal. `random`:
-    what guessing among the four labels reaches on average.
+    what guessing among the four labels reaches on average: two of them agree with a `tie`.
     """
 
     most_frequent: float | None
@@ -29,7 +29,7 @@ class Baselines:
 
 def baselines(pairs: Sequence[Pair]) -> Baselines:
     """The baselines on these pairs, of which there is at least one."""
-    gold = [pair.gold.preference for pair in pairs]
+    gold = [pair.gold.label for pair in pairs]
     guessed = most_frequent_by_fold(pairs)
     share = {name: sum(right) / len(right) for name, right in trivial_judges(pairs).items()}
     return Baselines(
@@ -46,7 +46,7 @@ def trivial_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
     The most frequent label is that of these very pairs: the cross-validated one is too easy to beat where
     labels are about equally frequent.
     """
-    gold = [pair.gold.preference for pair in pairs]
+    gold = [pair.gold.label for pair in pairs]
     frequent = most_frequent_label([label for label in gold if label is not None])
     longer = [longer_response(pair.item) or Preference.A for pair in pairs]
     given: dict[str, Labels] = {
@@ -55,10 +55,11 @@ def trivial_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
         "always_a": [Preference.A] * len(gold),
     }
     right = {
-        name: [float(label is human) for label, human in zip(labels, gold, strict=True)]
+        name: [float(agree(label, human)) for label, human in zip(labels, gold, strict=True)]
         for name, labels in given.items()
     }
-    return {**right, "random": [1 / len(PREFERENCES)] * len(gold)}
+    guessing = [len(agreeing(human)) / len(PREFERENCES) if human else 0.0 for human in gold]
+    return {**right, "random": guessing}
 
 
 def best_trivial(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
@@ -74,7 +75,7 @@ def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:
         return []
     guessed: list[Preference | None] = [None] * len(pairs)
     for train, test in grouped_folds(groups):
-        labels = [pairs[index].gold.preference for index in train]
+        labels = [pairs[index].gold.label for index in train]
         label = most_frequent_label([label for label in labels if label is not None])
         for index in test:
             guessed[index] = label

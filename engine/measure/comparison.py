@@ -11,12 +11,11 @@ from scipy.stats import binomtest, rankdata
 
 from engine.core.errors import SetupError
 from engine.core.formatting import without_middle, words
-from engine.core.items import Preference
+from engine.core.items import HumanLabel, Preference, agree
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
-from engine.measure.accuracy import mean
+from engine.measure.accuracy import kappa, mean
 from engine.measure.evaluation import Evaluation
-from engine.measure.label_measures import kappa
 from engine.measure.matching import Matched, Pair, match
 from engine.measure.systems import System
 
@@ -65,13 +64,13 @@ class Difference:
 
     item_id: str
     criterion: str
-    human: Preference
+    human: HumanLabel
     labels: tuple[Preference | None, ...]
 
     @property
     def one_is_right(self) -> bool:
-        """True where exactly one system gives the human label."""
-        return self.labels.count(self.human) == 1
+        """True where the label of exactly one system agrees with the human one."""
+        return sum(agree(label, self.human) for label in self.labels) == 1
 
 
 @dataclass(frozen=True)
@@ -264,8 +263,8 @@ def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[M
 def _agreement(first: Evaluation, other: Evaluation, criterion: str) -> PairAgreement:
     pairs, others = first.matched.pairs[criterion], other.matched.pairs[criterion]
     labels, other_labels = _labels(pairs), _labels(others)
-    right = [pair.prediction.preference is pair.gold.preference for pair in pairs]
-    other_right = [pair.prediction.preference is pair.gold.preference for pair in others]
+    right = [agree(pair.prediction.preference, pair.gold.label) for pair in pairs]
+    other_right = [agree(pair.prediction.preference, pair.gold.label) for pair in others]
     only_one = sum(a and not b for a, b in zip(right, other_right, strict=True))
     only_other = sum(b and not a for a, b in zip(right, other_right, strict=True))
     same = [a is b for a, b in zip(labels, other_labels, strict=True)]
@@ -300,7 +299,7 @@ def _differences(evaluations: Sequence[Evaluation], criteria: Sequence[str]) -> 
         columns = [evaluation.matched.pairs[criterion] for evaluation in evaluations]
         for pairs in zip(*columns, strict=True):
             labels = tuple(_labels(pairs))
-            human = pairs[0].gold.preference
+            human = pairs[0].gold.label
             if len(set(labels)) > 1 and human is not None:
                 found.append(Difference(pairs[0].item.id, criterion, human, labels))
     return sorted(

@@ -6,22 +6,22 @@ Knows: matched pairs and their probabilities. Does not know: how disagreements a
 import math
 from dataclasses import dataclass
 
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import PREFERENCES, HumanLabel, Preference, agree, probability_of
 from engine.measure.evaluation import Evaluation
 from engine.measure.matching import Pair
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """One judgment whose label is not the human one.
+    """One judgment whose label does not agree with the human one.
 
-    `lead`: how much likelier (0 to 1) the judge took its own label than the human one; None for a
-    submission, which has no probabilities.
+    `lead`: how much likelier (0 to 1; for a `tie` it may be negative) the judge took its own label than what
+    agrees with the human one; None for a submission, which has no probabilities.
     """
 
     criterion: str
     pair: Pair
-    human: Preference
+    human: HumanLabel
     predicted: Preference
     lead: float | None
 
@@ -47,14 +47,14 @@ def largest_disagreements(evaluation: Evaluation, most: int = 20) -> list[Disagr
 
 
 def _disagreement(criterion: str, pair: Pair) -> Disagreement | None:
-    human, predicted = pair.gold.preference, pair.prediction.preference
-    if pair.labelled_by_person or human is None or predicted is None or human is predicted:
+    human, predicted = pair.gold.label, pair.prediction.preference
+    if pair.labelled_by_person or human is None or predicted is None or agree(predicted, human):
         return None
     return Disagreement(criterion, pair, human, predicted, _lead(pair, human, predicted))
 
 
-def _lead(pair: Pair, human: Preference, predicted: Preference) -> float | None:
+def _lead(pair: Pair, human: HumanLabel, predicted: Preference) -> float | None:
     if pair.judgment is None:
         return None
     probabilities = pair.judgment.probabilities
-    return probabilities[PREFERENCES.index(predicted)] - probabilities[PREFERENCES.index(human)]
+    return probabilities[PREFERENCES.index(predicted)] - probability_of(human, probabilities)

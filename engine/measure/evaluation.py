@@ -10,16 +10,16 @@ from typing import Any
 
 from engine.core.cancel import CancelToken
 from engine.core.items import PREFERENCES
-from engine.measure.accuracy import mean
+from engine.measure.accuracy import UNSCORED, mean
 from engine.measure.explanation_measures import (
     ExplanationMeasures,
     ModelScores,
     add_model_scores,
     measure_explanations,
 )
-from engine.measure.label_measures import UNSCORED, LabelMeasures, measure_labels
+from engine.measure.label_measures import LabelMeasures, measure_labels
 from engine.measure.matching import Matched
-from engine.measure.people_agreement import PeopleAgreement, people_agreement
+from engine.measure.people_agreement import PeopleAgreement, annotator_agreement, people_agreement
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
     *("criterion", "items", "accuracy", "interval", "rival", "lead", "kappa", "macro_f1"),
@@ -44,9 +44,9 @@ class Evaluation:
 
     @cached_property
     def people(self) -> PeopleAgreement | None:
-        """How far the people of a run agree; None where nobody labelled anything, or there is no run."""
-        results = self.matched.system.results
-        return people_agreement(results, self.matched.dataset) if results else None
+        """How far the people of a run and the annotators of the dataset agree; None where there are none."""
+        results, dataset = self.matched.system.results, self.matched.dataset
+        return people_agreement(results, dataset) if results else annotator_agreement(dataset)
 
     @property
     def accuracy(self) -> float:
@@ -143,18 +143,29 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
         "mean_agreement": evaluation.explanation_mean("agreement"),
         "people": evaluation.people and evaluation.people.as_json(),
+        **_annotators_json(matched),
         "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},
         "explanations": {name: asdict(measures) for name, measures in evaluation.explanations.items()},
     }
 
 
+def _annotators_json(matched: Matched) -> dict[str, Any]:
+    """What each of several annotators said, by criterion and item; nothing where there are none."""
+    said: dict[str, dict[str, Any]] = {}
+    for item in matched.dataset:
+        for criterion, gold in item.gold.items():
+            if gold.annotators:
+                said.setdefault(criterion, {})[item.id] = gold.said_json()
+    return {"annotators": said} if said else {}
+
+
 def _label_details(measures: LabelMeasures) -> dict[str, Any]:
-    labels = [label.value for label in PREFERENCES]
-    counts = dict(zip(labels, measures.confusion, strict=True))
-    columns = [*labels, UNSCORED]
+    columns = [*(label.value for label in PREFERENCES), UNSCORED]
     details = {
         **asdict(measures),
-        "confusion": {human: dict(zip(columns, row, strict=True)) for human, row in counts.items()},
+        "confusion": {
+            human.value: dict(zip(columns, row, strict=True)) for human, row in measures.confusion.items()
+        },
         "predicted": {label.value: count for label, count in measures.predicted.items()},
         "human": {label.value: count for label, count in measures.human.items()},
     }

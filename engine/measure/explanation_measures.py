@@ -8,7 +8,7 @@ Knows: matched pairs. Does not know: models, files, labels' accuracy.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.core.items import Preference
+from engine.core.items import Preference, agree
 from engine.core.judgments import Agreement, Unscored
 from engine.measure.accuracy import mean
 from engine.measure.baselines import most_frequent_by_fold
@@ -135,7 +135,7 @@ def _typical(pairs: Sequence[Pair]) -> float | None:
 def _most_typical_by_fold(pairs: Sequence[Pair], guessed: Sequence[Preference | None]) -> list[int]:
     """For each pair the index of the explanation that it is given."""
     candidates = {
-        label: [index for index, pair in enumerate(pairs) if pair.gold.preference is label]
+        label: [index for index, pair in enumerate(pairs) if agree(label, pair.gold.label)]
         for label in set(guessed)
     }
     typicality = {

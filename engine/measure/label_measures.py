@@ -7,10 +7,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score
+from sklearn.metrics import confusion_matrix, f1_score
 
-from engine.core.items import PREFERENCES, Preference
-from engine.measure.accuracy import Labels, mean, share_right
+from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, Tie, agree, labels_beside
+from engine.measure.accuracy import (
+    UNSCORED,
+    HumanLabels,
+    Labels,
+    kappa,
+    label_name,
+    mean,
+    share_right,
+)
 from engine.measure.baselines import (
     Baselines,
     baselines,
@@ -22,20 +30,19 @@ from engine.measure.bootstrap import Interval, bootstrap_interval, least_interva
 from engine.measure.label_counts import LabelCounts, count_labels
 from engine.measure.matching import Pair
 
-UNSCORED = "unscored"
-
 
 @dataclass(frozen=True)
 class LabelMeasures(LabelCounts):
     """One criterion over its labelled items: what the labels say by themselves, and how they agree.
 
-    `accuracy`: share (0 to 1) of the items whose prediction equals the human label; an unscored one counts
-    as wrong. `interval`: its bootstrap 95 % interval, None for a single instruction. `rival`: the best of
-    the trivial judges on the same items, named as in Baselines, of equally good ones the first of
-    `trivial_judges`. `lead`: how much more accurate than the rival, with the interval of that.
-    `kappa`: Cohen's, with unscored as a label of its own; None where both sides know one and the same label
-    only. `macro_f1`: mean over the labels that occur on either side. `confusion`: a row for each human label,
-    a column for each predicted one and the last for unscored. `longer` and `longer_human`: among the
+    `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label; an unscored one
+    counts as wrong. `interval`: its bootstrap 95 % interval, None for a single instruction. `rival`: the best
+    of the trivial judges on the same items, named as in Baselines, of equally good ones the first of
+    `trivial_judges`. `lead`: how much more accurate than the rival, with the interval of that. `kappa`:
+    Cohen's, with unscored as a label of its own; None where both sides know one and the same label only.
+    `macro_f1`: mean over the labels that occur on either side; all ties are one where people gave any of
+    which they said no more. `confusion`: a row for each human label, `tie` only where it occurs, a column for
+    each predicted one and the last for unscored. `longer` and `longer_human`: among the
     preferences for A or B where the lengths differ, the share for the longer response.
     """
 
@@ -45,8 +52,8 @@ class LabelMeasures(LabelCounts):
     lead: tuple[float, Interval | None]
     kappa: float | None
     macro_f1: float
-    confusion: tuple[tuple[int, ...], ...]
-    human: Mapping[Preference, int]
+    confusion: Mapping[HumanLabel, tuple[int, ...]]
+    human: Mapping[HumanLabel, int]
     longer: float | None
     longer_human: float | None
     baselines: Baselines
@@ -72,8 +79,8 @@ class LabelMeasures(LabelCounts):
 def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     """The measures of one criterion; there is at least one pair."""
     predicted = [pair.prediction.preference for pair in pairs]
-    human = [pair.gold.preference for pair in pairs]
-    right = [float(label is gold) for label, gold in zip(predicted, human, strict=True)]
+    human = [pair.gold.label for pair in pairs]
+    right = [float(agree(label, gold)) for label, gold in zip(predicted, human, strict=True)]
     instructions = [pair.item.instruction for pair in pairs]
     counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
     trivial = trivial_judges(pairs)
@@ -104,30 +111,30 @@ def _lead(
     return min(map(sum, leads)) / len(right), interval
 
 
-def kappa(labels: Labels, other: Labels) -> float | None:
-    """Cohen's kappa (-1 to 1), None as a label of its own; None where both know one and the same label.
-
-    Source: Cohen, A Coefficient of Agreement for Nominal Scales (1960).
-    """
-    if len(set(labels) | set(other)) < 2:
-        return None
-    return float(cohen_kappa_score(_names(labels), _names(other)))
-
-
-def _macro_f1(human: Labels, predicted: Labels) -> float:
-    occurring = [label.value for label in PREFERENCES if label in human or label in predicted]
+def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
+    """Where people gave ties without saying more, every tie is `tie`: nothing else can be right or wrong."""
+    as_one = Tie.TIE in human
+    people, judge = (_ties_as_one(labels) if as_one else labels for labels in (human, predicted))
+    occurring = [label.value for label in HUMAN_LABELS if label in people or label in judge]
     return float(
-        f1_score(_names(human), _names(predicted), labels=occurring, average="macro", zero_division=0.0)
+        f1_score(_names(people), _names(judge), labels=occurring, average="macro", zero_division=0.0)
     )
 
 
-def _confusion(human: Labels, predicted: Labels) -> tuple[tuple[int, ...], ...]:
-    names = [*(label.value for label in PREFERENCES), UNSCORED]
+def _ties_as_one(labels: HumanLabels) -> list[HumanLabel | None]:
+    return [Tie.TIE if agree(label, Tie.TIE) else label for label in labels]
+
+
+def _confusion(human: HumanLabels, predicted: Labels) -> dict[HumanLabel, tuple[int, ...]]:
+    rows, columns = labels_beside(human), [*(label.value for label in PREFERENCES), UNSCORED]
+    names = [*columns, Tie.TIE.value]
     counts = confusion_matrix(_names(human), _names(predicted), labels=names)
-    return tuple(tuple(int(count) for count in row) for row in counts[: len(PREFERENCES)])
+    return {
+        label: tuple(int(count) for count in counts[names.index(label), : len(columns)]) for label in rows
+    }
 
 
-def _share_for_longer(pairs: Sequence[Pair], labels: Labels) -> float | None:
+def _share_for_longer(pairs: Sequence[Pair], labels: HumanLabels) -> float | None:
     sided = [
         label is longer
         for label, longer in zip(labels, (longer_response(pair.item) for pair in pairs), strict=True)
@@ -136,5 +143,5 @@ def _share_for_longer(pairs: Sequence[Pair], labels: Labels) -> float | None:
     return mean(sided)
 
 
-def _names(labels: Labels) -> list[str]:
-    return [UNSCORED if label is None else label.value for label in labels]
+def _names(labels: HumanLabels) -> list[str]:
+    return list(map(label_name, labels))

@@ -7,8 +7,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.core.errors import SetupError
-from engine.core.formatting import listed
-from engine.core.items import Gold, Item, Prediction
+from engine.core.formatting import counted, listed
+from engine.core.items import Gold, Item, Prediction, Tie
 from engine.core.judgments import Judgment, Override
 from engine.core.people import count_overrides
 from engine.core.remedies import Remedy, Setting, Step
@@ -101,6 +101,8 @@ class Matched:
         caveats = []
         if self.part:
             caveats.append(f"Only a slice is measured: {self.part}, {self.items:,} items of {len(whole):,}.")
+        if ties := self._ties_in_words:
+            caveats.append(ties)
         if results is None:
             return caveats
         run, calibration = results.run, results.calibration
@@ -114,6 +116,17 @@ class Matched:
                 " What was measured while calibrating is cross-validated."
             )
         return caveats + people_caveats(self.system, set(self.dataset.ids))
+
+    @property
+    def _ties_in_words(self) -> str:
+        """A sentence on human ties of which nobody said more; empty where there are none."""
+        ties = sum(pair.gold.label is Tie.TIE for pairs in self.pairs.values() for pair in pairs)
+        if not ties:
+            return ""
+        return (
+            f"{counted(ties, 'human label says', 'human labels say')} tie, and not whether both responses are"
+            " good or bad: both_good and both_bad count as right there."
+        )
 
 
 def people_caveats(system: System, ids: Container[str] | None = None) -> list[str]:
@@ -209,7 +222,7 @@ def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> list[Pair]
     pairs = []
     for item in shared:
         gold = item.gold.get(criterion)
-        if gold is not None and gold.preference is not None:
+        if gold is not None and gold.label is not None:
             place = (criterion, item.id)
             prediction = system.rows[item.id].predictions[criterion]
             judgment, override = system.judgments.get(place), system.overrides.get(place)

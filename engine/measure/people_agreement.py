@@ -1,38 +1,41 @@
 """How far people give the same labels: among themselves, as the model alone, as the dataset's human labels.
 
 What two people share is the ceiling of a judge: where they agree in 70 of 100 items, no judge can be right
-in more for both of them.
+in more for both of them. People are those who labelled a run, and the annotators of a dataset.
 
 Knows: labels by side, criterion and item. Does not know: where people gave them, whether they saw others'.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree
 from engine.core.judgments import Unscored
-from engine.core.people import LabelsOfPerson
+from engine.core.log_probs import BoolArray
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
-from engine.measure.accuracy import mean, share_right
-from engine.measure.label_measures import kappa
+from engine.measure.accuracy import kappa, mean, share_right
 
 MODEL, HUMAN = "the model", "the human labels"
 """The sides beside people; a person of such a name is still a person."""
 
+_ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMAN_LABELS])
+_Labels = Mapping[tuple[str, str], HumanLabel]  # by criterion and item id
+
 
 @dataclass(frozen=True)
 class _Side:
-    """Whose labels are held against others'."""
+    """Whose labels are held against others'. `of_dataset`: an annotator of the dataset, or their majority."""
 
     name: str
-    labels: LabelsOfPerson
+    labels: _Labels
     is_person: bool = True
+    of_dataset: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class SharedLabels:
 
 @dataclass(frozen=True)
 class AmongPeople:
-    """All people of a run on one criterion, None for all together.
+    """All people on one criterion, None for all together.
 
     `pairs`: how many two of them labelled an item in common, at least 1; `items`: that two or more labelled.
     `equal`, `kappa`: the means over these pairs, each of which counts as much; `kappa` over those that have
@@ -91,30 +94,57 @@ class PeopleAgreement:
 
 
 def people_agreement(results: RunResults, gold: Dataset | None = None) -> PeopleAgreement | None:
-    """How far the people of a run agree; None where nobody has labelled anything.
+    """How far the people of a run agree, and the annotators of a dataset with them; None where nobody has
+    labelled anything.
 
     The model is held against them as it judged, whatever people overrode. `gold`: the dataset with human
-    labels, of items with the same id and texts.
+    labels, of items with the same id and texts. Its annotators are not held against these labels: they are
+    their own majority.
     """
-    people = results.reviews.labels
-    if not any(people.values()):
-        return None
-    sides = [_Side(name, labels) for name, labels in sorted(people.items())]
-    sides.append(_Side(MODEL, _model_labels(results), is_person=False))
+    people = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
+    others = [_Side(MODEL, _model_labels(results), is_person=False)]
     if gold is not None:
-        sides.append(_Side(HUMAN, human_labels(results, gold), is_person=False))
-    criteria = (*results.judgments, None)
+        hashes = {item.item_id: item.content_hash for item in results.judged}
+        people += _annotators(gold.same_items(hashes), {side.name for side in people})
+        others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
+    return _agreement(people, others, (*results.judgments, None))
+
+
+def annotator_agreement(dataset: Dataset) -> PeopleAgreement | None:
+    """How far the annotators of a dataset agree; None where no criterion has several."""
+    if not dataset.annotators:
+        return None
+    return _agreement(_annotators(dataset), [], (*dataset.annotators, None))
+
+
+def _agreement(
+    people: Sequence[_Side], others: Sequence[_Side], criteria: Sequence[str | None]
+) -> PeopleAgreement | None:
+    if not people:
+        return None
     pairs = [
         shared
-        for one, other in combinations(sides, 2)
-        if one.is_person  # a judge held against human labels is measured elsewhere
+        for one, other in (*combinations(people, 2), *product(people, others))
+        if not (one.of_dataset and other.of_dataset and not other.is_person)
         for shared in _shared(one, other, criteria)
     ]
-    pairs.sort(key=lambda pair: not pair.between_people)
-    return PeopleAgreement(tuple(pairs), _among(list(people.values()), pairs, criteria))
+    return PeopleAgreement(tuple(pairs), _among([side.labels for side in people], pairs, criteria))
 
 
-def _model_labels(results: RunResults) -> LabelsOfPerson:
+def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side]:
+    """The annotators of some items; one whose name is `taken` is told apart."""
+    labels: dict[str, dict[tuple[str, str], HumanLabel]] = {}
+    for item in items:
+        for criterion, gold in item.gold.items():
+            for name, label in gold.annotators.items():
+                labels.setdefault(name, {})[criterion, item.id] = label
+    return [
+        _Side(f"{name} (dataset)" if name in taken else name, given, of_dataset=True)
+        for name, given in labels.items()
+    ]
+
+
+def _model_labels(results: RunResults) -> _Labels:
     return {
         (judgment.criterion, judgment.item_id): judgment.preference
         for column in results.judgments.values()
@@ -141,7 +171,7 @@ def _shared(one: _Side, other: _Side, criteria: Sequence[str | None]) -> Iterato
 
 
 def _among(
-    people: Sequence[LabelsOfPerson], pairs: Sequence[SharedLabels], criteria: Sequence[str | None]
+    people: Sequence[_Labels], pairs: Sequence[SharedLabels], criteria: Sequence[str | None]
 ) -> dict[str | None, AmongPeople]:
     found = {}
     for criterion in criteria:
@@ -157,34 +187,36 @@ def _among(
                 items=len(counts),
                 equal=equal,
                 kappa=mean([pair.kappa for pair in shared if pair.kappa is not None]),
-                alpha=_alpha(counts),
+                alpha=_alpha(counts, _ALIKE),
             )
     return found
 
 
-def _label_counts(people: Sequence[LabelsOfPerson], criterion: str | None) -> list[list[int]]:
+def _label_counts(people: Sequence[_Labels], criterion: str | None) -> list[list[int]]:
     """How often each label was given to each item that two or more labelled."""
-    given: dict[tuple[str, str], list[Preference]] = {}
+    given: dict[tuple[str, str], list[HumanLabel]] = {}
     for labels in people:
         for place, label in labels.items():
             if criterion in (None, place[0]):
                 given.setdefault(place, []).append(label)
-    return [[labels.count(label) for label in PREFERENCES] for labels in given.values() if len(labels) > 1]
+    return [[labels.count(label) for label in HUMAN_LABELS] for labels in given.values() if len(labels) > 1]
 
 
-def _alpha(counts: Sequence[Sequence[int]]) -> float | None:
-    """Krippendorff's alpha for labels without an order; None where one label only occurs.
+def _alpha(counts: Sequence[Sequence[int]], alike: BoolArray | None = None) -> float | None:
+    """Krippendorff's alpha for labels without an order; None where no two of the labels differ.
 
-    `counts`: a row for each item that two or more labelled, a column for each label. Source: Krippendorff,
-    Computing Krippendorff's Alpha-Reliability (2011), section D. Our own, because the package for it is under
-    the GPL; the tests hold the two together.
+    `counts`: a row for each item that two or more labelled, a column for each label. `alike`: which labels do
+    not differ, shape (labels, labels); None: each only from itself. Source: Krippendorff, Computing
+    Krippendorff's Alpha-Reliability (2011), section D. Our own, because the package for it is under the GPL;
+    the tests hold the two together.
     """
     table = np.array(counts)
+    unlike = 1 - (np.eye(table.shape[1]) if alike is None else alike).astype(np.int64)
     people, labels = table.sum(axis=1), table.sum(axis=0)
     values = people.sum()
-    if np.count_nonzero(labels) < 2:
+    expected = (labels @ unlike @ labels) / (values * (values - 1))
+    if not expected:
         return None
-    unlike = people**2 - (table**2).sum(axis=1)  # ordered pairs of unlike labels, by item
-    observed = (unlike / (people - 1)).sum() / values
-    expected = (values**2 - (labels**2).sum()) / (values * (values - 1))
+    pairs = (table @ unlike * table).sum(axis=1)  # ordered pairs of unlike labels, by item
+    observed = (pairs / (people - 1)).sum() / values
     return float(1 - observed / expected)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.core.cancel import CancelToken
-from engine.core.items import Preference
+from engine.core.items import HumanLabel, Preference, Tie, agree
 from engine.data.slices import Slice, Slicing
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import mean
@@ -20,8 +20,6 @@ from engine.measure.matching import Matched, Pair
 
 FEW = 10
 """With fewer labelled items than this a slice says next to nothing."""
-
-_TIES = (Preference.BOTH_GOOD, Preference.BOTH_BAD)
 
 
 @dataclass(frozen=True)
@@ -173,7 +171,7 @@ def lead(one: Matched, other: Matched, part: Slice) -> tuple[float, Interval | N
 
 
 def _right(pair: Pair) -> float:
-    return float(pair.prediction.preference is pair.gold.preference)
+    return float(agree(pair.prediction.preference, pair.gold.label))
 
 
 def _measured(part: Slice, items: int, pairs: Mapping[str, Sequence[Pair]]) -> SliceMeasures:
@@ -185,10 +183,11 @@ def _measured(part: Slice, items: int, pairs: Mapping[str, Sequence[Pair]]) -> S
     return SliceMeasures(part, items, labelled, measures, measures, interval)
 
 
-def _share_of_ties(counts: Iterable[Mapping[Preference, int]]) -> float | None:
+def _share_of_ties(counts: Iterable[Mapping[Preference, int] | Mapping[HumanLabel, int]]) -> float | None:
     """The mean over the criteria, of those with any label."""
     shares = []
     for of_one in counts:
         if total := sum(of_one.values()):
-            shares.append(sum(of_one.get(label, 0) for label in _TIES) / total)
+            ties = sum(count for label, count in of_one.items() if agree(label, Tie.TIE))
+            shares.append(ties / total)
     return mean(shares)

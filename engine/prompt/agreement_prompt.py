@@ -11,7 +11,7 @@ Knows: the wording. Does not know: tokens, chat templates, models.
 
 from dataclasses import dataclass
 
-from engine.core.items import Gold, Item, Order, Prediction, Preference
+from engine.core.items import Gold, HumanLabel, Item, Order, Prediction, Preference, Tie
 from engine.core.rubric import USUAL_WORDING, Criterion
 from engine.prompt.fences import Fences
 from engine.prompt.judge_prompt import item_parts
@@ -37,6 +37,7 @@ _LABELS = {
     Preference.B: "Response B is better.",
     Preference.BOTH_GOOD: "Both responses are good and neither is clearly better.",
     Preference.BOTH_BAD: "Both responses are bad and neither is clearly better.",
+    Tie.TIE: "Neither response is clearly better.",
     None: "none given.",
 }
 _QUESTION = """\
@@ -66,7 +67,7 @@ def build_agreement_prompt(
         branch=(
             own(f"{USUAL_WORDING.of_criterion(criterion)}\n\n"),
             *_explained_by(_JUDGE, prediction.preference, prediction.explanation or ""),
-            *_explained_by(_PERSON, gold.preference, gold.explanation or ""),
+            *_explained_by(_PERSON, gold.label, gold.explanation or ""),
             own(_QUESTION),
         ),
     )
@@ -82,6 +83,6 @@ def answer_reply(agrees: bool) -> str:
     return f"{_ANSWER} {'yes' if agrees else 'no'}"
 
 
-def _explained_by(title: str, label: Preference | None, explanation: str) -> tuple[Part, ...]:
+def _explained_by(title: str, label: HumanLabel | None, explanation: str) -> tuple[Part, ...]:
     whose = title.removeprefix("Explanation ")
     return own(f"Label {whose}: {_LABELS[label]}\n"), *_FENCES.block(title, explanation, Source.EXPLANATION)

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import SetupError
-from engine.core.items import Item, digest
+from engine.core.items import Item, Preference, digest
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 from engine.core.settings import ExampleChoice
@@ -70,7 +70,7 @@ class ExamplePool:
         shown = [
             [
                 item.content_hash,
-                {name: [gold.preference, gold.explanation] for name, gold in item.gold.items()},
+                {name: [gold.label, gold.explanation] for name, gold in item.gold.items()},
             ]
             for item in self.ranked
         ]
@@ -140,11 +140,9 @@ def choose_examples(
 
 
 def _shown_labels(item: Item, rubric: Rubric) -> set[tuple[str, str]]:
-    return {
-        (name, item.gold[name].preference or "")
-        for name in rubric.names
-        if name in item.gold and item.gold[name].preference
-    }
+    """What an item can show, by criterion; a `tie` is no answer that a judge may give."""
+    labels = {name: item.gold[name].label for name in rubric.names if name in item.gold}
+    return {(name, label) for name, label in labels.items() if isinstance(label, Preference)}
 
 
 def _most_labelled(rubric: Rubric, item: Item) -> tuple[int, int]:

@@ -104,9 +104,9 @@ def _labels(example: Item, rubric: Rubric, fences: Fences) -> list[Part]:
     wording, parts = rubric.wording, list[Part]()
     for criterion in rubric.criteria:
         gold = example.gold.get(criterion.name)
-        if gold is None or gold.preference is None:
-            continue
-        verdict = verdict_reply(gold.preference, wording)
+        if gold is None or not isinstance(gold.label, Preference):
+            continue  # a `tie` is no answer that is on offer
+        verdict = verdict_reply(gold.label, wording)
         parts.append(own(f"{wording.of_criterion(criterion)}\n{verdict}\n"))
         if gold.explanation:
             text = foreign(fences.without(gold.explanation), Source.EXPLANATION)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from engine.core import measure_words
 from engine.core.formatting import words
-from engine.core.items import PREFERENCES
+from engine.core.items import PREFERENCES, Tie
 from engine.core.value_tables import Column, Kind
 
 CRITERION = Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged by.")
@@ -27,11 +27,20 @@ LABELS_GIVEN = (
 )
 """How often each label was given, and how often none."""
 
+TIE = Column(
+    Tie.TIE.value,
+    Tie.TIE.value,
+    Kind.COUNT,
+    "Human labels that say tie and no more: “both good” and “both bad” both agree with one.",
+)
+"""Beside LABELS_GIVEN where people gave any."""
+
 ACCURACY = Column(
     "accuracy",
     "accuracy",
     Kind.SHARE,
-    "The share of human labels that the judge gives too; an unscored judgment counts as wrong.",
+    "The share of human labels that the judge gives too, or any tie where people said “tie” and no more; an"
+    " unscored judgment counts as wrong.",
 )
 MOST_FREQUENT = Column(
     "most_frequent",
@@ -98,3 +107,9 @@ def with_both_orders(columns: Sequence[Column]) -> tuple[Column, ...]:
     """The same columns with IN_BOTH_ORDERS after FLIPPED."""
     place = columns.index(FLIPPED) + 1
     return (*columns[:place], IN_BOTH_ORDERS, *columns[place:])
+
+
+def with_human_ties(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The same columns with TIE after those of the four labels."""
+    place = columns.index(LABELS_GIVEN[-1])
+    return (*columns[:place], TIE, *columns[place:])

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin
 from engine.calibrate.order_margin import MarginReport
-from engine.core.items import PREFERENCES
+from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from engine.core.log_probs import FloatArray, IntArray
 from engine.measure.evaluation import Evaluation, mean_of
 from engine.measure.label_measures import LabelMeasures
@@ -156,7 +156,7 @@ def confusion_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
 
 def _draw_confusion(axes: Axes, measures: LabelMeasures, unscored: bool, theme: Theme) -> None:
     columns = len(PREFERENCES) + unscored
-    counts = np.array(measures.confusion)[:, :columns]
+    counts = np.array(list(measures.confusion.values()))[:, :columns]
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     paper, judge = np.array(to_rgb(theme.paper)), np.array(to_rgb(theme.judge))
     shades = LinearSegmentedColormap.from_list(
@@ -169,14 +169,18 @@ def _draw_confusion(axes: Axes, measures: LabelMeasures, unscored: bool, theme: 
         axes.text(column + 0.5, row + 0.5, f"{count:,}", ha="center", va="center", color=colour)
     names = [*_LABEL_NAMES, _UNSCORED_NAME][:columns]
     axes.set_xticks(np.arange(columns) + 0.5, names)
-    axes.set_yticks(np.arange(len(PREFERENCES)) + 0.5, _LABEL_NAMES)
+    axes.set_yticks(np.arange(len(counts)) + 0.5, map(_label_name, measures.confusion))
     axes.tick_params(length=0)
     axes.spines[:].set(visible=True, color=theme.human, linewidth=0.5)
     axes.invert_yaxis()
     axes.set_title(f"{drawn_words(measures.criterion)} ({measures.items:,})")
 
 
-_LABEL_NAMES = [label.value.replace("_", "\n") for label in PREFERENCES]
+def _label_name(label: HumanLabel) -> str:
+    return label.value.replace("_", "\n")
+
+
+_LABEL_NAMES = list(map(_label_name, PREFERENCES))
 _UNSCORED_NAME = "un-\nscored"
 
 
@@ -196,10 +200,11 @@ def label_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
 
 
 def _draw_labels(axes: Axes, measures: LabelMeasures, unscored: bool, theme: Theme) -> None:
-    human = [measures.human.get(label, 0) for label in PREFERENCES]
-    judge = [measures.predicted.get(label, 0) for label in PREFERENCES]
+    labels = labels_beside(measures.human)
+    human = [measures.human.get(label, 0) for label in labels]
+    judge = [measures.predicted.get(label, 0) if isinstance(label, Preference) else 0 for label in labels]
     judge += [measures.unscored] if unscored else []
-    names = [*_LABEL_NAMES, _UNSCORED_NAME][: len(judge)]
+    names = [*map(_label_name, labels), _UNSCORED_NAME][: len(judge)]
     for counts, shift, colour, who in (
         (human, -0.2, theme.human, "people"),
         (judge, 0.2, theme.judge, "judge"),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from engine.calibrate.cross_validation import ReliabilityBin
 from engine.calibrate.order_margin import MarginReport
 from engine.core.formatting import counted, percent, words
-from engine.core.items import PREFERENCES
+from engine.core.items import PREFERENCES, agreeing
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched
@@ -117,8 +117,11 @@ def figure_in_words(
 
 
 def _confusion_inwords(measures: LabelMeasures) -> str:
-    rows = zip(PREFERENCES, measures.confusion, strict=True)
-    parts = [f"{label} {row[PREFERENCES.index(label)]:,} of {sum(row):,}" for label, row in rows if sum(row)]
+    parts = [
+        f"{label} {sum(row[PREFERENCES.index(right)] for right in agreeing(label)):,} of {sum(row):,}"
+        for label, row in measures.confusion.items()
+        if sum(row)
+    ]
     return f"{words(measures.criterion)}: agreed on {', '.join(parts)}"
 
 

@@ -23,7 +23,7 @@ from engine.calibrate.order_margin import MarginReport
 from engine.core import VERSION
 from engine.core.errors import ModelFileError
 from engine.core.formatting import capitalised, percent, value_in_words, visible, words
-from engine.core.items import PREFERENCES
+from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.measure_words import SLICES_NOTE
 from engine.core.run_records import FACT_WORDS, StoredRun
 from engine.core.value_tables import Table
@@ -102,9 +102,9 @@ def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
     found: dict[str, Sequence[ReliabilityBin]] = {}
     for criterion, pairs in matched.pairs.items():
         known = [
-            (pair.judgment.probabilities, PREFERENCES.index(pair.gold.preference))
+            (pair.judgment.probabilities, HUMAN_LABELS.index(pair.gold.label))
             for pair in pairs
-            if pair.judgment and pair.gold.preference
+            if pair.judgment and pair.gold.label
         ]
         if known:
             probabilities, labels = zip(*known, strict=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from engine.core.formatting import words
-from engine.core.items import PREFERENCES
+from engine.core.items import PREFERENCES, Tie
 from engine.core.measure_words import BETTER, MACRO_F1
 from engine.core.value_tables import Column, Kind, Partial, Row, Table
 from engine.measure.accuracy import mean
@@ -29,6 +29,7 @@ from engine.report.columns import (
     MOST_FREQUENT,
     ROUGE_L,
     with_both_orders,
+    with_human_ties,
 )
 
 _BASELINES = (
@@ -164,24 +165,25 @@ def label_table(evaluation: Evaluation) -> Table:
     """Which labels the judge and people gave, and what the judge's lean to."""
     rows: list[Row] = []
     partly = any(measure.partly_in_both_orders for measure in evaluation.labels.values())
+    with_ties = any(Tie.TIE in measure.human for measure in evaluation.labels.values())
     for measure in evaluation.labels.values():
         judge = [measure.predicted.get(label, 0) for label in PREFERENCES]
         human = [measure.human.get(label, 0) for label in PREFERENCES]
         twice = [measure.in_both_orders] if partly else []
         biases = [measure.flipped, *twice, measure.format_mass, measure.longer]
+        no_tie, tie = ([""], [measure.human.get(Tie.TIE, 0)]) if with_ties else ([], [])
         rows += [
-            [words(measure.criterion), "judge", *judge, measure.unscored, *biases],
-            ["", "people", *human, *[""] * len(biases), measure.longer_human],
+            [words(measure.criterion), "judge", *judge, *no_tie, measure.unscored, *biases],
+            ["", "people", *human, *tie, *[""] * len(biases), measure.longer_human],
         ]
-    return Table(with_both_orders(_LABELS) if partly else _LABELS, rows)
+    columns = with_both_orders(_LABELS) if partly else _LABELS
+    return Table(with_human_ties(columns) if with_ties else columns, rows)
 
 
 def confusion_table(measures: LabelMeasures) -> Table:
     """Human labels down, predicted ones across."""
     first = Column("human", words(measures.criterion), Kind.NAME, "The label that people gave.")
-    rows: list[Row] = [
-        [f"human {label}", *counts] for label, counts in zip(PREFERENCES, measures.confusion, strict=True)
-    ]
+    rows: list[Row] = [[f"human {label}", *counts] for label, counts in measures.confusion.items()]
     return Table((first, *LABELS_GIVEN), rows)
 
 

@@ -5,7 +5,7 @@ Knows: which columns stand side by side, and what they mean. Does not know: term
 
 from dataclasses import replace
 
-from engine.core.formatting import words
+from engine.core.formatting import percent, words
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.measure.people_agreement import PeopleAgreement
 from engine.report.columns import CRITERION, KAPPA
@@ -32,7 +32,7 @@ _AMONG = (
     ),
 )
 _PAIRS = (
-    Column("one", "who", Kind.TEXT, "A person who labelled items of this run."),
+    Column("one", "who", Kind.TEXT, "A person who labelled items of this run, or the dataset."),
     Column(
         "other",
         "with",
@@ -76,6 +76,19 @@ def people_pairs_table(agreement: PeopleAgreement) -> Table:
         for pair in agreement.pairs
     ]
     return Table(_PAIRS, rows)
+
+
+def among_in_words(agreement: PeopleAgreement) -> list[str]:
+    """A sentence for each criterion on which annotators share items: how far two of them agree."""
+    said = []
+    for found in agreement.among.values():
+        if found.criterion is not None:
+            alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
+            said.append(
+                f"{words(found.criterion).capitalize()}: of {found.people:,} annotators, two give the same"
+                f" label to {percent(found.equal)} of the items that both labelled{alpha}."
+            )
+    return said
 
 
 def _short(person: str) -> str:

@@ -6,7 +6,7 @@ Knows: what makes a judgment doubtful, and how doubts are filtered. Does not kno
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from engine.core.items import Preference
+from engine.core.items import HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
 from engine.data.dataset import Dataset
@@ -34,7 +34,7 @@ class ReviewRow:
     item_id: str
     criterion: str
     preference: Preference | None
-    human: Preference | None
+    human: HumanLabel | None
     flipped: bool | None
     margin: float | None
     overridden: bool
@@ -45,8 +45,8 @@ class ReviewRow:
 
     @property
     def differs_from_human(self) -> bool:
-        """True where there are both labels and they are not the same."""
-        return None not in (self.preference, self.human) and self.preference is not self.human
+        """True where there are both labels and they do not agree."""
+        return None not in (self.preference, self.human) and not agree(self.preference, self.human)
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _row(
     results: RunResults,
     item: JudgedItem,
     judgment: AnyJudgment,
-    human: Mapping[tuple[str, str], Preference],
+    human: Mapping[tuple[str, str], HumanLabel],
     contradicted: bool,
 ) -> ReviewRow:
     key = (judgment.criterion, item.item_id)
@@ -211,5 +211,5 @@ def _passes(row: ReviewRow, filters: Filters) -> bool:
     return all(holds for asked, holds in wanted if asked)
 
 
-def _is(label: Preference | None, wish: LabelWish) -> bool:
+def _is(label: HumanLabel | None, wish: LabelWish) -> bool:
     return label is None if wish == NO_LABEL else label is wish

@@ -5,7 +5,7 @@ Knows: labels, their probabilities, weights. Does not know: runs, submissions, h
 
 from collections.abc import Mapping, Sequence
 
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import PREFERENCES, HumanLabel, Preference
 from engine.core.ways.graded import GRADES
 from engine.weigh.weighted_judge import TIE, winner_and_margin
 
@@ -46,6 +46,6 @@ def weighted_winner(
     return winner
 
 
-def winner_of(preference: Preference) -> str:
-    """A label as a winner: both_good and both_bad are a tie."""
-    return preference.value if preference in (Preference.A, Preference.B) else TIE
+def winner_of(label: HumanLabel) -> str:
+    """A label as a winner: whatever prefers neither response is a tie."""
+    return label.value if label in (Preference.A, Preference.B) else TIE

@@ -82,7 +82,8 @@ def _scores(system: System, item_id: str, criterion: str, by_grades: bool) -> tu
 
 @dataclass(frozen=True)
 class OverallAgreement:
-    """Weighted winners held against human overall labels, of which both_good and both_bad are a tie.
+    """Weighted winners held against human overall labels, of which all that prefer neither response are a
+    tie.
 
     `accuracy`: share (0 to 1) of the `items` where they are the same. `most_frequent`: share of the most
     frequent human winner. `own_label`: share where the system's own overall label, taken in the same way, is
@@ -137,7 +138,7 @@ def weigh(
 
 def human_winners(gold: Dataset) -> dict[str, str]:
     """The winner by the human overall label, of each item that has one."""
-    labels = {item.id: item.gold[OVERALL].preference for item in gold if OVERALL in item.gold}
+    labels = {item.id: item.gold[OVERALL].label for item in gold if OVERALL in item.gold}
     return {item_id: winner_of(label) for item_id, label in labels.items() if label is not None}
 
 

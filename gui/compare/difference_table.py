@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QFont
 
 from engine.core.formatting import words
+from engine.core.items import agree
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
@@ -89,7 +90,7 @@ class DifferenceTableModel(HeadedModel):
         if system is None:
             return False
         difference = self.difference(index.row())
-        return difference.labels[system] is difference.human
+        return agree(difference.labels[system], difference.human)
 
 
 _SHOWN: dict[int, Callable[[str], str]] = {

@@ -6,11 +6,21 @@ Knows: how a source and a meaning are chosen. Does not know: files, what a sourc
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QCompleter, QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QCompleter,
+    QGridLayout,
+    QLabel,
+    QMenu,
+    QToolButton,
+    QWidget,
+    QWidgetAction,
+)
 
-from engine.core.column_map import NO_LABEL, Sureness
-from engine.core.formatting import counted, words
-from engine.core.items import PREFERENCES
+from engine.core.column_map import NO_LABEL, Sureness, annotators_of, of_annotators
+from engine.core.formatting import clipped, counted, words
+from engine.core.items import HUMAN_LABELS
 from gui.kit.emptying import take_out
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
@@ -22,6 +32,7 @@ _NUMBERED = "(number of the row)"
 _UNKNOWN = "?"
 _WIDEST_LIST = 60  # letters
 _CAPTION = 17
+_MOST_IN_A_MENU = 20  # what stands on a screen
 
 
 class SourceField(ComboBox):
@@ -78,13 +89,56 @@ class SourceField(ComboBox):
         self.changed.emit()
 
 
+class AnnotatorsButton(QToolButton):
+    """Chooses the columns of several annotators for a label's field; its menu stays open meanwhile."""
+
+    def __init__(self, field: SourceField, columns: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._field, self._columns = field, columns
+        self.setText("Several…")
+        self.setProperty("role", "button")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        name(self, f"Several annotators for {words(field.target)}", "Choose a column for each annotator")
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill)
+        self.setMenu(self._menu)
+
+    @Slot()
+    def _fill(self) -> None:
+        self._menu.clear()
+        chosen = self._chosen()
+        for column in self._columns[:_MOST_IN_A_MENU]:
+            box = QCheckBox(one_line(clipped(column)).replace("&", "&&"))
+            box.setChecked(column in chosen)
+            box.toggled.connect(lambda on, of=column: self._choose(of, on))
+            entry = QWidgetAction(self._menu)
+            entry.setDefaultWidget(box)
+            self._menu.addAction(entry)
+
+    def _chosen(self) -> list[str]:
+        source = self._field.source
+        return [source] if source in self._columns else [one for one in annotators_of(source) if one]
+
+    def _choose(self, column: str, on: bool) -> None:
+        others = [one for one in self._chosen() if one != column]
+        self._field.show_source(of_annotators([*others, column] if on else others))
+        self._field.changed.emit()
+
+
 class SourceFields(QWidget):
-    """A field for each of some columns of ours, each with how sure the guess is."""
+    """A field for each of some columns of ours, each with how sure the guess is.
+
+    `of_labels`: the columns that annotators are chosen of.
+    """
 
     changed = Signal()
 
     def __init__(
-        self, targets: Mapping[str, str], offers: Sequence[str], parent: QWidget | None = None
+        self,
+        targets: Mapping[str, str],
+        offers: Sequence[str],
+        of_labels: Sequence[str],
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._fields = {target: SourceField(target, offers) for target in targets}
@@ -100,6 +154,8 @@ class SourceFields(QWidget):
             grid.addWidget(caption, row, 0)
             grid.addWidget(self._fields[target], row, 1)
             grid.addWidget(self._sureness[target], row, 2)
+            if target.endswith("_preference") and len(of_labels) > 1:
+                grid.addWidget(AnnotatorsButton(self._fields[target], of_labels), row, 3)
             self._fields[target].changed.connect(lambda of=target: self._take(of))
 
     def field(self, target: str) -> SourceField:
@@ -150,6 +206,11 @@ class LabelFields(QWidget):
         chosen = {value: box.currentData() for value, box in self._boxes.items()}
         return {value: label for value, label in chosen.items() if label is not None}
 
+    @property
+    def unsaid(self) -> list[str]:
+        """The values of which nobody has said what they mean."""
+        return [value for value, box in self._boxes.items() if box.currentData() is None]
+
     def show_values(self, values: Mapping[str, int], meant: Mapping[str, str]) -> bool:
         """Show these values with how often they occur; True where they or their meanings are new.
 
@@ -188,8 +249,8 @@ def _meanings(value: str, meaning: str | None) -> QComboBox:
     box = ComboBox()
     name(box, f"What the label {one_line(value)} means")
     box.addItem(_UNKNOWN, None)
-    for preference in PREFERENCES:
-        box.addItem(LABEL_WORDS[preference], preference.value)
+    for human in HUMAN_LABELS:
+        box.addItem(LABEL_WORDS[human], human.value)
     box.addItem("no label", NO_LABEL)
     place = box.findData(meaning)
     box.setCurrentIndex(max(place, 0))

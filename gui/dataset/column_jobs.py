@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.column_map import ColumnMap, Sureness
+from engine.core.column_map import NO_LABEL, ColumnMap, Sureness
 from engine.core.errors import ColumnsError
+from engine.core.items import HUMAN_LABELS
 from engine.core.rubric import Rubric
 from gui.work.lanes import Job, JobControl
 
@@ -23,14 +24,15 @@ ITEMS_SHOWN = 3
 class Foreign:
     """What a file holds. `offers`: sources that may be chosen; `map`: what is remembered, else guessed.
 
-    `sureness`: by column of ours, of those that were guessed.
+    `of_labels`: columns of few values, as labels are. `sureness`: by column of ours, of those that were
+    guessed.
     """
 
     columns: Sequence[str]
     offers: Sequence[str]
+    of_labels: Sequence[str]
     map: ColumnMap
     sureness: Mapping[str, Sureness]
-    labels: Sureness
     sample: "Sample"
 
 
@@ -39,7 +41,8 @@ class FirstItems:
     """The first rows by a map: our columns with their texts; what is wrong with it.
 
     `values`: of the label columns, with how often each occurs in the rows that were looked at; None where
-    there are too many to name. `meant`: what those seem to mean.
+    there are too many to name. Those that nobody has said anything of are read as no label. `meant`: what
+    those mean that say so by themselves.
     """
 
     items: Sequence[Mapping[str, str]]
@@ -66,11 +69,13 @@ def look_into(path: Path, rubric: Rubric) -> Job[Foreign]:
         if not sample.rows:
             table.raise_problems()
             raise table.no_rows()
-        known = remembered(names)  # as they are looked up where the file is read
-        if known is not None:
-            return Foreign(sample.columns, sample.offers, known, {}, Sureness.SURE, sample)
-        guess = guess_columns(sample, rubric)
-        return Foreign(sample.columns, sample.offers, guess.map, guess.sureness, guess.labels, sample)
+        of_labels = [column for column in sample.columns if sample.values(column)]
+        columns = remembered(names)  # as they are looked up where the file is read
+        sureness: Mapping[str, Sureness] = {}
+        if columns is None:
+            guess = guess_columns(sample, rubric)
+            columns, sureness = guess.map, guess.sureness
+        return Foreign(sample.columns, sample.offers, of_labels, columns, sureness, sample)
 
     return work
 
@@ -79,7 +84,7 @@ def preview(foreign: Foreign, columns: ColumnMap, rubric: Rubric) -> Job[FirstIt
     """The first rows of a file by a map, and the values of its labels."""
 
     def work(_control: JobControl) -> FirstItems:
-        from engine.data.column_content import MOST_VALUES, meanings_of
+        from engine.data.column_content import MOST_VALUES, said_meanings
         from engine.data.mapped_table import MappedTable
 
         values: dict[str, int] = {}
@@ -87,15 +92,16 @@ def preview(foreign: Foreign, columns: ColumnMap, rubric: Rubric) -> Job[FirstIt
             if name.endswith("_preference") and source and ">" not in source:
                 for value, count in foreign.sample.source_values(source).items():
                     values[value] = values.get(value, 0) + count
-        guess = meanings_of(values)
-        meant = guess[0] if guess else {}
+        meant = said_meanings(values)
         shown = values if len(values) <= MOST_VALUES else None
         table = foreign.sample.table.first(len(foreign.sample.rows))
+        unsaid = {value: NO_LABEL for value in values if value not in HUMAN_LABELS}
         try:
-            mapped = MappedTable(table, columns, rubric)
+            mapped = MappedTable(table, ColumnMap.of(columns.source_of, unsaid | columns.meaning_of), rubric)
         except ColumnsError as error:
             return FirstItems((), error.problems, shown, meant)
         items = [row.cells for row in mapped.rows()]
-        return FirstItems(items[:ITEMS_SHOWN], tuple(mapped.problems), shown, meant)
+        too_many = [f"{len(values):,} values of labels are too many to name."] if shown is None else []
+        return FirstItems(items[:ITEMS_SHOWN], (*too_many, *mapped.problems), shown, meant)
 
     return work

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.column_map import RANKED, ColumnMap, Sureness
+from engine.core.column_map import RANKED, ColumnMap, annotators_among
 from engine.core.errors import EngineError
-from engine.core.formatting import visible, without_middle, words
-from engine.core.items import PREFERENCES, Preference
+from engine.core.formatting import clipped, quoted, visible, without_middle, words
+from engine.core.items import HUMAN_LABELS, written_label
 from engine.core.rubric import Rubric
 from gui.dataset import column_jobs
 from gui.dataset.column_fields import LabelFields, SourceFields
@@ -54,7 +54,7 @@ _WHAT = (
 )
 _HOW = (
     "A source may also be written: a+b joins columns, list[0].key is a place in a nested value, @reply and"
-    " the like a part of a dialogue, a>b compares two scores."
+    " the like a part of a dialogue, a>b compares two scores, a|b are the labels of several annotators."
 )
 
 
@@ -180,12 +180,13 @@ class ColumnsDialog(QDialog):
             "overall": self._main,
             "others": self._others,
         }
-        self.fields = {part: SourceFields(targets, foreign.offers) for part, targets in parts.items()}
+        self.fields = {
+            part: SourceFields(targets, foreign.offers, foreign.of_labels) for part, targets in parts.items()
+        }
         self._drawn = hint(
             "Which of the two is A is drawn, so that the better one is not always in one place."
         )
-        sure = "" if self._before or foreign.labels is Sureness.SURE else f" ({foreign.labels.value})"
-        self._values = heading(f"What the labels mean{sure}")
+        self._values = heading("What the labels mean")
         self._too_many = label("", "warning")
         self._fold = Fold("Other criteria", self.fields["others"])
         self._fold.setVisible(bool(self._others))
@@ -273,9 +274,13 @@ class ColumnsDialog(QDialog):
         self._show_problems(preview)
 
     def _show_problems(self, preview: FirstItems) -> None:
-        found = list(preview.problems[:_MOST_PROBLEMS])
-        if len(preview.problems) > _MOST_PROBLEMS:
-            found.append(f"and {len(preview.problems) - _MOST_PROBLEMS:,} more.")
+        unsaid = [
+            f"unknown label {quoted(value)}: say beside it what it means." for value in self.labels.unsaid
+        ]
+        problems = [*unsaid, *preview.problems]
+        found = problems[:_MOST_PROBLEMS]
+        if len(problems) > _MOST_PROBLEMS:
+            found.append(f"and {len(problems) - _MOST_PROBLEMS:,} more.")
         fine = "These rows can be read. Whether all can, opening the file shows."
         self._say("\n".join(found) or fine, "warning" if found else "hint")
         self.open_button.setEnabled(not found)
@@ -321,6 +326,13 @@ def _in_words(item: Mapping[str, str], titles: Mapping[str, str]) -> str:
         if text or column in _ITEM or column in _OUTPUTS:
             cut = text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]} …"
             if column.endswith("_preference"):
-                cut = LABEL_WORDS.get(Preference(text), text) if text in PREFERENCES else text
+                cut = _label_in_words(text)
             lines.append(f"{title}: {cut}")
+        given = annotators_among(item, column)
+        said = [f"{clipped(who)} {_label_in_words(item[of])}" for who, of in given.items() if item[of]]
+        lines += [f"    {', '.join(said)}"] if said else []
     return "\n".join(lines)
+
+
+def _label_in_words(text: str) -> str:
+    return LABEL_WORDS[written_label(text)] if text in HUMAN_LABELS else text

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Counted:
+    """What a dataset holds, in numbers, and how far its annotators agree, in sentences."""
+
+    summary: "Summary"
+    agreement: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Wanted:
     """Which items a table shows: those with every word of `text`, sorted by a column where one is named.
 
@@ -59,12 +67,19 @@ def order(dataset: "Dataset", wanted: Wanted) -> "Job[Rows]":
     return work
 
 
-def summary(dataset: "Dataset", rows: Sequence[int] | None = None) -> "Job[Summary]":
+def summary(dataset: "Dataset", rows: Sequence[int] | None = None) -> Job[Counted]:
     """What a dataset holds, in numbers; or what the items at some places hold."""
 
-    def work(_control: JobControl) -> "Summary":
+    def work(_control: JobControl) -> Counted:
         from engine.data.dataset_summary import summary_of
 
-        return summary_of(dataset if rows is None else dataset.at(rows))
+        part = dataset if rows is None else dataset.at(rows)
+        if not dataset.annotators:
+            return Counted(summary_of(part))
+        from engine.measure.people_agreement import annotator_agreement
+        from engine.report.people_tables import among_in_words
+
+        agreement = annotator_agreement(part)
+        return Counted(summary_of(part), among_in_words(agreement) if agreement else ())
 
     return work

@@ -5,7 +5,7 @@ Knows: what a person does with a dataset. Does not know: how files are read, how
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -17,6 +17,7 @@ from engine.core.formatting import short_name
 from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
 from gui.dataset.column_asker import ColumnAsker
+from gui.dataset.dataset_jobs import Counted
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
 from gui.dataset.recent_files import RecentFiles
@@ -34,9 +35,6 @@ from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
-
-if TYPE_CHECKING:
-    from engine.data.dataset_summary import Summary
 
 _CHOOSE = "Choose which of its columns are the instruction and the two responses."
 _SPLITTER = "dataset/splitter"
@@ -222,11 +220,11 @@ class DatasetPage(Page):
         self._counting.start(dataset_jobs.summary(dataset))
 
     @Slot(object)
-    def _show_summary(self, summary: "Summary") -> None:
+    def _show_summary(self, counted: Counted) -> None:
         if self._listed is None:
-            self.summary.show_summary(summary)
+            self.summary.show_summary(counted)
         else:
-            self.summary.show_listed(summary)
+            self.summary.show_listed(counted)
 
     @Slot(object)
     def _follow_list(self, rows: Sequence[int] | None) -> None:

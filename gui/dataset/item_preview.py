@@ -131,11 +131,14 @@ class ItemPreview(QWidget):
             self._write_own(cursor, "None in this file.")
         for criterion, gold in item.gold.items():
             self._new_block(cursor, above=6)
-            square = self._style(colours(self.palette()).of_label(gold.preference))
+            square = self._style(colours(self.palette()).of_label(gold.label))
             cursor.insertText("■ ", square)
-            label_text = LABEL_WORDS[gold.preference] if gold.preference else "no label"
+            label_text = LABEL_WORDS[gold.label] if gold.label else "no label"
             cursor.insertText(f"{words(criterion).capitalize()}: ", self._style())
             cursor.insertText(label_text, self._style(bold=True))
+            if gold.annotators:
+                said = [f"{clipped(who)} {LABEL_WORDS[given]}" for who, given in gold.annotators.items()]
+                cursor.insertText(visible(f" ({', '.join(said)})"), self._style())
             if gold.explanation:
                 self._body(cursor, gold.explanation, indent=1)
 

@@ -14,7 +14,7 @@ from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor
 
 from engine.core.formatting import clipped, words
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import HUMAN_LABELS, written_label
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.theme import LIGHT, Colours
@@ -139,7 +139,7 @@ class ItemTableModel(HeadedModel):
 
     def _label_data(self, index: Index, role: int) -> Any:
         text = self.text(index)
-        label = Preference(text) if text in PREFERENCES else None
+        label = written_label(text) if text in HUMAN_LABELS else None
         if role == Qt.ItemDataRole.DisplayRole:
             return LABEL_WORDS[label] if label else ""
         if role == Qt.ItemDataRole.DecorationRole:

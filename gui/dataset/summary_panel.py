@@ -11,7 +11,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from engine.core.formatting import words
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import PREFERENCES, HumanLabel, labels_beside
+from gui.dataset.dataset_jobs import Counted
 from gui.kit.bars import ShareBar
 from gui.kit.emptying import empty, take_out
 from gui.kit.fold import Fold
@@ -33,9 +34,15 @@ class LabelLegend(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entries = [(label, LABEL_WORDS[label]) for label in PREFERENCES]
-        self.setAccessibleName("Colours of the labels: " + ", ".join(text for _label, text in self._entries))
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.show_labels(PREFERENCES)
+
+    def show_labels(self, labels: Sequence[HumanLabel]) -> None:
+        """Name the colours of these labels."""
+        self._entries = [(label, LABEL_WORDS[label]) for label in labels]
+        self.setAccessibleName("Colours of the labels: " + ", ".join(text for _label, text in self._entries))
+        self.updateGeometry()
+        self.update()
 
     def sizeHint(self) -> QSize:
         """Room for all words and their squares."""
@@ -112,6 +119,7 @@ class SummaryPanel(QWidget):
         self._cells = _Cells()
         self._legend = LabelLegend()
         self._lengths = hint("")
+        self._agreement = hint("")
         self._no_labels = hint(_NO_LABELS)
         self._notices = QWidget()
         self._notice_lines = QVBoxLayout(self._notices)
@@ -124,6 +132,7 @@ class SummaryPanel(QWidget):
         right = QVBoxLayout()
         right.setSpacing(6)
         right.addWidget(self._cells)
+        right.addWidget(self._agreement)
         right.addWidget(self._no_labels)
         last = QHBoxLayout()
         last.setSpacing(20)
@@ -147,25 +156,31 @@ class SummaryPanel(QWidget):
         self._has_labels = bool(dataset.criteria)
         self._lengths.setText("")
         self._cells.show_cells([])
-        for part in (self._cells, self._legend, self._no_labels):
+        for part in (self._cells, self._legend, self._agreement, self._no_labels):
             part.setVisible(False)
         self._show_notices(dataset.notices)
 
-    def show_summary(self, summary: "Summary") -> None:
+    def show_summary(self, counted: Counted) -> None:
         """Show the numbers of the whole dataset."""
-        self._show_counts(summary, "")
-        self._show_notices(_all_notices(summary))
+        self._show_counts(counted, "")
+        self._show_notices(_all_notices(counted.summary))
 
-    def show_listed(self, summary: "Summary") -> None:
+    def show_listed(self, counted: Counted) -> None:
         """Show the numbers of the items that are listed; what was noticed stays that of the whole file."""
-        self._show_counts(summary, f" of {_count(summary.items, 'listed item')}")
+        self._show_counts(counted, f" of {_count(counted.summary.items, 'listed item')}")
 
-    def _show_counts(self, summary: "Summary", of_what: str) -> None:
+    def _show_counts(self, counted: Counted, of_what: str) -> None:
+        summary = counted.summary
         self._labelled.setText(f"{summary.any_label:,} labelled{of_what}")
         if self._has_labels:
             self._cells.show_cells([_criterion_cell(summary, criterion) for criterion in summary.labels])
         self._cells.setVisible(self._has_labels)
+        self._legend.show_labels(
+            labels_beside({label for counts in summary.labels.values() for label in counts})
+        )
         self._legend.setVisible(self._has_labels)
+        self._agreement.setText("\n".join(counted.agreement))
+        self._agreement.setVisible(bool(counted.agreement))
         self._no_labels.setVisible(not self._has_labels)
         lengths = ", ".join(
             f"{title} {summary.lengths[column].median:,.0f}"
@@ -193,7 +208,7 @@ def _criterion_cell(summary: "Summary", criterion: str) -> QWidget:
     title = words(criterion).capitalize()
     labelled = summary.labelled[criterion]
     bar = ShareBar(title, without="no label")
-    counts: dict[Preference | None, int] = dict(summary.labels[criterion].items())
+    counts: dict[HumanLabel | None, int] = dict(summary.labels[criterion].items())
     bar.show_counts(counts | {None: summary.items - labelled})
     count = hint(f"{labelled:,}" if labelled else "no labels")
     count.setWordWrap(False)

@@ -28,10 +28,10 @@ from engine.core.events import (
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.judgments import Unscored
 from engine.core.run_setup import RunSetup
+from engine.system.places import is_there
 from gui.judge import run_jobs
 from gui.judge.devices.device_jobs import Computing
 from gui.judge.usual_setup import usual_setup
-from gui.work.file_jobs import is_there
 from gui.work.lanes import Lane, Task
 from gui.work.places import UnderWay
 from gui.work.workspace import Workspace

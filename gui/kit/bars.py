@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.formatting import percent
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import PREFERENCES, HumanLabel, labels_beside
 from gui.kit.foreign_text import tip
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.theme import colours
@@ -23,12 +23,12 @@ class ShareBar(QWidget):
         super().__init__(parent)
         self._name = name
         self._words = {**LABEL_WORDS, None: without}
-        self._counts: dict[Preference | None, int] = {}
+        self._counts: dict[HumanLabel | None, int] = {}
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_counts(self, counts: Mapping[Preference | None, int]) -> None:
+    def show_counts(self, counts: Mapping[HumanLabel | None, int]) -> None:
         """Show these counts."""
-        self._counts = {label: counts.get(label, 0) for label in (*PREFERENCES, None)}
+        self._counts = {label: counts.get(label, 0) for label in (*labels_beside(counts), None)}
         total = sum(self._counts.values()) or 1
         text = ", ".join(
             f"{self._words[label]} {count:,} ({percent(count / total)})"

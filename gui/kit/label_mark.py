@@ -1,6 +1,7 @@
 """A label as a small coloured square with its letter, in lists, on buttons, and with its words beside it.
 
-The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored.
+The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored, and = for a tie
+of which people said no more.
 
 Knows: painting labels. Does not know: whose labels they are.
 """
@@ -9,7 +10,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
-from engine.core.items import Preference
+from engine.core.items import HumanLabel
 from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import label
 from gui.kit.theme import colours
@@ -17,7 +18,7 @@ from gui.kit.theme import colours
 _ICON_SIDE = 48  # pixels that an icon is drawn with; Qt makes it smaller
 
 
-def paint_label(painter: QPainter, place: QRectF, which: Preference | None, palette: QPalette) -> None:
+def paint_label(painter: QPainter, place: QRectF, which: HumanLabel | None, palette: QPalette) -> None:
     """Draw the square of a label."""
     used = colours(palette)
     ground = used.of_label(which)
@@ -35,7 +36,7 @@ def paint_label(painter: QPainter, place: QRectF, which: Preference | None, pale
     painter.restore()
 
 
-def label_icon(which: Preference | None, palette: QPalette) -> QIcon:
+def label_icon(which: HumanLabel | None, palette: QPalette) -> QIcon:
     """The square as an icon."""
     pixmap = QPixmap(_ICON_SIDE, _ICON_SIDE)
     pixmap.fill(Qt.GlobalColor.transparent)
@@ -48,12 +49,12 @@ def label_icon(which: Preference | None, palette: QPalette) -> QIcon:
 class LabelSquare(QWidget):
     """The square as a widget, as high as a line of its text."""
 
-    def __init__(self, which: Preference | None = None, parent: QWidget | None = None) -> None:
+    def __init__(self, which: HumanLabel | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._which = which
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
-    def show_label(self, which: Preference | None) -> None:
+    def show_label(self, which: HumanLabel | None) -> None:
         """Show another label."""
         self._which = which
         self.update()
@@ -90,7 +91,7 @@ class LabelBadge(QWidget):
         """The words that it shows."""
         return self._words.text()
 
-    def show_label(self, which: Preference | None) -> None:
+    def show_label(self, which: HumanLabel | None) -> None:
         """Show a label, None where there is none."""
         self._square.show_label(which)
         self._words.setText(LABEL_WORDS[which].capitalize())

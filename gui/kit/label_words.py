@@ -1,23 +1,28 @@
-"""The words and the letters of the four labels.
+"""The words and the letters of labels: of the four that a judge may give, and of a tie of which people said
+no more.
 
 Knows: how a label is named to a person. Does not know: whose label it is.
 """
 
-from engine.core.items import Preference
+from collections.abc import Mapping
 
-LABEL_WORDS = {
+from engine.core.items import HumanLabel, Preference, Tie
+
+LABEL_WORDS: Mapping[HumanLabel | None, str] = {
     Preference.A: "A",
     Preference.B: "B",
     Preference.BOTH_GOOD: "both good",
     Preference.BOTH_BAD: "both bad",
+    Tie.TIE: "tie",
     None: "unscored",
 }
 
 
-LETTERS = {
+LETTERS: Mapping[HumanLabel | None, str] = {
     Preference.A: "A",
     Preference.B: "B",
     Preference.BOTH_GOOD: "G",
     Preference.BOTH_BAD: "X",
+    Tie.TIE: "=",
     None: "–",
 }

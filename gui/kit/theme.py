@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QFont, QPalette
 from PySide6.QtWidgets import QApplication
 
 if TYPE_CHECKING:
-    from engine.core.items import Preference
+    from engine.core.items import HumanLabel
 
 _STYLE_SHEET = Path(__file__).resolve().with_name("theme.qss")
 TEXT_SIZES = (80, 90, 100, 110, 125, 150, 175, 200)  # percent of the system's
@@ -52,12 +52,13 @@ class Colours:
     label_b: str
     label_both_good: str
     label_both_bad: str
+    label_tie: str
     shared_ground: str
     own_ground: str
     hit_ground: str
     unscored: str
 
-    def of_label(self, label: "Preference | None") -> str:
+    def of_label(self, label: "HumanLabel | None") -> str:
         """The colour of a label; None is unscored."""
         colour: str = self.unscored if label is None else getattr(self, f"label_{label.lower()}")
         return colour
@@ -91,6 +92,7 @@ LIGHT = Colours(
     label_b="#d98a00",
     label_both_good="#2a9d74",
     label_both_bad="#b0609c",
+    label_tie="#6f6a99",
     shared_ground="#fff1b8",
     own_ground="#ffdcb8",
     hit_ground="#8fe3cf",
@@ -118,6 +120,7 @@ DARK = Colours(
     label_b="#f0b24a",
     label_both_good="#58c79b",
     label_both_bad="#d78fc6",
+    label_tie="#a7a2d1",
     shared_ground="#4a4420",
     own_ground="#5c3c14",
     hit_ground="#0f6b5c",

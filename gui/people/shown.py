@@ -84,7 +84,7 @@ def human_label(
             found.append((human, dataset.path))
     if not found:
         return None, tuple(looked_into)
-    labelled = [pair for pair in found if pair[0].preference is not None]
+    labelled = [pair for pair in found if pair[0].label is not None]
     human, path = (labelled or found)[0]
     return human, (path,)
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import percent, short_name, visible
-from engine.core.items import PREFERENCES, Gold, Preference
+from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
@@ -48,7 +48,7 @@ class ColumnText:
     system: str
     whole: str
     said: bool
-    label: Preference | None
+    label: HumanLabel | None
     text: str | None
     marks: Sequence[tuple[str, str, str]] = ()
     remark: str = ""
@@ -93,7 +93,7 @@ def silent_column(system: str, whole: str, why: str) -> ColumnText:
 
 def human_column(human: Gold | None, gold: Path) -> ColumnText:
     """What the human labels say of the open judgment; `gold`: their file."""
-    label = human.preference if human else None
+    label = human.label if human else None
     text = human.explanation if human else None
     remark = "" if text else "No explanation." if label else "None known."
     return ColumnText(

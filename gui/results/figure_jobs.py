@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from engine.core.formatting import words
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from gui.kit.label_words import LABEL_WORDS
 from gui.work.lanes import Job, JobControl, Lane
 
@@ -89,15 +89,12 @@ def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Spot
     results = evaluation.matched.system.results
     judge = "judge" if results is not None and results.overrides else "model"
     spots = []
-    for axes, criterion in zip(figure.axes, evaluation.labels, strict=False):
+    for axes, (criterion, measures) in zip(figure.axes, evaluation.labels.items(), strict=False):
+        given = labels_beside(measures.human)
         ids = _ids_by_labels(evaluation.matched.pairs[criterion])
-        for (human, label), box in _PLACES[name](axes) if name in _PLACES else ():
+        for (human, label), box in _PLACES[name](axes, given) if name in _PLACES else ():
             found = frozenset().union(
-                *(
-                    some
-                    for (gold, given), some in ids.items()
-                    if human in (ANY, gold) and label in (ANY, given)
-                )
+                *(some for (gold, own), some in ids.items() if human in (ANY, gold) and label in (ANY, own))
             )
             parts = [
                 f"{who} {LABEL_WORDS[which]}"
@@ -110,35 +107,35 @@ def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Spot
 
 
 ANY: Literal["any"] = "any"
-_Wanted = Preference | Literal["any"] | None  # None: unscored
+_Wanted = HumanLabel | Literal["any"] | None  # None: unscored
 _Labels = tuple[_Wanted, _Wanted]  # of people and of the judge
 
 
-def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[Preference | None, Preference | None], set[str]]:
+def _ids_by_labels(pairs: "Sequence[Pair]") -> Mapping[tuple[HumanLabel | None, Preference | None], set[str]]:
     """The ids of items by the label of people and that of the judge."""
-    ids: dict[tuple[Preference | None, Preference | None], set[str]] = {}
+    ids: dict[tuple[HumanLabel | None, Preference | None], set[str]] = {}
     for pair in pairs:
-        ids.setdefault((pair.gold.preference, pair.prediction.preference), set()).add(pair.item.id)
+        ids.setdefault((pair.gold.label, pair.prediction.preference), set()).add(pair.item.id)
     return ids
 
 
-def _cells(axes: "Axes") -> Iterator[tuple[_Labels, Box]]:
+def _cells(axes: "Axes", rows: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
     """The cells of a matrix: people's labels down, the judge's across, perhaps a last one for unscored."""
     left, top, right, bottom = _frame(axes)
     columns = (*PREFERENCES, None)[: round(max(axes.get_xlim()))]
-    wide, high = (right - left) / len(columns), (bottom - top) / len(PREFERENCES)
-    for row, human in enumerate(PREFERENCES):
+    wide, high = (right - left) / len(columns), (bottom - top) / len(rows)
+    for row, human in enumerate(rows):
         for column, label in enumerate(columns):
             x, y = left + column * wide, top + row * high
             yield (human, label), (x, y, x + wide, y + high)
 
 
-def _bars(axes: "Axes") -> Iterator[tuple[_Labels, Box]]:
+def _bars(axes: "Axes", labels: Sequence[HumanLabel]) -> Iterator[tuple[_Labels, Box]]:
     """For each label the bars of people and of the judge, side by side; also the room above a low one."""
     left, top, right, bottom = _frame(axes)
     low, high = axes.get_xlim()
     unit = (right - left) / (high - low)
-    for place, label in enumerate((*PREFERENCES, None)):
+    for place, label in enumerate((*labels, None)):
         middle = left + (place - low) * unit
         if label is not None:
             yield (label, ANY), (middle - 0.4 * unit, top, middle, bottom)
@@ -150,7 +147,7 @@ def _frame(axes: "Axes") -> Box:
     return place.x0, 1 - place.y1, place.x1, 1 - place.y0
 
 
-_PLACES: Mapping[str, Callable[["Axes"], Iterator[tuple[_Labels, Box]]]] = {
+_PLACES: Mapping[str, Callable[["Axes", Sequence[HumanLabel]], Iterator[tuple[_Labels, Box]]]] = {
     "confusion": _cells,
     "labels": _bars,
 }

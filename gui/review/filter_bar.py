@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import words
-from engine.core.items import PREFERENCES, Preference
+from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
 from gui.kit.fields import ComboBox
 from gui.kit.flow import FlowLayout
@@ -87,7 +87,10 @@ class FilterBar(QWidget):
         self.criterion = _narrow_box("Criterion that is listed")
         self.order = _narrow_box("Order of the list")
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
-        self.labels = {key: _label_box(text, what) for key, text, what in _LABELS}
+        self.labels = {
+            key: _label_box(text, what, HUMAN_LABELS if key == "human" else PREFERENCES)
+            for key, text, what in _LABELS
+        }
         self.chips = {key: _chip(text, what) for key, text, what in _CHIPS}
         self.more = _chip("Filters", "Filters by label and by what is to be looked at")
         name(self.more, "More filters", "Filters by label and by what is to be looked at")
@@ -266,15 +269,15 @@ class FilterBar(QWidget):
 
 def _wished(data: str | None) -> LabelWish:
     """The label that an entry of a box stands for."""
-    return NO_LABEL if data == NO_LABEL else Preference(data) if data else None
+    return NO_LABEL if data == NO_LABEL else written_label(data) if data else None
 
 
-def _label_box(text: str, what: str) -> QComboBox:
+def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
     """A choice of labels; closed it says whose label it is."""
     box = _narrow_box(f"{what}, that is listed")
     box.setToolTip(what)
     box.addItem(f"{text}: any", None)
-    for label in PREFERENCES:
+    for label in labels:
         box.addItem(f"{text}: {LABEL_WORDS[label]}", label.value)
     box.addItem(f"{text}: none", NO_LABEL)
     return box

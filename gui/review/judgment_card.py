@@ -341,7 +341,7 @@ class JudgmentCard(QFrame):
 
     def _show_human(self, shown: Shown) -> None:
         human = shown.human
-        label = human.preference if human else None
+        label = human.label if human else None
         self.human_badge.setVisible(label is not None)
         if label is not None:
             self.human_badge.show_label(label)

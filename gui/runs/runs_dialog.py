@@ -37,9 +37,6 @@ from gui.work.lanes import Job, Lane, Task
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
-if TYPE_CHECKING:
-    from engine.core.run_records import StoredRun
-
 _REST_MS = 700  # without a key before a note is stored
 _RESUME = "Go on with the run where it stopped; while another one is judged, in the queue"
 _LEAST = {NAME: 16, DATASET: 12, MODEL: 12}
@@ -274,7 +271,7 @@ class RunsDialog(QDialog):
             self._show_note(runs[0] if one else None)
         away = several and all(run.archived for run in runs)
         self.open_button.setEnabled(one)
-        why_not = self._why_not_resumed(runs[0]) if one else "Choose one run that is not finished"
+        why_not = self._why_not_resumed(runs)
         self.resume_button.setEnabled(not why_not)
         name(self.resume_button, self.resume_button.text().replace("&", ""), why_not or _RESUME)
         self.rename_button.setEnabled(one)
@@ -286,7 +283,10 @@ class RunsDialog(QDialog):
         marked = f", {len(runs):,} chosen" if runs else ""
         self.count.setText(f"{shown:,} of {counted(known, 'run', 'runs')}{marked}")
 
-    def _why_not_resumed(self, run: "StoredRun") -> str:
+    def _why_not_resumed(self, runs: Sequence[AnyRun]) -> str:
+        run = runs[0] if len(runs) == 1 else None
+        if run is None or isinstance(run, DamagedRun):
+            return "Choose one run that is not finished"
         judging = self._workspace.judging
         under_way = judging is not None and judging.run_id == run.id
         why = "it is being judged" if under_way else run.why_over

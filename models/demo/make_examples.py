@@ -83,7 +83,7 @@ def _write(path: Path, items: Iterator[Item], criteria: Sequence[str], explained
         }
         for name in criteria:
             gold = item.gold[name]
-            row[f"{name}_preference"] = str(gold.preference)
+            row[f"{name}_preference"] = str(gold.label)
             if explained:
                 row[f"{name}_explanation"] = str(gold.explanation)
         rows.append(row)

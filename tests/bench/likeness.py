@@ -33,16 +33,16 @@ def main(paths: Sequence[str]) -> None:
     for path in map(Path, paths):
         items = list(load_dataset(path))
         gains = {name: _gain(items, text) for name, text in TEXTS.items()}
-        labels = sum(gold.preference is not None for item in items for gold in item.gold.values())
+        labels = sum(gold.label is not None for item in items for gold in item.gold.values())
         print(f"{path.name:30} {labels:7,}" + "".join(f"{100 * gain:+13.1f}" for gain in gains.values()))
 
 
 def _gain(items: Sequence[Item], text: Callable[[Item], str]) -> float:
-    names = sorted({name for item in items for name, gold in item.gold.items() if gold.preference})
+    names = sorted({name for item in items for name, gold in item.gold.items() if gold.label})
     gains = []
     for name in names:
-        labelled = [item for item in items if name in item.gold and item.gold[name].preference]
-        labels = [item.gold[name].preference for item in labelled]
+        labelled = [item for item in items if name in item.gold and item.gold[name].label]
+        labels = [item.gold[name].label for item in labelled]
         same = [agreeing == labels[place] for place, agreeing in _neighbours(labelled, labels, text)]
         chance = sum((count / len(labels)) ** 2 for count in Counter(labels).values())
         gains.append(sum(same) / max(len(same), 1) - chance)

@@ -72,7 +72,7 @@ def calibrate_noise(dataset: Dataset) -> None:
     random = np.random.default_rng(0)
     for name in dataset.criteria:
         labelled = [item for item in items if name in item.gold]
-        labels = [PREFERENCES.index(label) for item in labelled if (label := item.gold[name].preference)]
+        labels = [PREFERENCES.index(label) for item in labelled if (label := item.gold[name].label)]
         log_probs = log_softmax(random.standard_normal((len(labels), len(PREFERENCES))))
         calibrate_criterion(name, log_probs, np.array(labels), [item.instruction for item in labelled])
 

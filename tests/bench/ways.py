@@ -97,7 +97,7 @@ def accuracy_interval(results: RunResults, dataset: Dataset) -> tuple[float, flo
             continue
         human = gold[item.item_id].gold
         right = [
-            float(results.label(column[place]) is human[name].preference) if name in human else np.nan
+            float(results.label(column[place]) is human[name].label) if name in human else np.nan
             for name, column in results.judgments.items()
         ]
         by_instruction.setdefault(gold[item.item_id].instruction, []).append(right)

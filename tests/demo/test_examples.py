@@ -73,11 +73,11 @@ def test_no_instruction_can_occur_in_training() -> None:
 
 @pytest.mark.parametrize("criterion", ELOQUENT.names)
 def test_all_four_labels_occur_often(criterion: str) -> None:
-    counts = Counter(item.gold[criterion].preference for item in load_dataset(DEMO))
+    counts = Counter(item.gold[criterion].label for item in load_dataset(DEMO))
     assert min(counts[label] for label in PREFERENCES) >= 20
 
 
 @pytest.mark.parametrize("criterion", MANNERS.names)
 def test_all_four_labels_of_manners_occur_often(criterion: str) -> None:
-    counts = Counter(item.gold[criterion].preference for item in load_dataset(OF_MANNERS, MANNERS))
+    counts = Counter(item.gold[criterion].label for item in load_dataset(OF_MANNERS, MANNERS))
     assert min(counts[label] for label in PREFERENCES) >= 15

@@ -4,13 +4,14 @@ Knows: the arguments, how a guess is printed. Does not know: how a file is read 
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.commands.shared.console import printable, table, tell
 from engine.core.cancel import CancelToken
-from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels, targets
+from engine.core.column_map import NO_LABEL, ColumnMap, check_targets, parse_columns, parse_labels, targets
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels, rubric_of_names
@@ -49,7 +50,7 @@ def add_columns(arguments: argparse._ActionsContainer, dataset: str) -> None:
         "--columns", metavar="OURS=THEIRS,...", help="which column is which: id=uid,instruction=prompt"
     )
     group.add_argument(
-        "--labels", metavar="VALUE=LABEL,...", help="what its labels mean: 1=A,2=B,tie=both_good,bad=none"
+        "--labels", metavar="VALUE=LABEL,...", help="what its labels mean: 1=A,2=B,0=tie,bad=none"
     )
     group.add_argument(
         "--save-columns", action="store_true", help="remember both for all files with these columns"
@@ -134,16 +135,32 @@ def print_guess(path: Path, rubric: Rubric) -> None:
     rows += [[name, "?", "no guess could be made"] for name in guess.open]
     print(f"{printable(path.name)}: a table with other columns than a dataset. What they seem to be:\n")
     print(table(["column", "is read from", "how sure"], rows))
-    if guess.map.labels:
-        labels = [[printable(clipped(value)), label or "no label"] for value, label in guess.map.labels]
-        print(f"\nLabel values ({guess.labels.value}):\n\n{table(['value', 'means'], labels)}")
+    if found := _label_values(sample, guess):
+        print(f"\nLabel values:\n\n{table(['value', 'times', 'means'], found)}")
     if not guess.open:
         _print_items(sample, guess, rubric)
     print()
 
 
+def _label_values(sample: Sample, guess: Guess) -> list[list[str]]:
+    """Each value of the label columns with how often it occurs, and what it seems to mean."""
+    meant = guess.map.meaning_of
+    counts: Counter[str] = Counter()
+    for name, source in guess.map.sources:
+        if name.endswith("_preference") and name != guess.scale:
+            counts.update(sample.source_values(source))
+    return [
+        [printable(clipped(value)), f"{count:,}", "?" if value in guess.values else meant.get(value, value)]
+        for value, count in counts.most_common()
+    ]
+
+
 def _print_items(sample: Sample, guess: Guess, rubric: Rubric) -> None:
-    mapped = MappedTable(sample.table.first(_ITEMS_SHOWN), guess.map, rubric)
+    """The first rows, without the labels that only a person knows."""
+    known = ColumnMap(guess.map.sources, (*guess.map.labels, *((value, NO_LABEL) for value in guess.values)))
+    if guess.scale:
+        known = ColumnMap(tuple(pair for pair in known.sources if pair[0] != guess.scale), known.labels)
+    mapped = MappedTable(sample.table.first(_ITEMS_SHOWN), known, rubric)
     rows = list(mapped.rows())
     names = [name for name in mapped.columns if name in targets(rubric)]
     print("\nIts first rows would be read so:")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.calibrate.cross_validation import CalibrationReport, calibrate_criterion
+from engine.core.items import HUMAN_LABELS, Tie
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 
 # A, B, both_good, both_bad: as on the development set of ELOQUENT 2025, and balanced.
@@ -60,3 +61,9 @@ def good_judge(items: int, seed: int) -> CalibrationReport:
     readings = rng.normal(0, 1, (items, 4))
     readings[np.arange(items), labels] += 3
     return calibrate_criterion("good", log_softmax(1.5 * readings), labels, range(items))
+
+
+def without_polarity(labels: IntArray, seed: int, share: float) -> IntArray:
+    """The same labels where of a share of all ties it is not known which they are."""
+    ties = (labels >= 2) & (np.random.default_rng(seed).random(len(labels)) < share)
+    return np.where(ties, HUMAN_LABELS.index(Tie.TIE), labels)

@@ -11,17 +11,19 @@ from scipy.optimize import minimize
 from engine.calibrate import scaling
 from engine.calibrate.scaling import PSEUDO_COUNT, log_frequencies, solve
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from tests.engine.calibrate.simulated import biased_judge
+from tests.engine.calibrate.simulated import biased_judge, without_polarity
 
 
 class TestSolve:
+    @pytest.mark.parametrize("hidden", [0.0, 0.5, 1.0])
     @pytest.mark.parametrize("items", [2, 7, 99])
     @pytest.mark.parametrize("strength", [0.01, 1.0, 30.0])
-    def test_no_general_minimiser_finds_less(self, items: int, strength: float) -> None:
+    def test_no_general_minimiser_finds_less(self, items: int, strength: float, hidden: float) -> None:
         for seed, informed in enumerate([True, False, False]):
             log_probs, labels, _ = biased_judge(items, seed)
             if not informed:
                 labels = np.random.default_rng(seed).integers(0, 4, items)
+            labels = without_polarity(labels, seed, hidden)
             value, sigma = objective(log_probs, labels, strength)
             scales, biases = solve(log_probs, labels, [strength])
             found = [scales[0] * sigma, *(biases[0] + scales[0] * log_probs.mean(axis=0))]
@@ -81,6 +83,18 @@ class TestSolve:
         assert np.isfinite([*scales, *biases[0]]).all()
 
 
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([0, 4, 4], [1.5, 0.5, 1.5, 1.5]),
+        ([2, 2, 2, 3, 4, 4, 4, 4, 4], [0.5, 0.5, 3.5 * 2, 1.5 * 2]),
+    ],
+)
+def test_a_tie_is_shared_as_often_as_its_labels_occur(labels: list[int], expected: list[float]) -> None:
+    frequencies = np.exp(log_frequencies(np.array(labels)))
+    assert frequencies == pytest.approx(np.array(expected) / sum(expected))
+
+
 def objective(
     log_probs: FloatArray, labels: IntArray, strength: float
 ) -> tuple[Callable[[FloatArray], float], float]:
@@ -91,7 +105,9 @@ def objective(
 
     def value(point: FloatArray) -> float:
         t, c = point[0], point[1:]
-        fitted = log_softmax(t * centred / sigma + c)[np.arange(len(labels)), labels].sum()
+        log_p = log_softmax(t * centred / sigma + c)
+        likely = log_p[np.arange(len(labels)), np.minimum(labels, 3)]
+        fitted = np.where(labels == 4, np.logaddexp(log_p[:, 2], log_p[:, 3]), likely).sum()
         average = PSEUDO_COUNT * log_softmax(c).sum()
         return float(-fitted - average + strength * (t**2 + ((c - prior) ** 2).sum()))
 

@@ -30,7 +30,7 @@ def overridden(demo_store: Path, demo_gold: Path, tmp_path: Path) -> Path:
     path = tmp_path / "overridden.sqlite"
     shutil.copy(demo_store, path)
     item = load_dataset(demo_gold)[0]
-    wrong = next(label for label in Preference if label is not item.gold["safety"].preference)
+    wrong = next(label for label in Preference if label is not item.gold["safety"].label)
     with RunStore(path) as store:
         store.override(
             1, NewOverride(item.id, "safety", preference=wrong, explanation="I saw it.", author="Ada")

@@ -1,6 +1,7 @@
 """Datasets with other columns, by commands: a guess is printed, taken as it is typed, and remembered."""
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +17,14 @@ from tests.published_shapes import SHAPES, arena, hh_rlhf, llm_bar, mt_bench, pa
 Shape = Callable[[Path], Path]
 
 
+SAID = {"0": "tie", "1": "A", "2": "B", "overall_quality_preference": "1.5>preference"}
+"""What a person puts into the gaps that are left in what the published shapes are guessed to be."""
+
+
 def advised(error: str) -> list[str]:
-    """What an error says to add to the command, as a shell reads it."""
-    return shlex.split(error[error.index("--columns") :])
+    """What an error says to add to the command, as a shell reads it, its gaps filled in."""
+    words = shlex.split(error[error.index("--columns") :])
+    return [re.sub(r"(\w+)=…", lambda gap: f"{gap[1]}={SAID[gap[1]]}", word) for word in words]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -37,7 +43,7 @@ def test_check_prints_the_guess_and_the_first_rows(tmp_path: Path) -> None:
     for text in (
         "question_id+model_a+model_b+judge+turn",
         "conversation_b@replies:turn",
-        "Label values (likely)",
+        "Label values:",
         "instruction: Name a prime number above ten.",
         "overall_quality_preference: B",
     ):
@@ -52,6 +58,47 @@ def test_columns_are_remembered_for_all_commands(tmp_path: Path) -> None:
     again = run_here("check", path)
     assert again.returncode == 0
     assert "Note: Its columns are mapped: id is 'question_id'" in again.stdout
+
+
+def test_numbers_are_refused_with_their_counts_and_what_to_write(tmp_path: Path) -> None:
+    path = panda_lm(tmp_path)
+    first = run_here("check", path)
+    assert re.search(r"^0\s+1\s+\?$", first.stdout, re.MULTILINE)
+    said = "what the labels '1' (6 times), '2' (5 times), '0' (1 time) mean you know alone"
+    assert f"{said}: A, B, both_good, both_bad, tie or none: --columns" in first.stderr
+    assert first.stderr.rstrip().endswith('--labels "0=…,1=…,2=…"')
+    columns = ("--columns", advised(first.stderr)[1])
+    again = run_here("check", path, *columns)
+    assert again.returncode == 2
+    assert "of '1' (6 times), '2' (5 times), '0' (1 time): --labels" in again.stderr
+    assert again.stderr.rstrip().endswith('--labels "0=…,1=…,2=…"')
+    assert "Label values: cannot read '0=…'" in run_here("check", path, "--labels", "0=…,1=…").stderr
+
+
+def test_annotators_are_counted_as_their_majority_and_their_agreement_is_said(tmp_path: Path) -> None:
+    path = panda_lm(tmp_path)
+    done = run_here("check", path, *advised(run_here("check", path).stderr))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^overall_quality\s+2\s+1\s+0\s+0\s+1$", done.stdout, re.MULTILINE)
+    assert "Overall quality: of 3 annotators, two give the same label to 25.0 % of the items" in done.stdout
+
+
+def test_shares_of_annotators_and_their_agreement_are_measured_with_a_submission(tmp_path: Path) -> None:
+    path, out, scores = panda_lm(tmp_path), tmp_path / "out.tsv", tmp_path / "x.json"
+    out.write_text("id\toverall_quality_preference\n0\tA\n1\tA\n2\tB\n3\tA\n", encoding="utf-8")
+    words = advised(run_here("check", path).stderr)
+    done = run_here("evaluate", out, "--gold", path, "--json", scores, *words)
+    assert done.returncode == 0, done.stderr
+    assert "people among themselves" in done.stdout
+    assert "say tie, and not" not in done.stderr + done.stdout  # the one tie is no majority
+    details = json.loads(scores.read_text("utf-8"))["details"]
+    assert details["labels"]["overall_quality"]["items"] == 3
+    assert details["annotators"]["overall_quality"]["2"] == {
+        "label": None,
+        "shares": {"A": 1 / 3, "B": 1 / 3, "tie": 1 / 3},
+        "annotators": {"annotator1": "tie", "annotator2": "A", "annotator3": "B"},
+    }
+    assert details["people"]["among_people"][0]["people"] == 3
 
 
 @pytest.mark.usefixtures("demo_tried")

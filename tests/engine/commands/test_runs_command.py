@@ -57,7 +57,7 @@ def test_all_data_are_exported_with_the_texts_and_labels_of_the_dataset(
     first = load_dataset(demo_gold)[0]
     assert (read["instruction"][0], read["human_preference"][0]) == (
         first.instruction,
-        first.gold[ELOQUENT.names[0]].preference,
+        first.gold[ELOQUENT.names[0]].label,
     )
 
 

@@ -4,12 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels, targets
+from engine.core.column_map import (
+    ColumnMap,
+    annotators_of,
+    check_targets,
+    of_annotators,
+    parse_columns,
+    parse_labels,
+    targets,
+)
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 
 NAMES = some.text(min_size=1).filter(str.strip) | some.text("\\,= a", min_size=1).filter(str.strip)
-LABELS = some.sampled_from(["A", "B", "both_good", "both_bad", ""])
+LABELS = some.sampled_from(["A", "B", "both_good", "both_bad", "tie", ""])
 
 
 @given(some.dictionaries(some.sampled_from(targets(ELOQUENT)), NAMES), some.dictionaries(NAMES, LABELS))
@@ -18,6 +26,29 @@ def test_a_map_is_read_back_as_it_was_written(sources: dict[str, str], labels: d
     assert parse_columns(columns.columns_text) == sources
     assert parse_labels(columns.labels_text) == labels
     assert ColumnMap.of_json(columns.as_json()) == columns
+
+
+@given(some.lists(some.text(r"\|a, ", min_size=1) | some.text(min_size=1), min_size=2))
+def test_annotators_are_read_back_as_they_were_written(annotators: list[str]) -> None:
+    written = of_annotators(annotators)
+    assert annotators_of(written) == tuple(annotators)
+    columns = ColumnMap.of({"safety_preference": written})
+    assert parse_columns(columns.columns_text) == columns.source_of
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a", ("a",)),
+        (r"a\|b", ("a|b",)),
+        ("a||b", ("a", "b")),
+        ("a|", ("a|",)),
+        ("", ("",)),
+        (r"x\y", (r"x\y",)),
+    ],
+)
+def test_one_source_is_one_annotator(source: str, expected: tuple[str, ...]) -> None:
+    assert annotators_of(source) == expected
 
 
 def test_a_map_is_written_in_the_usual_order_of_the_columns() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.core.column_map import Sureness
+from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError
 from engine.core.rubric import ELOQUENT
 from engine.data.column_content import meanings_of, read_sample
@@ -24,8 +24,16 @@ def guess(path: Path) -> Guess:
     return guess_columns(read_sample(open_table(path)), ELOQUENT)
 
 
+SAID = {"0": "tie", "1": "A", "2": "B"}
+"""What a person says of numbers in the published shapes."""
+
+
 def opened(path: Path) -> Dataset:
-    return load_dataset(path, columns=guess(path).map)
+    """By the guess, with what a person adds to it."""
+    found = guess(path)
+    said = {value: SAID[value] for value in found.values}
+    sources = {**found.map.source_of, **({found.scale: "1.5>preference"} if found.scale else {})}
+    return load_dataset(path, columns=ColumnMap.of(sources, {**found.map.meaning_of, **said}))
 
 
 def table(folder: Path, *records: dict[str, Any]) -> Path:
@@ -36,7 +44,7 @@ def table(folder: Path, *records: dict[str, Any]) -> Path:
 
 def labels(dataset: Dataset, criterion: str = "overall_quality") -> list[str]:
     golds = [item.gold.get(criterion) for item in dataset]
-    return [str(gold.preference) if gold and gold.preference else "" for gold in golds]
+    return [str(gold.label) if gold and gold.label else "" for gold in golds]
 
 
 @pytest.mark.parametrize("shape", shapes.SHAPES)
@@ -55,12 +63,12 @@ def test_every_published_shape_is_foreign_and_opens_by_its_guess(shape: Shape, t
     ("shape", "expected"),
     [
         (shapes.alpaca_eval, ["A", "B", "A", "B"]),
-        (shapes.arena, ["A", "B", "both_good", "both_bad"]),
-        (shapes.kaggle_arena, ["A", "B", "both_good", "both_good"]),
-        (shapes.panda_lm, ["A", "B", "both_good", "A"]),
+        (shapes.arena, ["A", "B", "tie", "both_bad"]),
+        (shapes.kaggle_arena, ["A", "B", "tie", "tie"]),
+        (shapes.panda_lm, ["A", "B", "", "A"]),
         (shapes.llm_bar, ["A", "B", "A", "B"]),
         (shapes.ultra_feedback, ["A"] * 4),
-        (shapes.gpt_sides, ["A", "B", "both_good", "both_bad"]),
+        (shapes.gpt_sides, ["A", "B", "tie", "tie"]),
     ],
 )
 def test_two_responses_and_who_won_are_read(shape: Shape, expected: list[str], tmp_path: Path) -> None:
@@ -91,9 +99,12 @@ def test_of_mt_bench_as_many_rounds_are_read_as_were_judged(tmp_path: Path) -> N
     assert dataset[1].output_b == f"Assistant: {BAD[0]}\n\nAssistant: {BAD[0]} Short."
 
 
-def test_a_preference_between_one_and_two_is_cut_in_the_middle(tmp_path: Path) -> None:
+def test_which_way_a_preference_between_one_and_two_counts_is_left_to_a_person(tmp_path: Path) -> None:
     path = shapes.alpaca_eval_weighted(tmp_path)
-    assert guess(path).map.source_of["overall_quality_preference"] == "1.5>preference"
+    found = guess(path)
+    assert found.scale == "overall_quality_preference"
+    assert found.columns_text.endswith("overall_quality_preference=…")
+    assert "1.5>preference is A below 1.5" in found.in_words
     assert labels(opened(path)) == ["A"] * 8 + ["B"] * 8
 
 
@@ -108,24 +119,26 @@ def test_ratings_of_a_criterion_are_its_labels(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "expected", "sure"),
+    ("values", "expected"),
     [
-        (["1", "2"], {"1": "A", "2": "B"}, Sureness.LIKELY),
-        (["1.0", "2.0"], {"1.0": "A", "2.0": "B"}, Sureness.LIKELY),
-        (["0", "1", "2"], {"0": "both_good", "1": "A", "2": "B"}, Sureness.LIKELY),
-        (["0", "1"], {"0": "A", "1": "B"}, Sureness.DOUBTFUL),
-        (["-1", "0", "1"], {"-1": "B", "0": "both_good", "1": "A"}, Sureness.DOUBTFUL),
         (
-            ["model_a", "tie (bothbad)", "tie", "model_b"],
-            {"model_a": "A", "tie (bothbad)": "both_bad", "tie": "both_good", "model_b": "B"},
-            Sureness.LIKELY,
+            ["model_a", "tie (bothbad)", "model_b"],
+            {"model_a": "A", "tie (bothbad)": "both_bad", "model_b": "B"},
         ),
-        (["A", "B"], {}, Sureness.SURE),
-        (["[[A]]", "[[B]]", "error"], {"[[A]]": "A", "[[B]]": "B", "error": ""}, Sureness.SURE),
+        (["A", "B", "tie", "both_good"], {}),
+        (["A", "Draw", "tied", "EQUAL"], {"Draw": "tie", "tied": "tie", "EQUAL": "tie"}),
+        (["[[A]]", "[[B]]", "[[C]]", "error"], {"[[A]]": "A", "[[B]]": "B", "[[C]]": "tie", "error": ""}),
+        *(
+            (values, {})
+            for values in (["1", "2"], ["1.0", "2.0"], ["0", "1", "2"], ["0", "1"], ["-1", "0", "1"])
+        ),
+        (["1", "2", "tie", "nan"], {"nan": ""}),
     ],
 )
-def test_what_label_values_seem_to_mean(values: list[str], expected: dict[str, str], sure: Sureness) -> None:
-    assert meanings_of(values) == (expected, sure)
+def test_only_what_says_so_by_itself_is_guessed_as_a_label(
+    values: list[str], expected: dict[str, str]
+) -> None:
+    assert meanings_of(values) == expected
 
 
 @pytest.mark.parametrize("values", [[], ["yes", "no"], ["5", "7"], ["tie"], ["0.1", "0.7"]])
@@ -133,14 +146,20 @@ def test_other_values_are_not_taken_for_labels(values: list[str]) -> None:
     assert meanings_of(values) is None
 
 
-def test_zero_and_one_are_doubtful_and_said_to_be(tmp_path: Path) -> None:
+def test_numbers_are_left_open_with_how_often_each_occurs(tmp_path: Path) -> None:
     records = [
-        {"prompt": f"Question {n}?", "response_0": f"One {n}", "response_1": f"Two {n}", "label": n % 2}
+        {"prompt": f"Question {n}?", "response_0": f"One {n}", "response_1": f"Two {n}", "label": int(n < 4)}
         for n in range(6)
     ]
     found = guess(table(tmp_path, *records))
-    assert found.labels is Sureness.DOUBTFUL
-    assert found.in_words == "as guessed (doubtful: the label values)"
+    assert (found.values, found.map.labels, found.labels_text) == ({"1": 4, "0": 2}, (), "0=…,1=…")
+    assert "what the labels '1' (4 times), '0' (2 times) mean you know alone" in found.in_words
+
+
+def test_several_annotators_are_found_together(tmp_path: Path) -> None:
+    found = guess(shapes.panda_lm(tmp_path))
+    assert found.map.source_of["overall_quality_preference"] == "annotator1|annotator2|annotator3"
+    assert found.values == {"1": 6, "2": 5, "0": 1}
 
 
 def test_what_cannot_be_guessed_stays_open(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import InputError
-from engine.core.items import PREFERENCES, Gold, Item, Preference
+from engine.core.items import PREFERENCES, Gold, Item, Preference, Tie
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.data.dataset import Dataset, known_columns, load_dataset
+from engine.data.dataset_summary import summary_of
 
 Records = list[dict[str, str]]
 SaveRows = Callable[..., Path]
@@ -219,9 +220,8 @@ def test_the_hash_follows_the_order_of_items(save: SaveRows) -> None:
         ("Both good", "the nearest is 'both_good'"),
         ("both-bad", "the nearest is 'both_bad'"),
         ("bothgood", "the nearest is 'both_good'"),
-        ("tie", "labels are A, B, both_good, both_bad"),
-        ("NA", "labels are A, B, both_good, both_bad"),
-        ("\x1b[31m", "labels are A, B, both_good, both_bad"),
+        ("NA", "labels are A, B, both_good, both_bad, tie"),
+        ("\x1b[31m", "labels are A, B, both_good, both_bad, tie"),
     ],
 )
 def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, hint: str) -> None:
@@ -250,7 +250,7 @@ def test_an_unknown_label_is_named_with_the_nearest(save: SaveRows, label: str, 
             'id,instruction,output_a,output_b,safety_preference\n"",,,,A\n1,"\n",,,C\n1,,\n2,,,,b\n',
             [
                 "line 2, id: the id is empty.",
-                "line 3, safety_preference: unknown label 'C'; labels are A, B, both_good, both_bad.",
+                "line 3, safety_preference: unknown label 'C'; labels are A, B, both_good, both_bad, tie.",
                 "line 5: cells found: 3; the header has 5.",
                 "line 6, safety_preference: unknown label 'b'; the nearest is 'B'.",
             ],
@@ -372,7 +372,7 @@ def test_the_official_development_set_is_the_same_in_every_format(shared_data: P
 def test_the_official_development_set_is_labelled_throughout(shared_data: Path) -> None:
     dataset: Dataset = load_dataset(shared_data / "eloquent" / "validation.tsv")
     assert dataset.criteria == ELOQUENT.names
-    assert all(gold.preference and gold.explanation for item in dataset for gold in item.gold.values())
+    assert all(gold.label and gold.explanation for item in dataset for gold in item.gold.values())
     assert dataset.texts("safety_preference").to_pylist().count("both_good") == 96
 
 
@@ -412,3 +412,16 @@ def test_a_stop_from_what_is_told_ends_the_loading(save: SaveRows) -> None:
     with pytest.raises(Cancelled):
         load_dataset(save(*[{}] * 7000), cancel=cancel, progress=stop)
     assert reported == [2048]
+
+
+def test_a_tie_may_be_said_without_saying_which(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(
+        "id,instruction,output_a,output_b,safety_preference\n1,q,a,b,tie\n2,q,a,b,\n", encoding="utf-8"
+    )
+    dataset = load_dataset(path)
+    assert [{name: gold.label for name, gold in item.gold.items()} for item in dataset] == [
+        {"safety": Tie.TIE},
+        {},
+    ]
+    assert summary_of(dataset).labels["safety"] == {"A": 0, "B": 0, "both_good": 0, "both_bad": 0, "tie": 1}

@@ -58,7 +58,7 @@ def demo() -> Dataset:
 def test_a_file_is_counted_as_its_items_are(demo: Dataset) -> None:
     found, items = summary_of(demo), list(demo)
     for name in demo.rubric.names:
-        labels = [item.gold[name].preference for item in items if name in item.gold]
+        labels = [item.gold[name].label for item in items if name in item.gold]
         assert found.labels[name] == {label: labels.count(label) for label in PREFERENCES}
         assert found.explained[name] == sum(name in i.gold and bool(i.gold[name].explanation) for i in items)
     assert found.lengths["output_b"].longest == max(len(item.output_b) for item in items)

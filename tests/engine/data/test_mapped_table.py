@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as some
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, InputError
 from engine.core.items import Preference
-from engine.data.dataset import load_dataset
+from engine.data.dataset import Dataset, load_dataset
 
 TEXTS = some.text(some.characters(codec="utf-8"))
 COLUMNS = ColumnMap.of({"id": "uid", "instruction": "prompt", "output_a": "one", "output_b": "two"})
@@ -52,7 +53,7 @@ def test_columns_that_are_not_named_are_those_of_our_names(tmp_path: Path) -> No
         "x": 1,
     }
     dataset = load_dataset(lines(tmp_path / "x.jsonl", record), columns=ColumnMap.of({"id": "uid"}))
-    assert dataset[0].gold["safety"].preference is Preference.A
+    assert dataset[0].gold["safety"].label is Preference.A
     assert dataset.table.column_names == ["id", "instruction", "output_a", "output_b", "safety_preference"]
     assert any("'x'" in notice for notice in dataset.notices)
     assert not any("'uid'" in notice for notice in dataset.notices if "ignored" in notice)
@@ -72,7 +73,7 @@ def test_the_better_response_is_not_always_in_one_place_and_always_labelled(tmp_
     first = [item.output_a.startswith("good") for item in dataset]
     assert 70 < sum(first) < 130
     for item, good_is_first in zip(dataset, first, strict=True):
-        better = item.gold["overall_quality"].preference
+        better = item.gold["overall_quality"].label
         assert better is (Preference.A if good_is_first else Preference.B)
     again = load_dataset(tmp_path / "x.jsonl", columns=RANKED)
     assert again.hash == dataset.hash
@@ -136,7 +137,7 @@ def test_problems_name_the_columns_of_the_file(tmp_path: Path) -> None:
         "line 2, w: unknown label 'best'.",
         "line 3: no 'two'.",
     )
-    assert "label values: best=A,left=A" in str(caught.value.remedy)
+    assert "'best' (1 time): label values: best=…,left=A" in str(caught.value.remedy)
 
 
 def test_repeated_ids_offer_to_number_the_rows(save: Save) -> None:
@@ -170,7 +171,7 @@ def test_labels_of_a_dataset_with_our_columns_can_be_mapped_too(save: Save) -> N
     assert "say what each value means" in str(caught.value.remedy)
     labels = {"1": "A", "tie": "both_good", "x": ""}
     dataset = load_dataset(path, columns=ColumnMap.of({}, labels))
-    given = [item.gold["safety"].preference if item.gold else None for item in dataset]
+    given = [item.gold["safety"].label if item.gold else None for item in dataset]
     assert given == [Preference.A, Preference.BOTH_GOOD, Preference.A, None]
 
 
@@ -184,5 +185,118 @@ def test_labels_of_ranked_responses_follow_them_to_their_places(tmp_path: Path) 
     assert {item.output_a[:4] for item in items} == {"good", "bad "}
     for item in items:
         better = Preference.A if item.output_a.startswith("good") else Preference.B
-        labels = {name: gold.preference for name, gold in item.gold.items()}
+        labels = {name: gold.label for name, gold in item.gold.items()}
         assert labels == {"relevance": better, "overall_quality": better}
+
+
+# Several annotators of one label
+
+OF_TWO = {
+    "instruction": "prompt",
+    "output_a": "one",
+    "output_b": "two",
+    "safety_preference": "ann|ben|cem",
+    "relevance_preference": "r1|r2",
+}
+VALUES = {"1": "A", "2": "B", "0": "tie", "x": ""}
+
+
+def annotated(folder: Path, *rows: str, sources: Mapping[str, str] = MappingProxyType(OF_TWO)) -> Dataset:
+    """A file with a row of five labels each: of ann, ben, cem, and two others on relevance."""
+    header = "prompt,one,two,ann,ben,cem,r1,r2,an|n"
+    path = folder / "x.csv"
+    path.write_text("\n".join([header, *(f"Why {n}?,a,b,{row}" for n, row in enumerate(rows))]) + "\n")
+    return load_dataset(path, columns=ColumnMap.of(sources, VALUES))
+
+
+@pytest.mark.parametrize(
+    ("row", "label", "said"),
+    [
+        ("1,1,0", "A", {"ann": "A", "ben": "A", "cem": "tie"}),
+        ("1,2,0", None, {"ann": "A", "ben": "B", "cem": "tie"}),
+        ("2,,", "B", {"ann": "B"}),
+        ("1,2,", None, {"ann": "A", "ben": "B"}),
+        ("0,both_good,1", "tie", {"ann": "tie", "ben": "both_good", "cem": "A"}),
+        ("x,x,2", "B", {"cem": "B"}),
+    ],
+)
+def test_the_majority_of_the_annotators_is_the_human_label(
+    tmp_path: Path, row: str, label: str | None, said: Mapping[str, str]
+) -> None:
+    gold = annotated(tmp_path, f"{row},,,")[0].gold
+    assert (gold["safety"].label, gold["safety"].annotators, gold["safety"].explanation) == (
+        label,
+        said,
+        None,
+    )
+    assert "relevance" not in gold
+
+
+def test_several_criteria_have_annotators_of_their_own(tmp_path: Path) -> None:
+    dataset = annotated(tmp_path, "1,1,1,2,2,", ",,,0,1,", ",,,,,")
+    assert {name: list(of_one) for name, of_one in dataset.annotators.items()} == {
+        "relevance": ["r1", "r2"],
+        "safety": ["ann", "ben", "cem"],
+    }
+    assert [{name: gold.label for name, gold in item.gold.items()} for item in dataset] == [
+        {"relevance": Preference.B, "safety": Preference.A},
+        {"relevance": None},
+        {},
+    ]
+    assert dataset.criteria == ("relevance", "safety")
+    assert dataset.only({"2"})[0].gold == dataset.head(2)[1].gold == dataset[1].gold
+    assert dataset.other_columns == ("an|n",)
+    assert any("what more than half of its annotators say" in notice for notice in dataset.notices)
+
+
+def test_the_hash_of_a_dataset_is_that_without_annotators(tmp_path: Path) -> None:
+    one = annotated(tmp_path, "1,1,1,2,2,")
+    other = annotated(
+        tmp_path, "1,1,1,2,2,", sources={**OF_TWO, "safety_preference": "", "relevance_preference": "r1"}
+    )
+    assert one.hash == other.hash
+
+
+def test_a_bar_in_a_name_is_escaped_or_the_whole_name(tmp_path: Path) -> None:
+    def labels(source: str) -> object:
+        dataset = annotated(tmp_path, "1,2,2,,,1", sources={**OF_TWO, "safety_preference": source})
+        return dataset[0].gold["safety"].annotators, dataset[0].gold["safety"].label
+
+    assert labels("an|n") == ({}, "A")
+    assert labels(r"an\|n|ben|cem") == ({"an|n": "A", "ben": "B", "cem": "B"}, "B")
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("ann|ben|ann", "safety_preference: 'ann' is named twice; each annotator counts once."),
+        ("ann|nobody", "safety_preference: the file has no column 'nobody'."),
+    ],
+)
+def test_annotators_that_cannot_be_read_are_named(tmp_path: Path, source: str, problem: str) -> None:
+    with pytest.raises(ColumnsError) as caught:
+        annotated(tmp_path, "1,1,1,1,1,", sources={**OF_TWO, "safety_preference": source})
+    assert any(found.startswith(problem) for found in caught.value.problems)
+
+
+def test_values_of_annotators_without_a_meaning_are_counted(tmp_path: Path) -> None:
+    with pytest.raises(ColumnsError) as caught:
+        annotated(tmp_path, "1,7,7,,,", "7,1,1,,8,")
+    assert caught.value.problems[0] == "line 2, ben: unknown label '7'."
+    assert "of '7' (3 times), '8' (1 time): label values: 0=tie,1=A,2=B,7=…,8=…,x=none" in str(
+        caught.value.remedy
+    )
+
+
+def test_annotators_of_ranked_responses_follow_them_to_their_place(tmp_path: Path) -> None:
+    records = [
+        {"prompt": f"q{n}", "good": f"better {n}", "bad": f"worse {n}", "p": "A", "q": "tie", "r": "A"}
+        for n in range(20)
+    ]
+    columns = ColumnMap.of({**RANKED.source_of, "safety_preference": "p|q|r"})
+    dataset = load_dataset(lines(tmp_path / "x.jsonl", *records), columns=columns)
+    assert {item.output_a[:6] for item in dataset} == {"better", "worse "}
+    for item in dataset:
+        better = Preference.A if item.output_a.startswith("better") else Preference.B
+        assert item.gold["safety"].label is better
+        assert item.gold["safety"].annotators == {"p": better, "q": "tie", "r": better}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cell_safety import unsafe_explanation, unwritable_ids
 from engine.core.errors import InputError, SetupError
-from engine.core.items import PREFERENCES, Prediction, Preference
+from engine.core.items import PREFERENCES, Prediction, Preference, Tie
 from engine.core.remedies import Remedy
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
@@ -324,3 +324,16 @@ def test_a_submission_is_known_by_its_columns(tmp_path: Path, header: str, answe
     path = tmp_path / "x.tsv"
     path.write_text(f"{header}\n", encoding="utf-8")
     assert is_submission(path) is answers
+
+
+def test_a_tie_of_which_nothing_more_is_said_is_no_prediction(tmp_path: Path) -> None:
+    path = tmp_path / "ties.tsv"
+    path.write_text("id\tsafety_preference\n1\ttie\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_submission(path)
+    assert caught.value.problems == (
+        "line 2, safety_preference: 'tie' is no prediction: say which tie, both_good or both_bad.",
+    )
+    row = SubmissionRow("1", {"safety": Prediction(Tie.TIE)})  # type: ignore[arg-type]
+    with pytest.raises(SetupError, match="safety_preference of id '1': 'tie' is no prediction"):
+        write_submission(tmp_path / "out.tsv", Submission((row,), ("safety",), with_explanations=False))

@@ -10,7 +10,7 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.events import HealthSeen, ItemJudged, RunEnded
 from engine.core.health import Health, HealthVerdict, Sign
-from engine.core.items import PREFERENCES, Order, Prediction, Way
+from engine.core.items import PREFERENCES, Order, Prediction, Preference, Way
 from engine.core.judgments import Judgment, RawAnswer, Reading
 from engine.core.rubric import ELOQUENT, PromptWording
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
@@ -245,9 +245,9 @@ def human_answers(dataset: Dataset) -> dict[str, list[Answer]]:
     """What people gave, as if a judge had."""
     return {
         name: [
-            Answer(item.gold[name].preference, item.gold[name].explanation)
+            Answer(label, item.gold[name].explanation)
             for item in dataset
-            if name in item.gold
+            if name in item.gold and isinstance(label := item.gold[name].label, Preference | None)
         ]
         for name in dataset.criteria
     }

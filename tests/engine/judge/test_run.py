@@ -248,7 +248,7 @@ def test_a_run_becomes_a_submission_and_scores(
     assert [row.id for row in submission.rows] == sample.ids
     assert submission.with_explanations
     right = sum(
-        row.predictions["safety"].preference is item.gold["safety"].preference
+        row.predictions["safety"].preference is item.gold["safety"].label
         for row, item in zip(submission.rows, sample, strict=True)
     )
     assert run_accuracy(results, sample)["safety"].share == right / 5

@@ -12,7 +12,7 @@ from engine.measure.evaluation import evaluate
 from engine.measure.explanation_measures import ModelScores
 from engine.measure.systems import System
 from engine.report.published import PUBLISHED
-from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run, system
+from tests.judged import BAD, GOOD, SURE_A, TIE, A, B, dataset, stored_run, system
 
 HUMAN = {"safety": [A, A, B, GOOD], "relevance": [A, B, A, B]}
 BEST = system({"safety": [A, A, B, GOOD], "relevance": [A, A, A, A]}, name="best")
@@ -160,3 +160,16 @@ def test_runs_are_compared_on_criteria_that_were_asked_alike(tmp_path: Path) -> 
     only = replace(gold, rubric=first.only(("wit",)))
     with pytest.raises(SetupError, match="asked different questions on wit"):
         compare([evaluate(each) for each in match_all(runs[:2], only)])
+
+
+def test_either_tie_is_right_where_people_said_no_more() -> None:
+    gold = dataset({"safety": [TIE, TIE, TIE]})
+    labels = {"one": [GOOD, BAD, A], "other": [BAD, A, B]}
+    systems = [system({"safety": given}, name=name) for name, given in labels.items()]
+    found = compare([evaluate(each) for each in match_all(systems, gold)])
+    assert [(each.item_id, each.human, each.one_is_right) for each in found.differences] == [
+        ("1", TIE, False),
+        ("2", TIE, True),
+        ("3", TIE, False),
+    ]
+    assert (found.agreements[0].only_one, found.agreements[0].only_other) == (1, 0)

@@ -8,7 +8,7 @@ import pytest
 from engine.measure.disagreements import largest_disagreements
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.measure.matching import match
-from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
+from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, TIE, A, B, dataset, stored_run, system
 
 
 def judged(folder: Path, human: dict[str, list[Any]], columns: dict[str, list[Any]]) -> Evaluation:
@@ -68,3 +68,10 @@ def test_what_a_person_labelled_is_no_disagreement_of_the_judge(tmp_path: Path) 
     columns = {"safety": [SURE_A, SURE_A, SURE_A, SURE_A, None]}
     run = stored_run(tmp_path, gold, columns, overrides=overrides)
     assert found(evaluate(match(run, gold))) == [("4", "safety")]
+
+
+def test_a_tie_of_which_people_said_no_more_is_as_likely_as_both_of_its_labels(tmp_path: Path) -> None:
+    evaluation = judged(tmp_path, {"safety": [TIE, TIE]}, {"safety": [SURE_GOOD, RATHER_A]})
+    (disagreement,) = largest_disagreements(evaluation)
+    assert (disagreement.pair.item.id, disagreement.human) == ("2", TIE)
+    assert disagreement.lead == pytest.approx(0.6 - 0.2)

@@ -4,19 +4,20 @@ from typing import Any
 
 import pytest
 
-from engine.core.items import Item, Preference
+from engine.core.items import PREFERENCES, Item, Preference
+from engine.measure.accuracy import kappa
 from engine.measure.baselines import Baselines, baselines, longer_response
 from engine.measure.evaluation import evaluate
-from engine.measure.label_measures import LabelMeasures, kappa, measure_labels
+from engine.measure.label_measures import LabelMeasures, measure_labels
 from engine.report.measure_tables import accuracy_table
-from tests.judged import BAD, GOOD, A, B, Labels, matched
+from tests.judged import BAD, GOOD, TIE, A, B, HumanLabels, Labels, matched
 
 
-def measured(predicted: Labels, human: Labels, **more: Any) -> LabelMeasures:
+def measured(predicted: Labels, human: HumanLabels, **more: Any) -> LabelMeasures:
     return measure_labels("safety", matched(predicted, human, **more).pairs["safety"])
 
 
-def trivial(human: Labels, **more: Any) -> Baselines:
+def trivial(human: HumanLabels, **more: Any) -> Baselines:
     return baselines(matched([None] * len(human), human, **more).pairs["safety"])
 
 
@@ -27,7 +28,8 @@ def test_accuracy_counts_an_unscored_item_as_wrong() -> None:
 
 def test_confusion_has_a_row_for_each_human_label_and_a_column_for_unscored() -> None:
     score = measured([A, None, GOOD, B], [A, A, GOOD, GOOD])
-    assert score.confusion == ((1, 0, 0, 0, 1), (0, 0, 0, 0, 0), (0, 1, 1, 0, 0), (0, 0, 0, 0, 0))
+    rows = ((1, 0, 0, 0, 1), (0, 0, 0, 0, 0), (0, 1, 1, 0, 0), (0, 0, 0, 0, 0))
+    assert score.confusion == dict(zip(PREFERENCES, rows, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -119,3 +121,39 @@ def test_the_share_for_the_longer_is_among_a_and_b_of_unequal_length() -> None:
 def test_a_submission_has_neither_flips_nor_format_mass() -> None:
     score = measured([A, B], [A, B])
     assert (score.flipped, score.format_mass) == (None, None)
+
+
+def test_either_tie_is_right_where_people_said_no_more() -> None:
+    score = measured([GOOD, BAD, A, None, GOOD], [TIE, TIE, TIE, TIE, A])
+    assert score.accuracy == 0.4
+    assert score.confusion[TIE] == (1, 0, 1, 1, 1)
+    assert [*score.confusion] == [A, B, GOOD, BAD, TIE]
+    assert dict(score.human) == {TIE: 4, A: 1}
+
+
+def test_trivial_judges_are_right_of_a_tie_as_any_judge_is() -> None:
+    found = trivial([TIE, TIE, GOOD, A], instructions=["one", "one", "two", "two"])
+    assert found.random == (2 / 4 + 2 / 4 + 1 / 4 + 1 / 4) / 4
+    assert found.most_frequent == 0.25  # two ties give both good; both good and A give A
+    assert found.always_a == 0.25
+
+
+def test_the_lead_is_held_against_the_label_that_is_right_most_often() -> None:
+    # Both good is right of three of four, though no one label occurs more than twice.
+    lead, _ = measured([A, A, GOOD, A], [TIE, TIE, GOOD, A]).lead
+    assert lead == 0.5 - 0.75
+
+
+def test_kappa_with_ties_is_the_weighted_one() -> None:
+    # By chance ties (3 of 4) meet A (2 of 4), and A (1 of 4) meets ties (2 of 4).
+    found = kappa([GOOD, BAD, A, GOOD], [TIE, TIE, A, A])
+    assert found == pytest.approx(1 - (1 / 4) / (3 / 4 * 2 / 4 + 1 / 4 * 2 / 4))
+    assert kappa([GOOD, BAD], [TIE, TIE]) is None
+
+
+def test_macro_f1_takes_all_ties_as_one_where_people_said_no_more() -> None:
+    ties, one_kind = (
+        measured([GOOD, BAD, A, B], [TIE, TIE, A, A]),
+        measured([GOOD, GOOD, A, B], [GOOD, GOOD, A, A]),
+    )
+    assert ties.macro_f1 == one_kind.macro_f1 == pytest.approx((1 + 2 / 3 + 0) / 3)

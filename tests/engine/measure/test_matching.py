@@ -10,7 +10,7 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.run_records import DEVICE_LEFT
 from engine.measure.matching import match
-from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run, system
+from tests.judged import GOOD, SURE_A, TIE, A, B, dataset, stored_run, system
 
 
 def test_rows_are_joined_by_id_not_by_place() -> None:
@@ -96,3 +96,9 @@ def test_a_gpu_that_failed_in_the_run_is_a_caveat(tmp_path: Path) -> None:
     assert found.caveats == [
         "A GPU failed in this run: A card, after 1 of 2 items: it hung. The processor did the rest."
     ]
+
+
+def test_how_many_ties_say_no_more_is_said() -> None:
+    matched = match(system({"safety": [A, B, GOOD]}), dataset({"safety": [TIE, TIE, GOOD]}))
+    assert [said for said in matched.caveats if said.startswith("2 human labels say tie")]
+    assert not match(system({"safety": [A]}), dataset({"safety": [GOOD]})).caveats

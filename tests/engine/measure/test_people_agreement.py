@@ -1,6 +1,7 @@
 """How far people agree: among themselves, with the model alone, with the dataset's labels."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import krippendorff
@@ -8,10 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.items import Preference
+from engine.core.items import HUMAN_LABELS, HumanLabel, Preference, Tie, agree
 from engine.core.judgments import NewOverride, NewReview
+from engine.data.arrow_arrays import text_array
+from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults, load_results
-from engine.measure.people_agreement import HUMAN, MODEL, SharedLabels, _alpha, people_agreement
+from engine.measure.people_agreement import (
+    _ALIKE,
+    HUMAN,
+    MODEL,
+    SharedLabels,
+    _alpha,
+    annotator_agreement,
+    people_agreement,
+)
+from engine.report.people_tables import among_in_words
 from engine.store.run_store import RunStore
 from tests.judged import BAD, GOOD, SURE_A, SURE_GOOD, A, B, dataset, stored_run
 
@@ -141,3 +153,54 @@ def test_alpha_is_that_of_the_reference(items: list[list[int]]) -> None:
     different = len({label for labels in items for label in labels}) > 1
     reference = krippendorff.alpha(value_counts=counts, level_of_measurement="nominal") if different else None
     assert _alpha(counts) == (reference if reference is None else pytest.approx(reference))
+
+
+def annotated(ann: str, ben: str) -> Dataset:
+    """GOLD with two annotators of safety; a letter for each item: A, B, good, tie, or a dot."""
+    said = {"A": "A", "B": "B", "g": "both_good", "t": "tie", ".": ""}
+    table = GOLD.table
+    for name, letters in (("ann", ann), ("Ben", ben)):
+        column = text_array([said[letter] for letter in letters])
+        table = table.append_column(f"safety_preference|{name}", column)
+    return replace(GOLD, table=table)
+
+
+def test_annotators_of_a_dataset_are_held_against_each_other() -> None:
+    found = annotator_agreement(annotated("AAt.", "ABgg"))
+    assert found is not None
+    [pair] = [pair for pair in found.pairs if pair.criterion == "safety"]
+    # A tie and both good agree; by chance 2 x 1 A, 1 x 1 tie with both good, of 9.
+    assert (pair.one, pair.other, pair.items, pair.equal) == ("ann", "Ben", 3, 2 / 3)
+    assert pair.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
+    assert among_in_words(found) == [
+        "Safety: of 2 annotators, two give the same label to 66.7 % of the items that both labelled"
+        f" (Krippendorff's alpha {found.among['safety'].alpha:.2f})."
+    ]
+    assert annotator_agreement(GOLD) is None
+
+
+def test_annotators_stand_beside_the_people_of_a_run_but_not_against_their_own_majority(
+    tmp_path: Path,
+) -> None:
+    results = run_of(tmp_path, {"Ben": {"safety": [A, A, GOOD, GOOD]}})
+    found = people_agreement(results, annotated("AAtt", "ABgg"))
+    assert found is not None
+    sides = {(each.one, each.other): each.equal for each in found.pairs if each.criterion == "safety"}
+    assert sides == {
+        ("Ben", "ann"): 1,
+        ("Ben", "Ben (dataset)"): 0.75,
+        ("ann", "Ben (dataset)"): 0.75,
+        ("Ben", MODEL): 1,
+        ("Ben", HUMAN): 1,
+        ("ann", MODEL): 1,
+        ("Ben (dataset)", MODEL): 0.75,
+    }
+
+
+@given(st.lists(st.lists(st.sampled_from(HUMAN_LABELS), min_size=2, max_size=5), min_size=1, max_size=8))
+def test_alpha_does_not_tell_ties_apart_that_agree(items: list[list[HumanLabel]]) -> None:
+    """Where every tie is without polarity, alpha is that of three mere names."""
+    as_one = [[Tie.TIE if agree(label, Tie.TIE) else label for label in labels] for labels in items]
+    of_five = [[labels.count(label) for label in HUMAN_LABELS] for labels in as_one]
+    of_three = [[row[0], row[1], row[4]] for row in of_five]
+    assert _alpha(of_five, _ALIKE) == _alpha(of_three)

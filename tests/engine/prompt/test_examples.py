@@ -8,14 +8,14 @@ import pytest
 
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
-from engine.core.items import Gold, Item, Preference
+from engine.core.items import Gold, HumanLabel, Item, Preference, Tie
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import ExampleChoice
 from engine.data.dataset import load_dataset
 from engine.prompt.examples import ExamplePool, choose_examples, folded
 
 
-def labelled(number: int, label: Preference = Preference.A, instruction: str | None = None) -> Item:
+def labelled(number: int, label: HumanLabel = Preference.A, instruction: str | None = None) -> Item:
     text = instruction or f"Question {number}"
     return Item(str(number), text, "x" * number, "y", {"safety": Gold(label)})
 
@@ -25,8 +25,15 @@ ITEMS = [labelled(number) for number in range(1, 8)] + [labelled(20, Preference.
 
 def test_examples_show_different_labels_before_more_of_the_same() -> None:
     pool = choose_examples(ITEMS, ELOQUENT, shots=2)
-    labels = {example.gold["safety"].preference for example in pool.for_item(labelled(99))}
+    labels = {example.gold["safety"].label for example in pool.for_item(labelled(99))}
     assert labels == {Preference.A, Preference.B}
+
+
+def test_a_tie_of_which_people_said_no_more_is_no_example() -> None:
+    ties = [labelled(number, Tie.TIE) for number in range(30, 40)]
+    assert choose_examples([*ITEMS, *ties], ELOQUENT, shots=3) == choose_examples(ITEMS, ELOQUENT, shots=3)
+    with pytest.raises(SetupError):
+        choose_examples(ties, ELOQUENT, shots=1)
 
 
 def test_an_item_is_never_its_own_example() -> None:

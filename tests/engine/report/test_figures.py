@@ -29,7 +29,7 @@ from engine.report.figures import (
     reliability_figure,
 )
 from engine.weigh.system_weighing import ScoredPairs, Weighing, weigh
-from tests.judged import BAD, GOOD, A, B, dataset, matched, system
+from tests.judged import BAD, GOOD, TIE, A, B, dataset, matched, system
 
 BINS = {
     "safety": [ReliabilityBin(0.3, 0.4, 3, 0.35, 1.0), ReliabilityBin(0.9, 1.0, 1200, 0.97, 0.5)],
@@ -105,7 +105,7 @@ def test_without_a_most_frequent_label_its_mark_is_missing() -> None:
 def test_the_cells_are_the_counts_with_unscored_where_there_are_any(evaluation: Evaluation) -> None:
     _, safety = confusion_figure(evaluation).axes
     cells = [int(cell) for cell in texts(safety)]
-    assert cells == [count for row in evaluation.labels["safety"].confusion for count in row]
+    assert cells == [count for row in evaluation.labels["safety"].confusion.values() for count in row]
     assert [label.get_text() for label in safety.get_xticklabels()][-1] == "un-\nscored"
     scored = evaluate(matched([A, B], [A, A]))
     (axes,) = confusion_figure(scored).axes
@@ -260,3 +260,12 @@ def test_a_single_criterion_and_item_can_be_drawn() -> None:
     evaluation = evaluate(matched([A], [A]))
     for figure in all_figures(evaluation, {"safety": BINS["safety"]}, weighing([0])).values():
         as_png(figure, 40)
+
+
+def test_a_tie_of_which_people_said_no_more_has_a_row_and_a_bar_of_its_own() -> None:
+    evaluation = evaluate(matched([GOOD, A], [TIE, A]))
+    (axes,) = confusion_figure(evaluation).axes
+    assert [label.get_text() for label in axes.get_yticklabels()][-1] == "tie"
+    assert len(texts(axes)) == 20
+    (axes,) = label_figure(evaluation).axes
+    assert [label.get_text() for label in axes.get_xticklabels()][-1] == "tie"

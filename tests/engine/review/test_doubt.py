@@ -24,6 +24,7 @@ from tests.judged import (
     RATHER_A,
     SURE_A,
     SURE_GOOD,
+    TIE,
     A,
     B,
     Columns,
@@ -253,3 +254,13 @@ def test_a_run_of_the_demo_model_is_listed_whole(demo_store: Path, demo_gold: Pa
     assert len(found) == len(results.judged) * 5
     assert all(0 <= row.doubt <= 1 for row in found)
     assert any(row.differs_from_human for row in found)
+
+
+def test_either_tie_differs_from_no_tie_of_which_people_said_no_more(tmp_path: Path) -> None:
+    rows = review_rows(
+        judged(tmp_path, {"safety": [SURE_A] * 5}), dataset({"safety": [TIE, GOOD, A, TIE, B]})
+    )
+    tied = replace(rows[0], preference=GOOD)
+    assert (tied.human, tied.differs_from_human, rows[0].differs_from_human) == (TIE, False, True)
+    assert [row.item_id for row in filtered(rows, Filters(human=TIE))] == ["1", "4"]
+    assert [row.item_id for row in filtered(rows, Filters(human=GOOD))] == ["2"]

@@ -11,7 +11,7 @@ from engine.report.weighing_tables import overall_agreement_table
 from engine.weigh.item_winner import winner_of
 from engine.weigh.system_weighing import ScoredPairs, human_winners, scored_pairs_of, weigh
 from engine.weigh.weight_fit import fit_weights
-from tests.judged import BAD, GOOD, RATHER_A, A, B, dataset, stored_run, system
+from tests.judged import BAD, GOOD, RATHER_A, TIE, A, B, dataset, stored_run, system
 
 WINNER_OF_SIGN = {1: "A", -1: "B", 0: "tie"}
 
@@ -68,6 +68,11 @@ def test_human_winners_are_those_of_the_overall_label() -> None:
     gold = dataset({"overall_quality": [A, None, BAD], "safety": [B, B, B]})
     assert human_winners(gold) == {"1": "A", "3": "tie"}
     assert winner_of(B) == "B"
+
+
+def test_a_tie_is_a_tie_of_whatever_kind() -> None:
+    assert {winner_of(label) for label in (GOOD, BAD, TIE)} == {"tie"}
+    assert human_winners(dataset({"overall_quality": [TIE, B]})) == {"1": "tie", "2": "B"}
 
 
 def planted(

@@ -142,7 +142,7 @@ def test_who_needs_labels_is_asked_which_column_holds_them(
     assert dialog._refused == "foreign.csv: no column is said to hold human labels."
     field = dialog.fields["overall"].field("overall_quality_preference")
     field.setCurrentIndex(field.findData("winner"))
-    qtbot.waitUntil(lambda: dialog.labels.labels.get("tie") == "both_good", timeout=10_000)
+    qtbot.waitUntil(lambda: dialog.labels.labels.get("tie (bothgood)") == "both_good", timeout=10_000)
     with qtbot.waitSignal(space.gold_changed, timeout=10_000):
         answer(qtbot, asker)
     assert space.gold is not None
@@ -295,7 +295,7 @@ def test_labels_may_be_said_to_mean_something_else_than_for_the_run(
 ) -> None:
     """What a person says now comes before what the run keeps."""
     judged_by_columns(space.store_path, foreign)
-    other = ColumnMap.of(COLUMNS.source_of, {**COLUMNS.meaning_of, "tie": ""})
+    other = ColumnMap.of(COLUMNS.source_of, {**COLUMNS.meaning_of, "tie (bothgood)": ""})
     with qtbot.waitSignal(space.dataset_changed, timeout=10_000):
         space.open_dataset(foreign, other, remember=False)
     open_run(qtbot, space)

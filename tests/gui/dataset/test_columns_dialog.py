@@ -1,23 +1,32 @@
 """The dialog that asks which columns of a foreign file are which, with real files and real threads."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialogButtonBox, QLabel, QPushButton
+from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.column_map import ColumnMap
 from engine.core.items import Preference
 from engine.core.rubric import Criterion, Rubric
-from engine.data.column_content import meanings_of
 from engine.system.column_memory import remember, remembered
-from gui.dataset.column_fields import NOTHING
+from gui.dataset.column_fields import NOTHING, AnnotatorsButton
 from gui.dataset.columns_dialog import ColumnsDialog
 from gui.dataset.dataset_page import DatasetPage
-from tests.published_shapes import SHAPES, arena, hh_rlhf, kaggle_arena, llm_bar, reward_bench, ultra_feedback
+from tests.published_shapes import (
+    SHAPES,
+    arena,
+    hh_rlhf,
+    kaggle_arena,
+    llm_bar,
+    panda_lm,
+    reward_bench,
+    ultra_feedback,
+)
 
 COLUMNS = {"instruction": "input", "output_a": "output_1", "output_b": "output_2"}
 
@@ -36,7 +45,15 @@ def shown(qtbot: QtBot, page: DatasetPage) -> ColumnsDialog:
     return dialog
 
 
+def say(dialog: ColumnsDialog, meanings: Mapping[str, str]) -> None:
+    """Say what the label values mean of which nobody has said it yet."""
+    for value in dialog.labels.unsaid:
+        box = dialog.labels.box(value)
+        box.setCurrentIndex(box.findData(meanings[value]))
+
+
 def accept(qtbot: QtBot, page: DatasetPage, dialog: ColumnsDialog) -> None:
+    qtbot.waitUntil(dialog.open_button.isEnabled)
     with qtbot.waitSignal(page.workspace.dataset_changed):
         QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
 
@@ -47,7 +64,10 @@ def test_every_published_shape_opens_by_what_is_guessed(
 ) -> None:
     assert callable(shape)
     dialog = asked(qtbot, page, shape(tmp_path))
-    qtbot.waitUntil(dialog.open_button.isEnabled)
+    field = dialog.fields["overall"].field("overall_quality_preference")
+    if field.source == "preference" and not dialog.labels.unsaid:  # shares between 1 and 2
+        field.setEditText("1.5>preference")
+    say(dialog, {"0": "tie", "1": "A", "2": "B"})
     accept(qtbot, page, dialog)
     dataset = page.workspace.dataset
     assert dataset is not None
@@ -64,7 +84,7 @@ def test_the_first_rows_are_shown_as_they_would_be_read(
     assert "Instruction: Name a prime number above ten." in text
     assert "Response B: Because air scatters blue light more." in text
     assert text.count("Item ") == 3
-    assert "Overall label: both good" in text
+    assert "Overall label: tie" in text
     assert "These rows can be read" in dialog.problem.text()
 
 
@@ -76,6 +96,7 @@ def test_another_choice_is_shown_at_once(qtbot: QtBot, page: DatasetPage, tmp_pa
     field.setCurrentIndex(field.findData("output_2"))
     qtbot.waitUntil(lambda: dialog.items.toPlainText() != before)
     assert "Response A: Twelve, of course, is one." in dialog.items.toPlainText()
+    say(dialog, {"1": "A", "2": "B"})
     accept(qtbot, page, dialog)
     assert page.workspace.dataset is not None
     assert page.workspace.dataset[0].output_a == "Twelve, of course, is one."
@@ -95,17 +116,58 @@ def test_a_problem_keeps_the_file_from_being_opened(qtbot: QtBot, page: DatasetP
     dialog = asked(qtbot, page, llm_bar(tmp_path))
     field = dialog.fields["item"].field("instruction")
     field.setEditText("nope")
-    qtbot.waitUntil(lambda: not dialog.open_button.isEnabled())
-    assert "the file has no column 'nope'" in dialog.problem.text()
+    qtbot.waitUntil(lambda: "the file has no column 'nope'" in dialog.problem.text())
     field.setEditText(NOTHING)
     qtbot.waitUntil(lambda: "nothing is named for 'instruction'" in dialog.problem.text())
     assert not dialog.open_button.isEnabled()
+
+
+def test_numbers_keep_a_file_closed_until_a_person_says_what_they_mean(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    dialog = asked(qtbot, page, llm_bar(tmp_path))
+    qtbot.waitUntil(lambda: "unknown label '1': say beside it what it means." in dialog.problem.text())
+    assert dialog.labels.unsaid == ["1", "2"]
+    assert [label.text() for label in dialog.labels.findChildren(QLabel)] == ["1", "2 times", "2", "2 times"]
+    assert not dialog.open_button.isEnabled()
+    say(dialog, {"1": "A", "2": "tie"})
+    qtbot.waitUntil(lambda: "Overall label: tie" in dialog.items.toPlainText())
+    accept(qtbot, page, dialog)
+    assert page.workspace.dataset is not None
+    assert [item.gold["overall_quality"].label for item in page.workspace.dataset] == ["A", "tie", "A", "tie"]
+
+
+def test_several_annotators_are_chosen_from_a_menu(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    dialog = asked(qtbot, page, panda_lm(tmp_path))
+    field = dialog.fields["overall"].field("overall_quality_preference")
+    assert field.source == "annotator1|annotator2|annotator3"
+    button = dialog.fields["overall"].findChild(AnnotatorsButton)
+    assert button is not None
+    button.menu().aboutToShow.emit()
+    boxes = {box.text(): box for box in button.menu().findChildren(QCheckBox)}
+    assert [text for text, box in boxes.items() if box.isChecked()] == [
+        "annotator1",
+        "annotator2",
+        "annotator3",
+    ]
+    boxes["annotator2"].click()
+    assert field.source == "annotator1|annotator3"
+    boxes["annotator2"].click()
+    say(dialog, {"0": "tie", "1": "A", "2": "B"})
+    qtbot.waitUntil(lambda: "annotator1 A, annotator3 B, annotator2 A" in dialog.items.toPlainText())
+    accept(qtbot, page, dialog)
+    dataset = page.workspace.dataset
+    assert dataset is not None
+    assert list(dataset.annotators["overall_quality"]) == ["annotator1", "annotator3", "annotator2"]
+    shown = page.summary.findChildren(QLabel)
+    qtbot.waitUntil(lambda: any("of 3 annotators, two give the same" in label.text() for label in shown))
 
 
 def test_label_values_can_be_said_to_mean_something_else(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
     dialog = asked(qtbot, page, llm_bar(tmp_path))
+    say(dialog, {"1": "A", "2": "B"})
     qtbot.waitUntil(lambda: dialog.labels.labels == {"1": "A", "2": "B"})
     box = dialog.labels.box("2")
     box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
@@ -128,8 +190,8 @@ def test_labels_of_another_column_mean_what_they_mean_there(
             "prompt": f"Please do {n}",
             "response_a": f"A text number {n} long enough",
             "response_b": f"B text number {n} long enough",
-            "label": n % 2,
-            "winner2": n % 3,
+            "label": ("left", "right")[n % 2],
+            "winner2": ("0", "1", "right")[n % 3],
         }
         for n in range(12)
     )
@@ -137,19 +199,16 @@ def test_labels_of_another_column_mean_what_they_mean_there(
     dialog = asked(qtbot, page, path)
     field = dialog.fields["overall"].field("overall_quality_preference")
     assert field.source == "label"
-    first = dict(dialog.labels.labels)
-    assert set(first) == {"0", "1"}
+    first = {"left": "A", "right": "B"}
+    assert dialog.labels.labels == first
     field.setCurrentIndex(field.findData("winner2"))
-    qtbot.waitUntil(lambda: set(dialog.labels.labels) == {"0", "1", "2"})
-    meant = meanings_of(["0", "1", "2"])
-    assert meant is not None
-    assert dialog.labels.labels == meant[0]
-    assert any(meant[0][value] != label for value, label in first.items())
-    box = dialog.labels.box("0")
+    qtbot.waitUntil(lambda: dialog.labels.unsaid == ["0", "1"])
+    assert dialog.labels.labels == {"right": "B"}
+    box = dialog.labels.box("right")
     box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
     field.setCurrentIndex(field.findData("label"))
-    qtbot.waitUntil(lambda: set(dialog.labels.labels) == {"0", "1"})
-    assert dialog.labels.labels == {**first, "0": Preference.BOTH_BAD.value}
+    qtbot.waitUntil(lambda: set(dialog.labels.labels) == {"left", "right"})
+    assert dialog.labels.labels == {**first, "right": Preference.BOTH_BAD.value}
 
 
 def test_a_chosen_and_a_rejected_response_have_fields_of_their_own(
@@ -243,6 +302,7 @@ def test_many_long_and_hostile_names_widen_nothing(qtbot: QtBot, page: DatasetPa
 
 def test_enter_opens_the_file(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
     dialog = asked(qtbot, page, llm_bar(tmp_path))
+    say(dialog, {"1": "A", "2": "B"})
     qtbot.waitUntil(dialog.open_button.isEnabled)
     with qtbot.waitSignal(page.workspace.dataset_changed):
         QTest.keyClick(dialog.fields["item"].field("instruction"), Qt.Key.Key_Return)
@@ -308,4 +368,4 @@ def test_labels_are_asked_for_the_criteria_of_the_rubric_at_hand(
     dataset = page.workspace.dataset
     assert dataset is not None
     assert dataset.criteria == ("politeness",)
-    assert dataset[1].gold["politeness"].preference is Preference.B
+    assert dataset[1].gold["politeness"].label is Preference.B

@@ -345,7 +345,7 @@ def test_what_is_listed_is_counted_and_handed_on_to_be_judged(qtbot: QtBot, open
     bars = [bar for bar in opened.summary.findChildren(ShareBar) if bar.isVisible()]
     dataset = opened.workspace.dataset
     assert dataset is not None
-    safe = sum(dataset[item - 1].gold["safety"].preference == "both_good" for item in listed)
+    safe = sum(dataset[item - 1].gold["safety"].label == "both_good" for item in listed)
     assert f"both good {safe}" in next(text for bar in bars if (text := bar.accessibleName())[:6] == "Safety")
     with qtbot.waitSignal(opened.workspace.items_wanted) as wanted:
         opened.judge_button.click()

@@ -80,7 +80,7 @@ def test_all_items_are_shown_with_a_column_for_each_labelled_criterion(
         item = demo[row]
         texts = [table.text(table.index(row, column)) for column in range(4)]
         assert texts == [item.id, item.instruction, item.output_a, item.output_b]
-        label = item.gold["relevance"].preference
+        label = item.gold["relevance"].label
         assert table.data(table.index(row, 4), SORT_ROLE) == label
 
 
@@ -102,7 +102,7 @@ def test_rows_are_shown_in_the_order_that_was_found(table: ItemTableModel, demo:
 
 
 def test_labels_are_words_with_the_colour_of_the_theme(table: ItemTableModel, demo: Dataset) -> None:
-    row = next(row for row, item in enumerate(demo) if item.gold["relevance"].preference == "both_good")
+    row = next(row for row, item in enumerate(demo) if item.gold["relevance"].label == "both_good")
     index = table.index(row, 4)
     assert table.data(index, DISPLAY) == "both good"
     assert table.data(index, Qt.ItemDataRole.DecorationRole) == QColor(LIGHT.label_both_good)

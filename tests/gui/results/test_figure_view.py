@@ -165,7 +165,7 @@ def test_the_spots_of_the_matrix_are_its_cells(qtbot: QtBot, panel: FiguresPanel
     assert evaluation is not None
     for criterion, measure in evaluation.labels.items():
         counted = [len(spot.ids) for spot in spots(panel, "confusion") if spot.criterion == criterion]
-        assert counted == [count for row in measure.confusion for count in row if count]
+        assert counted == [count for row in measure.confusion.values() for count in row if count]
         bars = {spot.words: len(spot.ids) for spot in spots(panel, "labels") if spot.criterion == criterion}
         shown = criterion.replace("_", " ")
         assert bars == {
