@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, short_name, words
 from engine.core.rubric import rubric_of_names
-from gui.work.file_jobs import is_there, with_labels_for
+from engine.system.places import is_there
+from gui.work.file_jobs import with_labels_for
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
