@@ -34,10 +34,9 @@ def listed_in(folder: Path) -> ModelTableModel:
     heard: list[object] = []
     done(model_jobs.find([], [folder], ModelWish(None, KvType.F16)), heard)
     table = ModelTableModel()
-    for candidate in heard:
-        assert isinstance(candidate, Candidate)
-        if not candidate.is_demo:
-            table.put(candidate)
+    for event in heard:
+        if isinstance(event, Candidate) and not event.is_demo:
+            table.put(event)
     return table
 
 
