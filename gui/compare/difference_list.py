@@ -87,8 +87,7 @@ class DifferenceList(QWidget):
         self._filter()
 
     def restyle(self) -> None:
-        """Fit rows and columns to another size of text."""
-        self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().height() + 10)
+        """Fit the columns to another size of text."""
         self._fit_columns()
 
     def _build(self) -> None:

@@ -87,6 +87,7 @@ class JudgePage(Page):
 
     def restyle(self) -> None:
         """Follow new colours or another text size."""
+        super().restyle()
         self.picker.refit()
         self.run_panel.restyle()
 

@@ -131,7 +131,6 @@ class ModelPicker(QWidget):
     def refit(self) -> None:
         """Fit the table to another text size, other colours or other rows."""
         rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
-        rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
         shown = min(max(self._order.rowCount(), _FEWEST_ROWS), _MOST_ROWS)
         height = header.sizeHint().height() + shown * rows.defaultSectionSize() + 2 * self.view.frameWidth()
         self.view.setFixedHeight(height + self.view.horizontalScrollBar().sizeHint().height())

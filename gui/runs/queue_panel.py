@@ -42,7 +42,7 @@ class QueuePanel(QFrame):
         name(self.add_button, "Add to queue (Ctrl+Shift+R)", "Judge what is described here after others")
         self.add_button.clicked.connect(self.add_run)
         self.table = QueueTableModel(self)
-        self.view = dressed(FillingView(), self.table, "Queue of runs")
+        self.view = dressed(FillingView(lines=LINES), self.table, "Queue of runs")
         self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete takes it out.")
         self._summary = OneLine()
         self._ended = label("")
@@ -76,7 +76,6 @@ class QueuePanel(QFrame):
 
     def restyle(self) -> None:
         """Follow another text size."""
-        self.view.verticalHeader().setDefaultSectionSize(LINES * self.view.fontMetrics().lineSpacing() + 8)
         letter = self.view.fontMetrics().averageCharWidth()
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
         self._fit()

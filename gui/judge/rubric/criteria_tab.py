@@ -47,7 +47,6 @@ class CriteriaTab(QWidget):
     def restyle(self) -> None:
         """Follow the size of the text."""
         letter = self.view.fontMetrics().averageCharWidth()
-        self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().height() + 10)
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
 
     def go_to(self, at: At) -> None:
