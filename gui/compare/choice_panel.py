@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -25,7 +24,7 @@ from gui.compare.compare_jobs import Choice
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import heading, hint, main_button, name, panel
+from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel
 from gui.kit.remedies import FIELDS
 from gui.work import file_jobs
 from gui.work.lanes import Lane, LatestTask
@@ -40,7 +39,7 @@ _IN_USE = "dataset with the human labels of Compare"
 _SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
 
-class ChoicePanel(QScrollArea):
+class ChoicePanel(DownScroll):
     """Systems to tick, labels to choose, options, and the button that starts."""
 
     changed = Signal()
@@ -48,7 +47,7 @@ class ChoicePanel(QScrollArea):
     gold_changed = Signal()
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None
@@ -193,8 +192,6 @@ class ChoicePanel(QScrollArea):
         for widget in (self.partial, self.model_alone, self.compare_button, self._lacking):
             layout.addWidget(widget)
         layout.setStretchFactor(self.systems, 1)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(frame)
 
     def _connect(self) -> None:

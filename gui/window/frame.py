@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from gui.kit.foreign_text import one_line
-from gui.kit.labels import breakable, hint, set_role
+from gui.kit.labels import breakable, hint, scrolling, set_role
 from gui.kit.notice import problem_of
 from gui.kit.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme
 from gui.work.page_name import PageName
@@ -80,7 +80,9 @@ class MainWindow(QMainWindow):
     def fill(self, pages: Sequence[QWidget], *above: QWidget) -> None:
         """Take in the pages, in the order of the rail, and what is shown above them, whichever is open."""
         for page in pages:
-            self.stack.addWidget(page)
+            room = scrolling(page)  # of large text a page may need more than a small window has
+            room.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            self.stack.addWidget(room)
         for widget in above:
             self._above.addWidget(widget)
         self.stack.setCurrentIndex(self.rail.currentRow())
@@ -201,9 +203,11 @@ class MainWindow(QMainWindow):
             self._look = apply_theme(self._app, self.theme, size, self._base_points, self._look)
 
     def _size_rail(self) -> None:
-        height = self.fontMetrics().height()
+        self.rail.ensurePolished()  # else its font is that of before the theme
+        metrics = self.rail.fontMetrics()
+        height = metrics.height()
         self.rail.setIconSize(QSize(int(height * 1.4), int(height * 1.4)))
-        widest = max(self.fontMetrics().horizontalAdvance(name) for name in PageName)
+        widest = max(metrics.horizontalAdvance(name) for name in PageName)
         self.rail.setFixedWidth(widest + int(height * 1.4) + 40)
 
     # What a person does with it

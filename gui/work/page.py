@@ -6,7 +6,7 @@ Knows: the frame of a page, whether parts were ever on the screen. Does not know
 from collections.abc import Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
@@ -47,6 +47,8 @@ def two_parts(direction: Qt.Orientation, first: QWidget, second: QWidget) -> Pag
 
 class Page(QWidget):
     """One page of the window: its title, a line beside it, its own actions at the right, and its body."""
+
+    restyled = Signal()  # for what stands on the page and is not of it
 
     NAME: ClassVar[PageName]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()  # key and what it does, for the list of all keys
@@ -99,6 +101,7 @@ class Page(QWidget):
         """Follow colours and text size; most widgets do so by themselves."""
         for view in self.findChildren(RowsView):
             view.fit_rows()
+        self.restyled.emit()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Look as the window does now."""

@@ -111,7 +111,7 @@ def test_keys_turn_the_pages(opened: Opened, qtbot: QtBot) -> None:
         interior.frame.activateWindow()
     for number, page in enumerate(interior.pages, start=1):
         qtbot.keyClick(interior.frame, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
-        assert interior.frame.stack.currentWidget() is page
+        assert interior.frame.stack.currentWidget().isAncestorOf(page)
 
 
 def test_f1_explains_the_words_and_the_question_mark_lists_the_keys(opened: Opened, qtbot: QtBot) -> None:
