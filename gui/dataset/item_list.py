@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from engine.data.item_search import Rows
 
 _PAUSE_MS = 200  # after the last letter, before the search begins
+_SEARCHED = 12  # letters of a search that are seen at least
 _COLUMNS = "dataset/columns"
 
 
@@ -179,6 +180,7 @@ class ItemList(QWidget):
         metrics = self.fontMetrics()
         self.table.set_colours(colours(self.palette()))
         self.view.setIconSize(QSize(metrics.ascent() // 2 + 2, metrics.ascent() // 2 + 2))
+        self.search.setMinimumWidth(metrics.averageCharWidth() * _SEARCHED)
         self._columns.apply()
 
     # Searching and sorting

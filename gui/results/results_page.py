@@ -144,6 +144,7 @@ class ResultsPage(Page):
     def restyle(self) -> None:
         """Figures have colours of their own."""
         super().restyle()
+        self.scores.restyle()
         self.figures.restyle()
 
     def keep_layout(self) -> None:

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.items import Preference
 from engine.core.review_filters import ListOrder
-from gui.kit.labels import name
+from gui.kit.labels import DownScroll, name
 from gui.people.reviewer import Reviewer
 from gui.reading.page_keys import PageKeys
 from gui.review.beside import Beside
@@ -126,7 +126,9 @@ class ReviewPage(Page):
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.list, 1)
         below.addWidget(self.reviewer.hidden_when_blind(self.outdated))
-        self._across = two_parts(Qt.Orientation.Horizontal, left, right)
+        area = DownScroll(left)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._across = two_parts(Qt.Orientation.Horizontal, area, right)
         self._across.setSizes([370, 790])
         self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()

@@ -57,6 +57,7 @@ _HEADS = (
     ),
 )
 STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
+_FEWEST_ROWS = 4
 HIDDEN = "hidden"  # in the place of a label
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
 _NO_TEXT = "the dataset is not at hand"
@@ -263,10 +264,17 @@ class ItemView(RowsView):
             DOUBT: metrics.horizontalAdvance("Doubt") + 22,
             LABELS: 10 + 5 * (metrics.height() + 3),
             MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
-            INSTRUCTION: metrics.averageCharWidth() * 8,
+            INSTRUCTION: header.sectionSizeHint(INSTRUCTION),
         }
         for column, width in widths.items():
             self.setColumnWidth(column, width)
+
+    def fit_rows(self) -> None:
+        """Keep some rows in sight, too, however much there is around."""
+        super().fit_rows()
+        rows = self.verticalHeader().defaultSectionSize() * _FEWEST_ROWS
+        around = self.horizontalHeader().sizeHint().height() + self.horizontalScrollBar().sizeHint().height()
+        self.setMinimumHeight(rows + around)
 
     def keyboardSearch(self, _text: str) -> None:
         """Nothing."""

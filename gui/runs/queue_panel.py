@@ -63,6 +63,7 @@ class QueuePanel(QFrame):
         self._key("F2").activated.connect(self.call_run)
         self._ended.hide()
         self.view.selectionModel().currentRowChanged.connect(self._show_buttons)
+        self.view.horizontalScrollBar().rangeChanged.connect(self._fit)
         queue.changed.connect(self._show)
         queue.ended.connect(self._tell_end)
         self.restyle()
@@ -212,8 +213,11 @@ class QueuePanel(QFrame):
         )
         self.clear_button.setVisible(any(one.state.ended for one in queue.entries))
 
+    @Slot()
     def _fit(self) -> None:
         rows = min(max(self.table.rowCount(), 1), _MOST_ROWS)
         height = self.view.horizontalHeader().sizeHint().height()
         height += rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
+        bar = self.view.horizontalScrollBar()
+        height += bar.sizeHint().height() if bar.maximum() else 0
         self.view.setFixedHeight(height)

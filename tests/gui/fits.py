@@ -6,7 +6,7 @@ Knows: how much room Qt's widgets ask for. Does not know: what they are for.
 from collections.abc import Iterator
 from itertools import combinations
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -27,65 +27,61 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-_OF_TEXT = (QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit, QTabBar)
-_PLACED_BY_QT = (QAbstractItemView, QComboBox, QHeaderView, QLineEdit, QAbstractSpinBox, QStatusBar)
-"""Whose inside is Qt's."""
+from gui.kit.foreign_text import OneLine
+
+_OF_TEXT = (QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit)
+_INSIDE_OF_QT = (QAbstractItemView, QAbstractSpinBox, QComboBox, QHeaderView, QLineEdit, QStatusBar, QTabBar)
+_UPON_OTHERS = (QSizeGrip, QSplitterHandle)
+_LONG = 40  # letters
 
 
 def wrong_with(root: QWidget) -> list[str]:
     """What is cut or covered of all that is seen in a window, a line each."""
-    seen = [widget for widget in root.findChildren(QWidget) if _is_seen(widget, root)]
-    return [
-        f"{_name(widget)}: {what}"
-        for widget in seen
-        for what in (
-            *_too_small(widget),
-            *_beyond(widget),
-            *_covered(widget),
-            *_cut_list(widget),
-            *_cut_table(widget),
-        )
-    ]
+    rules = (_small_texts, _beyond, _covered, _cut_tables, _cut_lists)
+    return [f"{_name(widget)}: {what}" for widget in _seen(root) for rule in rules for what in rule(widget)]
 
 
-def _is_seen(widget: QWidget, root: QWidget) -> bool:
-    inside = widget.parentWidget()
-    while inside is not None and inside is not root:
-        if isinstance(inside, _PLACED_BY_QT):
-            return False
-        inside = inside.parentWidget()
-    return widget.isVisible() and widget.window() is root.window()
+def _seen(root: QWidget) -> Iterator[QWidget]:
+    """All that is seen in a widget, but for what Qt itself puts into its own."""
+    for part in _parts(root):
+        yield part
+        if not isinstance(part, _INSIDE_OF_QT):
+            yield from _seen(part)
+
+
+def _parts(widget: QWidget) -> list[QWidget]:
+    parts = (child for child in widget.children() if isinstance(child, QWidget))
+    return [part for part in parts if part.isVisible() and not part.isWindow()]
 
 
 def _name(widget: QWidget) -> str:
-    text = getattr(widget, "text", lambda: "")() if isinstance(widget, QLabel | QAbstractButton) else ""
+    text = widget.text() if isinstance(widget, QLabel | QAbstractButton) else widget.accessibleName()
     path, parent = "", widget.parentWidget()
     while parent is not None and len(path) < 60:
         path, parent = f"{path} < {type(parent).__name__}", parent.parentWidget()
-    return f"{type(widget).__name__} {(text or widget.accessibleName())[:30]!r}{path}"
+    return f"{type(widget).__name__} {text[:30]!r}{path}"
 
 
-def _too_small(widget: QWidget) -> Iterator[str]:
-    """A text that is given less room than it takes."""
+def _small_texts(widget: QWidget) -> Iterator[str]:
+    """A text that is given less room than it takes, unless it leaves something out by itself."""
     if not isinstance(widget, _OF_TEXT):
         return
-    needs = widget.sizeHint()
-    if isinstance(widget, QLabel) and widget.wordWrap():
+    needs, wraps = widget.sizeHint(), isinstance(widget, QLabel) and widget.wordWrap()
+    if wraps:
         needs.setHeight(widget.heightForWidth(widget.width()))
     if widget.height() < needs.height() - 1:
         yield f"{widget.height()} of {needs.height()} pixels high"
-    if isinstance(widget, QAbstractButton | QTabBar) or type(widget) is QLabel:
-        if not widget.wordWrap() if isinstance(widget, QLabel) else True:
-            if widget.width() < needs.width() - 1:
-                yield f"{widget.width()} of {needs.width()} pixels wide"
+    whole = isinstance(widget, QAbstractButton | QLabel) and not wraps and not isinstance(widget, OneLine)
+    if whole and widget.width() < needs.width() - 1:
+        yield f"{widget.width()} of {needs.width()} pixels wide"
 
 
 def _beyond(widget: QWidget) -> Iterator[str]:
-    """What leaves its parent, where nothing can be scrolled to see it."""
+    """What leaves its parent, where nothing is scrolled to see it."""
     parent = widget.parentWidget()
-    area = parent.parentWidget() if parent is not None else None
-    room = parent.rect() if parent is not None else QRect()
-    place = widget.geometry()
+    if parent is None:
+        return
+    area, place, room = parent.parentWidget(), widget.geometry(), parent.rect()
     if isinstance(area, QAbstractScrollArea) and area.viewport() is parent:
         if place.width() > room.width() + 1 and not _scrolls(area.horizontalScrollBar()):
             yield f"{place.width()} pixels wide in a view of {room.width()}"
@@ -101,23 +97,16 @@ def _scrolls(bar: QScrollBar) -> bool:
 
 def _covered(parent: QWidget) -> Iterator[str]:
     """Parts of a widget that lie upon each other."""
-    parts = [
-        child
-        for child in parent.children()
-        if isinstance(child, QWidget)
-        and child.isVisible()
-        and not child.isWindow()
-        and not isinstance(child, QSplitterHandle | QSizeGrip)
-    ]
-    if isinstance(parent, (*_PLACED_BY_QT, QAbstractScrollArea)):
+    if isinstance(parent, (*_INSIDE_OF_QT, QAbstractScrollArea)):
         return
-    for one, other in combinations(parts, 2):
+    for one, other in combinations(_parts(parent), 2):
         common = one.geometry() & other.geometry()
-        if common.width() > 1 and common.height() > 1:
+        upon = isinstance(one, _UPON_OTHERS) or isinstance(other, _UPON_OTHERS)
+        if common.width() > 1 and common.height() > 1 and not upon:
             yield f"{_name(one)} lies upon {_name(other)}"
 
 
-def _cut_table(view: QWidget) -> Iterator[str]:
+def _cut_tables(view: QWidget) -> Iterator[str]:
     """Titles and rows of a table that have less room than their texts."""
     if not isinstance(view, QTableView) or not view.model().rowCount():
         return
@@ -127,21 +116,27 @@ def _cut_table(view: QWidget) -> Iterator[str]:
     for column in range(model.columnCount()):
         title = str(model.headerData(column, Qt.Orientation.Horizontal) or "")
         needs, room = QFontMetrics(bold).horizontalAdvance(title), header.sectionSize(column)
-        if not view.isColumnHidden(column) and needs > room:
+        tip = model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        if needs > room and not (view.isColumnHidden(column) or _is_whole_in(tip, title)):
             yield f"title {title!r} takes {needs} of {room} pixels"
-    lines = max(
-        str(model.index(0, column).data() or "").count("\n") + 1 for column in range(model.columnCount())
-    )
-    if lines * view.fontMetrics().height() > view.rowHeight(0):
-        yield f"rows of {lines} lines, {view.rowHeight(0)} pixels high"
+    row = [str(model.index(0, column).data() or "") for column in range(model.columnCount())]
+    needs = max(text.count("\n") + 1 for text in row) * view.fontMetrics().height()
+    room = min(view.rowHeight(0), view.viewport().height())
+    if needs > room:
+        yield f"a row takes {needs} of {room} pixels"
 
 
-def _cut_list(widget: QWidget) -> Iterator[str]:
+def _is_whole_in(tip: object, text: str) -> bool:
+    """Whether a text is a long one, such as a name that somebody gave, and whole in its tool tip."""
+    return len(text) > _LONG and text[:_LONG] in str(tip)
+
+
+def _cut_lists(view: QWidget) -> Iterator[str]:
     """Entries of a list that are not seen whole."""
-    if isinstance(widget, QListView):
-        model = widget.model()
-        for row in range(model.rowCount()):
-            index = model.index(row, 0)
-            needs, room = widget.sizeHintForIndex(index).width(), widget.viewport().width()
-            if needs > room + 1 and not _scrolls(widget.horizontalScrollBar()):
-                yield f"{index.data()!r} takes {needs} of {room} pixels"
+    if not isinstance(view, QListView) or _scrolls(view.horizontalScrollBar()):
+        return
+    for row in range(view.model().rowCount()):
+        index = view.model().index(row, 0)
+        needs, room = view.sizeHintForIndex(index).width(), view.viewport().width()
+        if needs > room + 1 and not _is_whole_in(index.data(Qt.ItemDataRole.ToolTipRole), index.data()):
+            yield f"{index.data()!r} takes {needs} of {room} pixels"
