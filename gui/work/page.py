@@ -48,7 +48,7 @@ def two_parts(direction: Qt.Orientation, first: QWidget, second: QWidget) -> Pag
 class Page(QWidget):
     """One page of the window: its title, a line beside it, its own actions at the right, and its body."""
 
-    restyled = Signal()  # for what stands on the page and is not of it
+    restyled = Signal()
 
     NAME: ClassVar[PageName]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()  # key and what it does, for the list of all keys
