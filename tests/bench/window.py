@@ -195,7 +195,7 @@ def measure_looks(folder: Path) -> None:
     for page in PageName:
         frame.show_page(page)
         _rest(frame)
-        for tabs in frame.stack.currentWidget().findChildren(QTabWidget):
+        for tabs in [tabs for tabs in frame.findChildren(QTabWidget) if tabs.isVisible()]:
             for number in range(tabs.count()):
                 tabs.setCurrentIndex(number)
     print(f"Another text size or theme, {len(QApplication.allWidgets()):,} widgets: ms (bar: {LOOK_MS})")

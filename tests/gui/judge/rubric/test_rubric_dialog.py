@@ -147,11 +147,11 @@ def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(opened: Ope
 
 def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(qtbot: QtBot, opened: Opener) -> None:
     dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
-    tab, wrong = dialog.criteria, {"name": "2 much", "question": "", "good": "a\x07"}
+    tab, wrong = dialog.criteria, ("name", "question", "good")
     fields = [dialog.head.field("source"), *map(tab.fields.field, FIELDS_OF_CRITERION)]
     before = [field.mapTo(dialog, QPoint(0, 0)) for field in fields]
     sound = dialog.draft.rubric
-    broken = sound.with_criterion(0, replace(sound.criteria[0], **wrong))
+    broken = sound.with_criterion(0, replace(sound.criteria[0], name="2 much", question="", good="a\x07"))
     dialog.draft.write(replace(broken, name=""))
     dialog.disk.changed_outside.emit()
     qtbot.waitUntil(lambda: dialog.notice.isVisible() and dialog.preview.note.isVisible())
