@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QFileDialog,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -26,7 +25,7 @@ from gui.compare.examine_jobs import Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import heading, hint, main_button, name, panel
+from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel
 from gui.kit.remedies import FIELDS, IN_THE_WINDOW
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -40,7 +39,7 @@ _IN_USE = "dataset with the human labels of Compare"
 _SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
 
-class ChoicePanel(QScrollArea):
+class ChoicePanel(DownScroll):
     """Systems to tick, labels to choose, options. `compare_button`, which starts, stands in the header."""
 
     changed = Signal()
@@ -49,7 +48,7 @@ class ChoicePanel(QScrollArea):
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None
@@ -212,8 +211,6 @@ class ChoicePanel(QScrollArea):
         for widget in (self.partial, self.model_alone, self._lacking):
             layout.addWidget(widget)
         layout.setStretchFactor(self.systems, 1)
-        self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(frame)
 
     def _connect(self) -> None:

@@ -103,6 +103,7 @@ class ComparePage(Page):
 
     def restyle(self) -> None:
         """Fit lists and tables to another size of text."""
+        super().restyle()
         self.choosing.systems.fit()
         self.view.restyle()
 

@@ -16,7 +16,7 @@ from gui.compare.slices_tab import SlicesTab
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.labels import heading, hint, set_role
 from gui.kit.value_table import TableModel
-from gui.kit.views import fit_height, measure_view, table_view
+from gui.kit.views import measure_view, table_view
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -84,12 +84,9 @@ class ComparisonView(QTabWidget):
         self.setTabText(self.indexOf(self.differences), f"Differences ({len(compared.differences):,})")
 
     def restyle(self) -> None:
-        """Fit all tables to another size of text."""
-        for view in self._views:
-            fit_height(view)
+        """Fit all columns to another size of text."""
         for view in (*self._views, self.agreement_view):
             _limit_columns(view)
-        self.agreement_view.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
         self.differences.restyle()
         self.slices.restyle()
 

@@ -25,7 +25,7 @@ from gui.compare.difference_table import DifferenceTableModel
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import hint, label, name
-from gui.kit.views import table_view
+from gui.kit.views import FillingView, dressed
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class DifferenceList(QWidget):
         self.criterion = ComboBox()
         self.one_is_right = QCheckBox("E&xactly one is right")
         self.search = QLineEdit()
-        self.view = table_view(self.table, "Items on which the systems differ")
+        self.view = dressed(FillingView(), self.table, "Items on which the systems differ")
         self.open_button = QPushButton("O&pen in Review")
         self.list_button = QPushButton("List all in Review")
         self._can_open = False
@@ -87,8 +87,7 @@ class DifferenceList(QWidget):
         self._filter()
 
     def restyle(self) -> None:
-        """Fit rows and columns to another size of text."""
-        self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().height() + 10)
+        """Fit the columns to another size of text."""
         self._fit_columns()
 
     def _build(self) -> None:
@@ -99,7 +98,6 @@ class DifferenceList(QWidget):
         self.search.setAcceptDrops(False)  # a dropped file is a submission to add
         name(self.search, "Search the items that differ", "Words of the id, the instruction or the responses")
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.view.horizontalHeader().setStretchLastSection(True)
         name(self.open_button, "Open the chosen item in Review")
         name(self.list_button, "List all items that are shown here in Review")
         filters = QHBoxLayout()
@@ -138,10 +136,11 @@ class DifferenceList(QWidget):
 
     def _fit_columns(self) -> None:
         """Make each column as wide as its name and a label, but none so wide that it hides the others."""
-        letter = self.view.fontMetrics().averageCharWidth()
-        for column in range(self.table.columnCount() - 1):
+        letter, last = self.view.fontMetrics().averageCharWidth(), self.table.columnCount() - 1
+        for column in range(last):
             title = self.view.horizontalHeader().sectionSizeHint(column)
             self.view.setColumnWidth(column, min(max(title, _LEAST_WIDTH * letter), _MOST_WIDTH * letter))
+        self.view.fill({last: _LEAST_WIDTH * letter})
 
     @Slot()
     def _filter(self) -> None:

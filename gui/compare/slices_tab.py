@@ -15,7 +15,7 @@ from gui.compare.slice_jobs import ComparedSlices, compare_slices
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import heading, hint
 from gui.kit.value_table import TableModel
-from gui.kit.views import fit_height, measure_view
+from gui.kit.views import measure_view
 from gui.work.lanes import Lane, LatestTask
 from gui.work.slice_choice import SliceChoice
 from gui.work.workspace import Workspace
@@ -87,9 +87,8 @@ class SlicesTab(QWidget):
             self._measure()
 
     def restyle(self) -> None:
-        """Fit the tables to another size of text; no name makes a column wider than its values."""
+        """No name makes a column wider than its values."""
         for view in (self.view, self.wins_view):
-            fit_height(view)
             widest = view.fontMetrics().horizontalAdvance(_WIDEST) + _BESIDE
             view.horizontalHeader().setMaximumSectionSize(widest)
 

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QPlainTextEdit,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -29,7 +28,7 @@ from gui.kit.fields import ComboBox
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.labels import heading, hint, label, name, set_role
+from gui.kit.labels import DownScroll, heading, hint, label, name, set_role
 from gui.kit.notice import problem_of
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.lanes import Lane, LatestTask
@@ -128,10 +127,7 @@ class ColumnsDialog(QDialog):
         self._form = QWidget()
         self._column = QVBoxLayout(self._form)
         self._column.setSpacing(8)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(self._form)
+        area = DownScroll(self._form)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         right = QWidget()
         beside = QVBoxLayout(right)

@@ -80,6 +80,12 @@ class DatasetPage(Page):
         """Find out which recent files are gone."""
         self.recent.look()
 
+    def restyle(self) -> None:
+        """Follow colours and text size."""
+        super().restyle()
+        self.items.restyle()
+        self.preview.restyle()
+
     def keep_layout(self) -> None:
         """Remember the splitter and the columns."""
         self.keep_splitter(_SPLITTER, self._splitter)

@@ -8,7 +8,7 @@ Knows: the item table and its jobs. Does not know: what is done with the chosen 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from engine.data.item_search import Rows
 
 _PAUSE_MS = 200  # after the last letter, before the search begins
+_SEARCHED = 12  # letters of a search that are seen at least
 _COLUMNS = "dataset/columns"
 
 
@@ -91,7 +92,7 @@ class ItemList(QWidget):
         self._ordering.finished.connect(self._take_rows)
         self._ordering.failed.connect(self._tell_failure)
         self._connect()
-        self._restyle()
+        self.restyle()
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -175,17 +176,12 @@ class ItemList(QWidget):
         copy.setContext(Qt.ShortcutContext.WidgetShortcut)
         copy.activated.connect(self._copy_cell)
 
-    def changeEvent(self, event: QEvent) -> None:
+    def restyle(self) -> None:
         """Follow colours and text size."""
-        super().changeEvent(event)
-        if event.type() in {QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.StyleChange}:
-            self._restyle()
-
-    def _restyle(self) -> None:
         metrics = self.fontMetrics()
         self.table.set_colours(colours(self.palette()))
-        self.view.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
         self.view.setIconSize(QSize(metrics.ascent() // 2 + 2, metrics.ascent() // 2 + 2))
+        self.search.setMinimumWidth(metrics.averageCharWidth() * _SEARCHED)
         self._columns.apply()
 
     # Searching and sorting

@@ -9,7 +9,7 @@ Knows: records of items. Does not know: where items come from.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPushButton, QTextEdit, QVBoxLayout, QWidget
 
@@ -81,11 +81,9 @@ class ItemPreview(QWidget):
         """All that it shows."""
         return self.view.toPlainText()
 
-    def changeEvent(self, event: QEvent) -> None:
+    def restyle(self) -> None:
         """Follow the colours."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self._render()
+        self._render()
 
     @Slot()
     def show_longer(self) -> None:

@@ -85,11 +85,6 @@ class JudgePage(Page):
         """Remember the splitter."""
         self.keep_splitter(_SPLITTER, self._splitter)
 
-    def restyle(self) -> None:
-        """Follow new colours or another text size."""
-        self.picker.refit()
-        self.run_panel.restyle()
-
     def choose_model(self, path: Path) -> None:
         """Choose a model file, or search one more folder."""
         self._awake = True
@@ -167,6 +162,8 @@ class JudgePage(Page):
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
         self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
         self.run_panel = RunPanel()
+        for follow in (self.picker.refit, self.run_panel.restyle):
+            self.restyled.connect(follow)
         self.run_panel.results_wanted.connect(lambda: self._show_run(PageName.RESULTS))
         self.run_panel.review_wanted.connect(lambda: self._show_run(PageName.REVIEW))
         self.run_panel.item_wanted.connect(self._want_item)

@@ -150,7 +150,6 @@ class ModelPicker(QWidget):
     def refit(self) -> None:
         """Fit the table to another text size, other colours or other rows."""
         rows, header = self.view.verticalHeader(), self.view.horizontalHeader()
-        rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
         height = (
             header.sizeHint().height() + self._high * rows.defaultSectionSize() + 2 * self.view.frameWidth()
         )

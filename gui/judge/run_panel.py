@@ -264,9 +264,8 @@ class RunPanel(QWidget):
     def restyle(self) -> None:
         """Follow new colours or another text size."""
         self.table.use_palette(QGuiApplication.palette())
-        rows = self.view.verticalHeader()
-        rows.setDefaultSectionSize(self.view.fontMetrics().height() + 10)
-        height = self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * rows.defaultSectionSize()
+        row = self.view.verticalHeader().defaultSectionSize()
+        height = self.view.horizontalHeader().sizeHint().height() + _FEWEST_ROWS * row
         self.view.setMinimumHeight(height)
         side = self.view.fontMetrics().height()
         self.view.setIconSize(QSize(side, side))

@@ -5,7 +5,7 @@ Knows: roles. Does not know: what they say.
 
 import re
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
@@ -129,6 +129,32 @@ def scrolling(inside: QWidget) -> QScrollArea:
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(inside)
     return area
+
+
+class DownScroll(QScrollArea):
+    """Scrolls up and down alone, so it is never narrower than what is in it."""
+
+    def __init__(self, inside: QWidget | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        if inside is not None:
+            self.setWidget(inside)
+
+    def minimumSizeHint(self) -> QSize:
+        """As wide as what is in it must be at least, beside the bar."""
+        inside, size = self.widget(), super().minimumSizeHint()
+        if inside is not None:
+            bar = self.verticalScrollBar().sizeHint().width()
+            size.setWidth(inside.minimumSizeHint().width() + bar + 2 * self.frameWidth())
+        return size
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tell the layout around when what is in it needs another width."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
 
 
 def main_button(text: str) -> QPushButton:

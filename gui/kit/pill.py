@@ -22,6 +22,9 @@ def pill_colours(kind: str, of: Colours) -> tuple[str, str]:
     }[kind]
 
 
+_AROUND = 18  # pixels at the ends of a word
+
+
 def paint_pill(painter: QPainter, place: QRectF, text: str, kind: str, of: Colours) -> None:
     """Draw a pill into a place that fits it."""
     ground, ink = pill_colours(kind, of)
@@ -57,7 +60,7 @@ class Pill(QWidget):
     def sizeHint(self) -> QSize:
         """Room for the word."""
         metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self._text) + 18, metrics.height() + 6)
+        return QSize(metrics.horizontalAdvance(self._text) + _AROUND, metrics.height() + 6)
 
     def minimumSizeHint(self) -> QSize:
         """As much as it wants."""
@@ -67,6 +70,8 @@ class Pill(QWidget):
         """Draw the word on its ground."""
         painter = QPainter(self)
         height = min(float(self.height()), float(self.sizeHint().height()))
-        place = QRectF(0, (self.height() - height) / 2, self.sizeHint().width(), height)
-        paint_pill(painter, place, self._text, self._kind, colours(self.palette()))
+        width = min(self.width(), self.sizeHint().width())
+        place = QRectF(0, (self.height() - height) / 2, width, height)
+        fitting = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, width - _AROUND)
+        paint_pill(painter, place, fitting, self._kind, colours(self.palette()))
         painter.end()

@@ -138,8 +138,21 @@ def colours(palette: QPalette) -> Colours:
     return DARK if is_dark(palette) else LIGHT
 
 
-def apply_theme(app: QApplication, choice: ThemeChoice, text_percent: int, base_points: float) -> None:
-    """Give the application its colours and text size; `base_points`: the size of the system's own font."""
+@dataclass(frozen=True)
+class Look:
+    """Colours and the size of text, in points."""
+
+    colours: Colours
+    points: float
+
+
+def apply_theme(
+    app: QApplication, choice: ThemeChoice, text_percent: int, base_points: float, worn: Look | None = None
+) -> Look:
+    """Give the application its colours and text size, and say which; it is not changed where it wears them.
+
+    `base_points`: the size of the system's own font.
+    """
     scheme = {
         ThemeChoice.SYSTEM: Qt.ColorScheme.Unknown,
         ThemeChoice.LIGHT: Qt.ColorScheme.Light,
@@ -150,12 +163,21 @@ def apply_theme(app: QApplication, choice: ThemeChoice, text_percent: int, base_
     dark = choice is ThemeChoice.DARK
     if choice is ThemeChoice.SYSTEM:
         dark = hints.colorScheme() is Qt.ColorScheme.Dark
-    chosen = DARK if dark else LIGHT
+    look = Look(DARK if dark else LIGHT, base_points * text_percent / 100)
+    if look != worn:
+        _put_on(app, look)
+    return look
+
+
+def _put_on(app: QApplication, look: Look) -> None:
     font = QFont(app.font())
-    font.setPointSizeF(base_points * text_percent / 100)
+    font.setPointSizeF(look.points)
+    # Where a style sheet takes the place of another one, Qt polishes each widget once more for each of its
+    # ancestors; where one goes and then one comes, twice.
+    app.setStyleSheet("")
     app.setFont(font)
-    app.setPalette(_palette(chosen))
-    app.setStyleSheet(_style_sheet(chosen, font.pointSizeF()))
+    app.setPalette(_palette(look.colours))
+    app.setStyleSheet(_style_sheet(look))
 
 
 def _palette(used: Colours) -> QPalette:
@@ -188,12 +210,13 @@ def _palette(used: Colours) -> QPalette:
     return palette
 
 
-def _style_sheet(used: Colours, points: float) -> str:
-    """The style sheet with its colours and sizes; `points`: the size of text."""
+def _style_sheet(look: Look) -> str:
+    """The style sheet with its colours and sizes."""
+    points = look.points
     sizes = {
         "title_points": f"{points * 1.45:.1f}",
         "heading_points": f"{points * 1.05:.1f}",
         "figure_points": f"{points * 1.3:.1f}",
         "mark_pixels": f"{points * 1.4:.0f}",
     }
-    return Template(_STYLE_SHEET.read_text(encoding="utf-8")).substitute(asdict(used), **sizes)
+    return Template(_STYLE_SHEET.read_text(encoding="utf-8")).substitute(asdict(look.colours), **sizes)

@@ -6,31 +6,48 @@ Knows: how views look and behave. Does not know: what is in them.
 from collections.abc import Mapping
 from typing import TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, Qt, Slot
+from PySide6.QtCore import QAbstractItemModel, Qt, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from gui.kit.value_table import TableModel
 
-View = TypeVar("View", bound=QTableView)
+View = TypeVar("View", bound="RowsView")
 _BESIDE_TITLE = 14  # pixels
+_BESIDE_LINES = 10
 
 
-class _WholeView(QTableView):
+class RowsView(QTableView):
+    """A table whose rows are `lines` of text high; `fit_rows` when the size of the text is another."""
+
+    def __init__(self, parent: QWidget | None = None, lines: int = 1) -> None:
+        super().__init__(parent)
+        self._lines = lines
+
+    def fit_rows(self) -> None:
+        """Make the rows as high as their lines."""
+        self.verticalHeader().setDefaultSectionSize(
+            self._lines * self.fontMetrics().lineSpacing() + _BESIDE_LINES
+        )
+
+
+class _WholeView(RowsView):
     """As high as its rows, whatever the size of the text."""
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Fit again after another font."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and self.model() is not None:
-            fit_height(self)
+    def fit_rows(self) -> None:
+        """Make the rows as high as their text, and the view as high as the rows."""
+        super().fit_rows()
+        title, rows = self.horizontalHeader(), self.verticalHeader()
+        title.ensurePolished()  # on a tab that nobody has seen it is not
+        height = title.sizeHint().height() + self.model().rowCount() * rows.defaultSectionSize()
+        self.setFixedHeight(height + 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height())
 
 
-class FillingView(QTableView):
+class FillingView(RowsView):
     """Some of its columns share the room that the others leave; below their least widths it is scrolled."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, parent: QWidget | None = None, lines: int = 1) -> None:
+        super().__init__(parent, lines)
         self._least: dict[int, int] = {}
         self._sharing = False
         self.horizontalHeader().sectionResized.connect(self._share)
@@ -68,9 +85,9 @@ class FillingView(QTableView):
         self._sharing = False
 
 
-def table_view(model: QAbstractItemModel, accessible: str) -> QTableView:
+def table_view(model: QAbstractItemModel, accessible: str) -> RowsView:
     """A view of whole rows, without grid, with rows one line high."""
-    return dressed(QTableView(), model, accessible)
+    return dressed(RowsView(), model, accessible)
 
 
 def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
@@ -90,12 +107,12 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
     rows.setVisible(False)
     rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     rows.setMinimumSectionSize(1)  # else the header's own font, which changes later, keeps rows high
-    rows.setDefaultSectionSize(view.fontMetrics().height() + 10)
+    view.fit_rows()
     view.horizontalHeader().setHighlightSections(False)
     return view
 
 
-def measure_view(model: TableModel, accessible: str) -> QTableView:
+def measure_view(model: TableModel, accessible: str) -> RowsView:
     """A view of a small table that is shown whole, as wide as its texts; Ctrl+C copies all of it."""
     view = dressed(_WholeView(), model, accessible)
     view.setProperty("role", "whole")
@@ -103,17 +120,8 @@ def measure_view(model: TableModel, accessible: str) -> QTableView:
     header = view.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setStretchLastSection(False)
-    model.modelReset.connect(lambda: fit_height(view))
+    model.modelReset.connect(view.fit_rows)
     copy = QShortcut(QKeySequence.StandardKey.Copy, view)
     copy.setContext(Qt.ShortcutContext.WidgetShortcut)
     copy.activated.connect(lambda: QGuiApplication.clipboard().setText(model.as_text()))
-    fit_height(view)
     return view
-
-
-def fit_height(view: QTableView) -> None:
-    """Make a view as high as its rows."""
-    rows = view.model().rowCount()
-    view.verticalHeader().setDefaultSectionSize(view.fontMetrics().height() + 10)
-    height = view.horizontalHeader().sizeHint().height() + rows * view.verticalHeader().defaultSectionSize()
-    view.setFixedHeight(height + 2 * view.frameWidth() + view.horizontalScrollBar().sizeHint().height())

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QSize, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from engine.core.formatting import clipped, visible
@@ -22,6 +22,7 @@ from gui.work.workspace import Workspace
 
 _MOST_PILLS = 4
 _LONGEST_PILL = 18
+_FEWEST_LETTERS = 6  # of a tag
 
 
 class NoteLine(QWidget):
@@ -47,7 +48,7 @@ class NoteLine(QWidget):
         self.button.setProperty("compact", True)
         name(self.button, "Note something of the item, key N")
         self.button.clicked.connect(self.edit)
-        self.pills = [Pill() for _ in range(_MOST_PILLS)]
+        self.pills = [_Tag() for _ in range(_MOST_PILLS)]
         self.text = OneLine()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -143,6 +144,15 @@ class NoteLine(QWidget):
     def _follow(self, content_hash: str) -> None:
         if content_hash == self._content_hash:
             self.show_item(content_hash, self._hides)
+
+
+class _Tag(Pill):
+    """A tag, whose end is left out where there is little room; its tool tip has it whole."""
+
+    def minimumSizeHint(self) -> QSize:
+        """Some letters wide."""
+        least = self.fontMetrics().averageCharWidth() * _FEWEST_LETTERS
+        return self.sizeHint().boundedTo(QSize(least, self.sizeHint().height()))
 
 
 def tags_of(notes: Iterable[ItemNote]) -> list[str]:

@@ -9,13 +9,12 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QLineEdit,
-    QScrollArea,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from gui.kit.labels import heading, hint, label, name
+from gui.kit.labels import DownScroll, heading, hint, label, name
 from gui.reading.glossary import GLOSSARY, Topic
 
 _NAME = "help"
@@ -43,10 +42,7 @@ class HelpDialog(QDialog):
             inside.addWidget(section)
         inside.addWidget(self._nothing)
         inside.addStretch(1)
-        self.area = QScrollArea()
-        self.area.setWidgetResizable(True)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(content)
+        self.area = DownScroll(content)
         self.area.setAccessibleName("What the words mean")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

@@ -100,6 +100,7 @@ class TextPane(QWidget):
         """Let something else stand in the line of the heading, at its right."""
         self._head.setStretch(self._head.count() - 1, 0)
         self._head.addWidget(widget, 1)
+        self.setMinimumWidth(0)  # what the line needs
 
     @property
     def text(self) -> str:

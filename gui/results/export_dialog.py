@@ -13,11 +13,9 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -27,7 +25,7 @@ from engine.core.formatting import short_name, visible
 from engine.core.health import HealthVerdict
 from gui.kit.file_dialogs import ask_folder, ask_target
 from gui.kit.foreign_text import plain_label, tip
-from gui.kit.labels import label, name, set_role
+from gui.kit.labels import DownScroll, label, name, set_role
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.results.export_jobs import Exported, Form, look_at_target
@@ -151,7 +149,7 @@ class ExportDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)
 
-    def _build_facts(self, form: QFormLayout) -> QScrollArea:
+    def _build_facts(self, form: QFormLayout) -> DownScroll:
         """What long names and many signs of a bad judge may make higher than the screen."""
         self._inside = inside = QWidget()
         inside.setProperty("role", "content")
@@ -161,11 +159,7 @@ class ExportDialog(QDialog):
         column.addLayout(form)
         column.addWidget(self.health)
         column.addStretch(1)
-        self._shown = QScrollArea()
-        self._shown.setWidgetResizable(True)
-        self._shown.setFrameShape(QFrame.Shape.NoFrame)
-        self._shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._shown.setWidget(inside)
+        self._shown = DownScroll(inside)
         name(self._shown, "What is exported")
         return self._shown
 

@@ -146,8 +146,9 @@ class ResultsPage(Page):
 
     def restyle(self) -> None:
         """Figures have colours of their own."""
-        if hasattr(self, "figures"):
-            self.figures.restyle()
+        super().restyle()
+        self.scores.restyle()
+        self.figures.restyle()
 
     def keep_layout(self) -> None:
         """Remember the tab."""

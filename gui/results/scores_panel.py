@@ -93,7 +93,11 @@ class ScoresPanel(QWidget):
         self.unscored.setVisible(count > 0)
         listed = f", the first {len(self._unscored):,} of them" if count > len(self._unscored) else ""
         self.unscored.set_title(f"Could not be judged ({count:,}): items and reasons{listed}")
-        view = self._unscored_view
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Fit the list of what could not be judged to its rows and the size of the text."""
+        view, count = self._unscored_view, len(self._unscored)
         lines = min(count, _LINES_OF_UNSCORED) + 2
         view.setFixedHeight(lines * view.verticalHeader().defaultSectionSize())
         view.resizeColumnsToContents()

@@ -109,7 +109,6 @@ class ReviewList(QWidget):
         self.progress.changed.connect(self._show_progress)
         self._blind.changed.connect(self._follow_blind)
         self._follow_blind()
-        self.view.font_changed.connect(self.restyle)
         self.wanted_line.show_all.clicked.connect(self.filters.clear)
         self.alike.wanted.connect(self.filters.choose_order)
 
@@ -227,7 +226,6 @@ class ReviewList(QWidget):
         target = self if self.view.isHidden() else self.view
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    @Slot()
     def restyle(self) -> None:
         """Columns as wide as their texts."""
         self.view.fit_columns()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.items import Preference
 from engine.core.review_filters import ListOrder
-from gui.kit.labels import name
+from gui.kit.labels import DownScroll, name
 from gui.people.reviewer import Reviewer
 from gui.reading.page_keys import PageKeys
 from gui.review.beside import Beside
@@ -83,9 +83,6 @@ class ReviewPage(Page):
         self._run_id: int | None = None
         self._item_id = ""
         self._wanted = ("", "")  # the item and the criterion that another page wants shown
-        self._look = QTimer(self)
-        self._look.setSingleShot(True)
-        self._look.timeout.connect(self.restyle)
         self.reviewer = Reviewer(workspace, self)
         self.keys = PageKeys(self)
         self.list = ReviewList(workspace, self.reviewer)
@@ -129,7 +126,9 @@ class ReviewPage(Page):
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self.list, 1)
         below.addWidget(self.reviewer.hidden_when_blind(self.outdated))
-        self._across = two_parts(Qt.Orientation.Horizontal, left, right)
+        area = DownScroll(left)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._across = two_parts(Qt.Orientation.Horizontal, area, right)
         self._across.setSizes([370, 790])
         self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()
@@ -327,13 +326,6 @@ class ReviewPage(Page):
         self.list.filters.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.list.filters.search.selectAll()
 
-    def changeEvent(self, event: QEvent) -> None:
-        """Follow colours and text size once all parts have them: the page hears of them first."""
-        super().changeEvent(event)
-        changes = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.StyleChange)
-        if event.type() in changes and hasattr(self, "_stack"):
-            self._look.start()
-
     # What is remembered
 
     def keep_layout(self) -> None:
@@ -357,10 +349,10 @@ class ReviewPage(Page):
 
     def restyle(self) -> None:
         """Follow colours and text size."""
-        if hasattr(self, "_stack"):
-            self.list.restyle()
-            self.reading.restyle()
-            self.desk.restyle()
+        super().restyle()
+        self.list.restyle()
+        self.reading.restyle()
+        self.desk.restyle()
 
     def _restore(self) -> None:
         state = self.workspace.state

@@ -9,7 +9,7 @@ Knows: review rows, cells. Does not know: how rows are chosen and put in order, 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QTableView,
 )
 
 from engine.core.formatting import number, words
@@ -27,6 +26,7 @@ from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import paint_label
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
+from gui.kit.views import RowsView
 from gui.people.progress import STATE_SIGNS, STATE_WORDS
 from gui.reading.glossary import MORE_BY_F1
 from gui.review.review_jobs import ItemAgain, Listing, Review
@@ -57,6 +57,7 @@ _HEADS = (
     ),
 )
 STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
+_FEWEST_ROWS = 4
 HIDDEN = "hidden"  # in the place of a label
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
 _NO_TEXT = "the dataset is not at hand"
@@ -241,10 +242,8 @@ class LabelsDelegate(QStyledItemDelegate):
         return QSize(8 + len(labels) * (side + 3), super().sizeHint(option, index).height())
 
 
-class ItemView(QTableView):
+class ItemView(RowsView):
     """The items; letters are keys of the page, not the beginning of an id to look for."""
-
-    font_changed = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -265,17 +264,17 @@ class ItemView(QTableView):
             DOUBT: metrics.horizontalAdvance("Doubt") + 22,
             LABELS: 10 + 5 * (metrics.height() + 3),
             MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
-            INSTRUCTION: metrics.averageCharWidth() * 8,
+            INSTRUCTION: header.sectionSizeHint(INSTRUCTION),
         }
         for column, width in widths.items():
             self.setColumnWidth(column, width)
-        self.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+
+    def fit_rows(self) -> None:
+        """Keep some rows in sight, too, however much there is around."""
+        super().fit_rows()
+        rows = self.verticalHeader().defaultSectionSize() * _FEWEST_ROWS
+        around = self.horizontalHeader().sizeHint().height() + self.horizontalScrollBar().sizeHint().height()
+        self.setMinimumHeight(rows + around)
 
     def keyboardSearch(self, _text: str) -> None:
         """Nothing."""
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Tell of another size of text once this view has it."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.font_changed.emit()

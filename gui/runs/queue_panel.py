@@ -44,7 +44,7 @@ class QueuePanel(QFrame):
         name(self.add_button, "Add to queue (Ctrl+Shift+R)", "Judge what is described here after others")
         self.add_button.clicked.connect(self.add_run)
         self.table = QueueTableModel(self)
-        self.view = dressed(FillingView(), self.table, "Queue of runs")
+        self.view = dressed(FillingView(lines=LINES), self.table, "Queue of runs")
         self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete takes it out.")
         self._summary = OneLine()
         self._ended = ""  # what became of the queue, until it goes on
@@ -63,6 +63,7 @@ class QueuePanel(QFrame):
         self._key(QKeySequence.StandardKey.Delete).activated.connect(self.remove_run)
         self._key("F2").activated.connect(self.call_run)
         self.view.selectionModel().currentRowChanged.connect(self._show_buttons)
+        self.view.horizontalScrollBar().rangeChanged.connect(self._fit)
         queue.changed.connect(self._show)
         queue.ended.connect(self._tell_end)
         self.restyle()
@@ -76,7 +77,6 @@ class QueuePanel(QFrame):
 
     def restyle(self) -> None:
         """Follow another text size."""
-        self.view.verticalHeader().setDefaultSectionSize(LINES * self.view.fontMetrics().lineSpacing() + 8)
         # One takes the place of the other when a queue ends, under the hand of whoever presses what follows.
         both = (self.start_button, self.pause_button)
         for button in both:
@@ -233,8 +233,11 @@ class QueuePanel(QFrame):
         )
         self.clear_button.setVisible(any(one.state.ended for one in queue.entries))
 
+    @Slot()
     def _fit(self) -> None:
         rows = min(max(self.table.rowCount(), 1), _MOST_ROWS)
         height = self.view.horizontalHeader().sizeHint().height()
         height += rows * self.view.verticalHeader().defaultSectionSize() + 2 * self.view.frameWidth()
+        bar = self.view.horizontalScrollBar()
+        height += bar.sizeHint().height() if bar.maximum() else 0
         self.view.setFixedHeight(height)

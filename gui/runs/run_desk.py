@@ -33,6 +33,7 @@ class RunDesk(QObject):
         self.queue = RunQueue(judge.control, workspace, self)
         self.panel = QueuePanel(self.queue, judge.wanted)
         judge.take_in(self.panel.add_button, self.panel)
+        judge.restyled.connect(self.panel.restyle)
         self.watch = RunWatch(judge.control, self.queue, workspace.state, window, judge.run_panel.show_awake)
         self.health = RunHealth(workspace, self)
         workspace.runs_deleted.connect(self.queue.forget_runs)

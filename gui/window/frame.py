@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from gui.kit.foreign_text import one_line
-from gui.kit.labels import breakable, hint, set_role
+from gui.kit.labels import breakable, hint, scrolling, set_role
 from gui.kit.notice import problem_of
-from gui.kit.theme import TEXT_SIZES, ThemeChoice, apply_theme
+from gui.kit.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme
 from gui.window.notice_place import NoticePlace
 from gui.work.page_name import PageName
 from gui.work.state import State
@@ -59,6 +59,7 @@ class MainWindow(QMainWindow):
         self._base_points = self._app.font().pointSizeF() if isinstance(self._app, QApplication) else 10.0
         self.state = state or State()
         self.closing = False  # it will close as soon as what works has stopped
+        self._look: Look | None = None
         self._apply_theme()
         self._build()
         self._size_rail()
@@ -79,7 +80,9 @@ class MainWindow(QMainWindow):
     def fill(self, pages: Sequence[QWidget]) -> None:
         """Take in the pages, in the order of the rail."""
         for page in pages:
-            self.stack.addWidget(page)
+            room = scrolling(page)  # of large text a page may need more than a small window has
+            room.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            self.stack.addWidget(room)
         self.stack.setCurrentIndex(self.rail.currentRow())
         self.setAcceptDrops(True)
         if isinstance(self._app, QApplication):
@@ -190,12 +193,15 @@ class MainWindow(QMainWindow):
     def _apply_theme(self) -> None:
         size = min(max(self.state.number("text_size", 100), TEXT_SIZES[0]), TEXT_SIZES[-1])
         if isinstance(self._app, QApplication):
-            apply_theme(self._app, self.theme, size, self._base_points)
+            # The system tells of the theme that is set here, so this is called again before it is done.
+            self._look = apply_theme(self._app, self.theme, size, self._base_points, self._look)
 
     def _size_rail(self) -> None:
-        height = self.fontMetrics().height()
+        self.rail.ensurePolished()  # else its font is that of before the theme
+        metrics = self.rail.fontMetrics()
+        height = metrics.height()
         self.rail.setIconSize(QSize(int(height * 1.4), int(height * 1.4)))
-        widest = max(self.fontMetrics().horizontalAdvance(name) for name in PageName)
+        widest = max(metrics.horizontalAdvance(name) for name in PageName)
         self.rail.setFixedWidth(widest + int(height * 1.4) + 40)
 
     # What a person does with it

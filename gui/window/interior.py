@@ -252,7 +252,9 @@ class Interior(QObject):
 
     @Slot()
     def _follow_look(self) -> None:
-        """Draw the icons of the rail in the colour of its text, and mark the theme in the menu."""
+        """Let pages and the icons of the rail look as the frame does, and mark the theme in the menu."""
+        for page in self.pages:
+            page.follow_look()
         rail = self.frame.rail
         colour = colours(rail.palette()).text
         for row, page in enumerate(self.pages):

@@ -6,12 +6,13 @@ Knows: the frame of a page, whether parts were ever on the screen. Does not know
 from collections.abc import Sequence
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import title
+from gui.kit.views import RowsView
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
@@ -47,6 +48,8 @@ def two_parts(direction: Qt.Orientation, first: QWidget, second: QWidget) -> Pag
 class Page(QWidget):
     """One page of the window: its title, a line beside it, its own actions at the right, and its body."""
 
+    restyled = Signal()
+
     NAME: ClassVar[PageName]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()  # key and what it does, for the list of all keys
 
@@ -55,6 +58,7 @@ class Page(QWidget):
         self.workspace = workspace
         self.setObjectName(f"page-{self.NAME.lower()}")
         self.setAccessibleName(f"{self.NAME} page")
+        self._looks_old = True  # until it is shown
         outer = QVBoxLayout(self)
         outer.setContentsMargins(16, 12, 16, 10)
         outer.setSpacing(10)
@@ -86,11 +90,21 @@ class Page(QWidget):
     def keep_layout(self) -> None:
         """Remember splitters and columns; called before the window closes. Nothing by default."""
 
-    def restyle(self) -> None:
-        """Colours or text size have changed. Nothing by default: most widgets follow by themselves."""
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Tell the page of new colours."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
+    @Slot()
+    def follow_look(self) -> None:
+        """Colours or text size have changed: a page that nobody sees follows when it is shown."""
+        self._looks_old = not self.isVisible()
+        if not self._looks_old:
             self.restyle()
+
+    def restyle(self) -> None:
+        """Follow colours and text size; most widgets do so by themselves."""
+        for view in self.findChildren(RowsView):
+            view.fit_rows()
+        self.restyled.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Look as the window does now."""
+        super().showEvent(event)
+        if self._looks_old:
+            self.follow_look()

@@ -1,4 +1,4 @@
-"""How promptly the window answers: while a model judges, when it opens, and with very many items.
+"""How promptly the window answers: while a model judges, when it opens, with many items, to another look.
 
     python -m tests.bench.window [--starts N] [--items N]
 
@@ -15,16 +15,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QObject, QPoint, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QEventLoop, QObject, QPoint, Qt, QTimer, Slot
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit, QTableView
+from PySide6.QtWidgets import QApplication, QLineEdit, QTableView, QTabWidget
 
+from engine.data.submission import write_submission
+from engine.decisions.run_results import submission_of
 from engine.system.paths import demo_dataset
 from gui.app import make_application
+from gui.kit.busy import BusyLine
+from gui.kit.theme import ThemeChoice
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
 from gui.work.page_name import PageName
@@ -34,6 +39,8 @@ TICK_MS = 10
 LATE_P99_MS, LATE_MOST_MS = 50, 150
 START_RATIO = 1.5
 PAUSE_MS = 200
+LOOK_MS = 500
+_TURNS = 6  # of the event loop, after which all is drawn
 _PATIENCE = 600.0  # seconds for anything to come about
 _SETTLED = 1.0  # seconds without a change after which a page has done what it was asked
 _INSTRUCTION = 1  # the column
@@ -107,7 +114,7 @@ class Lateness(QObject):
 
 
 def main() -> None:
-    """Measure all three, each in its own window."""
+    """Measure all, each in its own window."""
     parser = argparse.ArgumentParser(description="Measure how promptly the window answers.")
     parser.add_argument("--starts", type=int, default=7, help="how often each window is opened (%(default)s)")
     parser.add_argument("--items", type=int, default=100_000, help="of the large dataset (%(default)s)")
@@ -116,6 +123,7 @@ def main() -> None:
     _app = make_application([])  # lives as long as its windows
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         measure_judging(Path(folder))
+        measure_looks(Path(folder))
         measure_many_items(Path(folder), options.items)
 
 
@@ -167,6 +175,64 @@ def measure_judging(folder: Path) -> None:
     wait(lambda: not interior.run_control.running)
     closed(interior)
     print()
+
+
+def measure_looks(folder: Path) -> None:
+    """How long another text size and theme take, page by page, all having been looked at.
+
+    The window has the run of `measure_judging`.
+    """
+    home = folder / "judging"
+    interior = opened(home, demo_dataset())
+    frame, space, comparing = interior.frame, interior.workspace, interior.compare
+    space.open_run(1)
+    wait(lambda: space.run is not None)
+    assert space.run is not None
+    write_submission(home / "same.tsv", submission_of(space.run.results))
+    comparing.choosing.systems.restore({"runs": [1], "files": [[str(home / "same.tsv"), True]]})
+    comparing.compare()
+    wait(lambda: comparing.compared is not None)
+    for page in PageName:
+        frame.show_page(page)
+        _rest(frame)
+        for tabs in [tabs for tabs in frame.findChildren(QTabWidget) if tabs.isVisible()]:
+            for number in range(tabs.count()):
+                tabs.setCurrentIndex(number)
+    print(f"Another text size or theme, {len(QApplication.allWidgets()):,} widgets: ms (bar: {LOOK_MS})")
+    print(f"  {'page shown':24}{'larger':>8}{'smaller':>8}{'dark':>8}{'light':>8}")
+    for page in PageName:
+        frame.show_page(page)
+        QApplication.processEvents()
+        steps = (
+            *(partial(frame.step_text_size, step) for step in (1, -1)),
+            *(partial(frame.set_theme, theme) for theme in (ThemeChoice.DARK, ThemeChoice.LIGHT)),
+        )
+        times = [_until_drawn(step) for step in steps]
+        print(f"  {page:24}" + "".join(f"{time:8.0f}" for time in times), flush=True)
+    closed(interior)
+    print()
+
+
+def _rest(frame: MainWindow) -> None:
+    """Let the window work until it has shown no progress for a while."""
+    since = time.perf_counter()
+
+    def rested() -> bool:
+        nonlocal since
+        if any(line.isVisible() for line in frame.findChildren(BusyLine)):
+            since = time.perf_counter()
+        return time.perf_counter() - since > _SETTLED
+
+    wait(rested)
+
+
+def _until_drawn(action: Callable[[], object]) -> float:
+    """Milliseconds until an action is done, and what it changed is drawn."""
+    started = time.perf_counter()
+    action()
+    for _ in range(_TURNS):
+        QApplication.processEvents()
+    return 1000 * (time.perf_counter() - started)
 
 
 class _Judged:
@@ -248,7 +314,7 @@ def _write_many(path: Path, items: int) -> None:
 
 def opened(home: Path, dataset: Path) -> Interior:
     """A window on a memory and a store of its own, once its dataset is there."""
-    home.mkdir()
+    home.mkdir(exist_ok=True)
     frame = MainWindow(State(home))
     frame.resize(1280, 720)
     frame.show()
@@ -262,6 +328,8 @@ def closed(interior: Interior) -> None:
     interior.frame.close()
     wait(lambda: not interior.frame.isVisible())
     interior.end()
+    interior.frame.deleteLater()  # else it takes part in the changes of the next one's look
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def wait(condition: Callable[[], bool]) -> None:

@@ -14,7 +14,7 @@ from gui.judge.rubric.criteria_table import BAD, GOOD, NAME, QUESTION, CriteriaT
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, At, EditedCriterion
 from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
-from gui.kit.labels import hint, label, name
+from gui.kit.labels import DownScroll, column, label, name
 from gui.kit.views import FillingView, dressed
 from gui.work.page import two_parts
 
@@ -22,7 +22,7 @@ _HIGHEST_WEIGHT = 1000.0
 _CAPTION = 9  # letters
 _NUMBER = 18  # letters
 _LEAST = {NAME: 16, QUESTION: 34, GOOD: 9, BAD: 9}  # letters
-_ROWS = 6  # of the table, that are seen at least
+_ROWS = 5  # of the table, that are seen at least
 _SEPARATORS = str.maketrans({" ": "_", "-": "_"})
 
 
@@ -47,7 +47,6 @@ class CriteriaTab(QWidget):
     def restyle(self) -> None:
         """Follow the size of the text."""
         letter = self.view.fontMetrics().averageCharWidth()
-        self.view.verticalHeader().setDefaultSectionSize(self.view.fontMetrics().height() + 10)
         self.view.fill({column: letters * letter for column, letters in _LEAST.items()})
 
     def go_to(self, at: At) -> None:
@@ -134,15 +133,16 @@ class CriteriaTab(QWidget):
         list_.addWidget(self._none)
         list_.addLayout(buttons)
         self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
-        self._form = QWidget()
-        below = QVBoxLayout(self._form)
-        below.setContentsMargins(0, 4, 0, 0)
-        below.addLayout(self.fields)
-        below.addWidget(hint("Good and Bad may be empty. The preview shows the criterion at hand."))
-        below.addStretch(1)
+        fields = QWidget()
+        fields.setLayout(self.fields)
+        self._form = column(fields)
+        area = DownScroll(self._form)
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        parts = two_parts(Qt.Orientation.Vertical, above, area)
+        parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
-        layout.addWidget(two_parts(Qt.Orientation.Vertical, above, self._form))
+        layout.addWidget(parts)
         self.restyle()
 
     # Writing

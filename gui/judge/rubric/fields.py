@@ -1,4 +1,4 @@
-"""Fields to write a text into, each with what is wrong with it below.
+"""Fields to write a text into, each with a line below: what it is for, or what is wrong with it.
 
 Knows: how a text is written and a problem is shown. Does not know: rubrics.
 """
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QMimeData, QSize, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
-from engine.core.formatting import visible
 from gui.kit.fields import DoubleSpinBox
-from gui.kit.labels import label, name
+from gui.kit.foreign_text import OneLine
+from gui.kit.labels import label, name, set_role
 
 _ROOM = 12  # pixels of a field beside its lines
 
@@ -110,16 +110,16 @@ class NumberField(DoubleSpinBox):
 
 
 class FieldGrid(QGridLayout):
-    """Fields below each other, each with its caption at the left and room for a problem below."""
+    """Fields below each other, each with its caption at the left, and a line below."""
 
     def __init__(self, captions: int) -> None:
         """`captions`: letters of the longest."""
         super().__init__()
         self.setContentsMargins(0, 0, 0, 0)
-        self.setVerticalSpacing(4)
+        self.setVerticalSpacing(2)
         self.setColumnStretch(1, 1)
         self._captions = captions
-        self._problems: dict[str, tuple[QWidget, _Problem]] = {}
+        self._lines: dict[str, tuple[QWidget, _LineBelow]] = {}
 
     def add(self, key: str, caption: str, field: QWidget, beside: Sequence[QWidget] = ()) -> None:
         """One field more; `beside`: what stands at its right."""
@@ -128,46 +128,46 @@ class FieldGrid(QGridLayout):
         title.setBuddy(field)
         title.setMaximumWidth(title.fontMetrics().averageCharWidth() * self._captions)
         title.setMinimumWidth(title.maximumWidth())
-        problem = _Problem()
+        below = _LineBelow(field.accessibleDescription())
         self.addWidget(title, row, 0)
         self.addWidget(field, row, 1, 1, 1 if beside else 2)
         for place, widget in enumerate(beside):
             self.addWidget(widget, row, 2 + place)
-        self.addWidget(problem, row + 1, 1, 1, 2)
-        self._problems[key] = field, problem
+        self.addWidget(below, row + 1, 1, 1, 2)
+        self._lines[key] = field, below
 
     def say(self, key: str, problem: str) -> None:
         """Say what is wrong with a field; nothing where it is empty."""
-        field, shown = self._problems[key]
-        shown.say(problem)
-        if field.property("said") is None:
-            field.setProperty("said", field.accessibleDescription())
-        field.setAccessibleDescription(problem or str(field.property("said")))
+        field, below = self._lines[key]
+        below.say(problem)
+        field.setAccessibleDescription(problem or below.what)
 
     def said(self, key: str) -> str:
         """What is said to be wrong with a field."""
-        return self._problems[key][1].said
+        return self._lines[key][1].said
 
     def field(self, key: str) -> QWidget:
         """A field."""
-        return self._problems[key][0]
+        return self._lines[key][0]
 
 
-class _Problem(QWidget):
-    """A line that takes no room while there is nothing to say."""
+class _LineBelow(OneLine):
+    """What a field is for, or what is wrong with it. It is always there, so no problem moves a field."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.said = ""
-        self._label = label("", "warning")
-        layout = QGridLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._label)
-        self.hide()
+    def __init__(self, what: str) -> None:
+        super().__init__(what, end=True)
+        self.what, self.said = what, ""
 
-    def say(self, text: str) -> None:
-        """Show this."""
-        if text != self.said:
-            self.said = text
-            self._label.setText(visible(text))
-            self.setVisible(bool(text))
+    def say(self, problem: str) -> None:
+        """Show this as wrong; nothing is wrong where it is empty."""
+        self.said = problem
+        self.setText(problem or self.what)
+        set_role(self, "warning" if problem else "hint")
+
+    def sizeHint(self) -> QSize:
+        """A line, also where nothing stands on it."""
+        return QSize(super().sizeHint().width(), self.fontMetrics().lineSpacing())
+
+    def minimumSizeHint(self) -> QSize:
+        """The same, and narrow."""
+        return QSize(super().minimumSizeHint().width(), self.fontMetrics().lineSpacing())

@@ -149,8 +149,8 @@ class RubricDialog(QDialog):
         for button in (self.show_button, self.save_button, self.save_as_button, self.close_button):
             last.addWidget(button)
         layout = QVBoxLayout(self)
-        layout.addWidget(self.notice)
         layout.addWidget(across, 1)
+        layout.addWidget(self.notice)  # above, it would move the fields
         layout.addWidget(self.where)
         layout.addLayout(last)
         letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()

@@ -15,7 +15,7 @@ from engine.core.rubric import LONGEST_TEXT, USUAL_WORDING
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import PARTS, WORDING, At
 from gui.judge.rubric.fields import FieldGrid, LineField, TextField
-from gui.kit.labels import column, heading, hint, name, scrolling
+from gui.kit.labels import DownScroll, column, heading, hint, name
 
 _USUAL = asdict(USUAL_WORDING)
 MARK = re.compile(r"\{\w+\}")
@@ -99,8 +99,7 @@ class WordingTab(QWidget):
         above = QHBoxLayout()
         above.addWidget(self._changed, 1)
         above.addWidget(self.reset_button)
-        area = scrolling(column(*parts))
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area = DownScroll(column(*parts))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area = area
         layout = QVBoxLayout(self)

@@ -148,6 +148,7 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
     seen = [still(qtbot, small)]
     for theme, size in ((ThemeChoice.DARK, 100), (ThemeChoice.DARK, 150), (ThemeChoice.LIGHT, 100)):
         apply_theme(app, theme, size, look)
+        small.follow_look()  # as the window lets it
         seen.append(still(qtbot, small))
         assert small.reading.a.view.extraSelections()
         small.reading.a._render()  # as the item opened again

@@ -1,12 +1,14 @@
 """All that the interior holds: how it starts, what it remembers, and how it closes during a run."""
 
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
@@ -110,7 +112,7 @@ def test_keys_turn_the_pages(opened: Opened, qtbot: QtBot) -> None:
         interior.frame.activateWindow()
     for number, page in enumerate(interior.pages, start=1):
         qtbot.keyClick(interior.frame, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
-        assert interior.frame.stack.currentWidget() is page
+        assert page.isVisible()
 
 
 def test_f1_explains_the_words_and_the_question_mark_lists_the_keys(opened: Opened, qtbot: QtBot) -> None:
@@ -148,6 +150,51 @@ def test_what_is_inside_follows_the_look(opened: Opened) -> None:
     assert is_dark(interior.judge.palette())
     interior.frame.set_theme(ThemeChoice.LIGHT)
     assert not is_dark(interior.judge.palette())
+
+
+def test_pages_that_nobody_sees_follow_the_look_when_they_are_shown(opened: Opened) -> None:
+    interior = opened()
+    frame = interior.frame
+    for page in interior.pages:
+        frame.show_page(page.NAME)
+    frame.show_page(PageName.REVIEW)
+    restyled = Counter[str]()
+    for page in interior.pages:
+        page.restyled.connect(partial(restyled.update, [page.NAME.value]))
+    told = StylesTold()
+    frame.set_theme(ThemeChoice.DARK)
+    # Twice: as the old style sheet goes, and as the new one comes. At once it is ten times.
+    assert told.each < 3
+    frame.set_text_size(110)
+    frame.set_text_size(100)
+    assert restyled == {"Review": 3}
+    frame.show_page(PageName.RESULTS)
+    frame.show_page(PageName.REVIEW)
+    frame.show_page(PageName.RESULTS)
+    assert restyled == {"Review": 3, "Results": 1}
+    frame.set_theme(ThemeChoice.LIGHT)
+
+
+class StylesTold(QObject):
+    """How often widgets are told of a new style."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._times, self._app = 0, QApplication.instance()
+        assert self._app is not None
+        self._app.installEventFilter(self)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Count, and let all pass."""
+        self._times += event.type() == QEvent.Type.StyleChange
+        return False
+
+    @property
+    def each(self) -> float:
+        """So many times each; no more is counted."""
+        assert self._app is not None
+        self._app.removeEventFilter(self)
+        return self._times / len(QApplication.allWidgets())
 
 
 def test_a_dropped_dataset_is_opened(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:

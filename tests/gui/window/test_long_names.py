@@ -144,12 +144,13 @@ class Study:
         return [f"{self.name[:-1]}{number}" for number in range(3)]
 
 
-def opened(qtbot: QtBot, study: Study) -> Interior:
+def opened(qtbot: QtBot, study: Study, text_percent: int = 100) -> Interior:
     """The window with all of it open, and with an offer to go on with a run."""
     study.write()
     store = study.store()
     state = State(study.folder / "state")
     state.set_text("author", study.name)
+    state.set_number("text_size", text_percent)
     setup = replace(usual_setup(), dataset_path=study.dataset, model_path=study.models)
     state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
     frame = MainWindow(state)
@@ -323,13 +324,18 @@ InteriorOf = Callable[..., AbstractContextManager[tuple[Interior, Study]]]
 @pytest.fixture
 def interior_of(qtbot: QtBot, tmp_path: Path) -> InteriorOf:
     @contextmanager
-    def interior_of(letter: str, times: int = 255) -> Iterator[tuple[Interior, Study]]:
+    def interior_of(
+        letter: str, times: int = 255, text_percent: int = 100
+    ) -> Iterator[tuple[Interior, Study]]:
         folder = tmp_path / f"{times}{ord(letter)}"
         folder.mkdir()
         study = Study(folder, letter, times)
-        made = opened(qtbot, study)
-        yield made, study
-        end_window(made)
+        made = opened(qtbot, study, text_percent)
+        try:
+            yield made, study
+        finally:
+            made.frame.set_text_size(100)  # else it is the system's of the next window
+            end_window(made)
 
     return interior_of
 

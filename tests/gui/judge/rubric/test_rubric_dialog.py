@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
@@ -16,10 +16,11 @@ from engine.data.rubrics.files import load_rubric, rubric_text
 from engine.data.rubrics.shipped import shipped_rubrics
 from engine.system.paths import rubrics_folder
 from gui.judge.rubric import rubric_file
-from gui.judge.rubric.edited import RUBRIC, WORDING, At, EditedRubric
+from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, WORDING, At, EditedRubric
 from gui.judge.rubric.fields import LineField, TextField
 from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
 from gui.judge.rubric.rubric_jobs import read_rubric
+from gui.kit.labels import shown_text
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
 
@@ -142,6 +143,27 @@ def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(opened: Ope
     write(tab.question_field, "Which?")
     assert tab.fields.said("question") == ""
     assert dialog.save_button.isEnabled()
+
+
+def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(qtbot: QtBot, opened: Opener) -> None:
+    dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
+    tab, wrong = dialog.criteria, ("name", "question", "good")
+    fields = [dialog.head.field("source"), *map(tab.fields.field, FIELDS_OF_CRITERION)]
+    before = [field.mapTo(dialog, QPoint(0, 0)) for field in fields]
+    sound = dialog.draft.rubric
+    broken = sound.with_criterion(0, replace(sound.criteria[0], name="2 much", question="", good="a\x07"))
+    dialog.draft.write(replace(broken, name=""))
+    dialog.disk.changed_outside.emit()
+    qtbot.waitUntil(lambda: dialog.notice.isVisible() and dialog.preview.note.isVisible())
+    dialog.draft.choose(1)
+    assert not any(map(tab.fields.said, wrong))
+    dialog.draft.choose(0)
+    assert [field.mapTo(dialog, QPoint(0, 0)) for field in fields] == before
+    assert all(map(tab.fields.said, wrong))
+    assert dialog.head.said("name")
+    dialog.draft.write(sound)
+    assert not any(map(tab.fields.said, wrong))
+    assert "Letters, digits" in shown_text(tab)
 
 
 def test_the_wording_is_changed_and_put_back(opened: Opener) -> None:

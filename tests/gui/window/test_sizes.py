@@ -1,0 +1,106 @@
+"""All pages and dialogs at sizes of the window and of its text: nothing is cut, nothing covered.
+
+Knows: the whole window. Does not know: what a page is for.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QDialog, QTabWidget, QWidget
+from pytestqt.qtbot import QtBot
+
+from gui.judge.rubric.edited import EditedRubric
+from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
+from gui.kit.fold import Fold
+from gui.runs.runs_dialog import RunsDialog
+from gui.window.interior import Interior
+from gui.window.keys_dialog import KeysDialog
+from gui.work.page_name import PageName
+from tests.gui.fits import wrong_with
+from tests.gui.window.test_long_names import (  # noqa: F401  the fixture
+    A_WHILE,
+    InteriorOf,
+    Study,
+    dialogs,
+    interior_of,
+)
+
+_LOOKS = 200  # at most, before something is wrong for good
+SMALL, USUAL = QSize(1000, 650), QSize(1280, 720)
+
+
+def places(qtbot: QtBot, made: Interior) -> Iterator[str]:
+    """Each page and each of its tabs, shown one after the other, everything unfolded."""
+    for page, shown in zip(PageName, made.pages, strict=True):
+        made.frame.show_page(page)
+        for fold in shown.findChildren(Fold):
+            fold.set_open(True)
+        yield page.value
+        if page is PageName.REVIEW:
+            made.review.beside._tick(2, True)
+            yield "Review, side by side"
+            made.review.beside._tick(2, False)
+        for tab in [tab for tab in shown.findChildren(QTabWidget) if tab.isVisible()]:
+            for number in range(tab.count()):
+                tab.setCurrentIndex(number)
+                yield f"{page.value}, {tab.tabText(number)}"
+
+
+def found(qtbot: QtBot, made: Interior) -> dict[str, list[str]]:
+    """What is wrong, by place."""
+    wrong = {place: at_rest(qtbot, made.frame) for place in places(qtbot, made)}
+    return {place: lines for place, lines in wrong.items() if lines}
+
+
+def at_rest(qtbot: QtBot, root: QWidget) -> list[str]:
+    """What is wrong with a window, once its parts have found their places."""
+    for _ in range(_LOOKS):
+        qtbot.wait(10)
+        if not (wrong := wrong_with(root)):
+            break
+    return wrong
+
+
+def own_dialogs(made: Interior) -> Iterator[QDialog]:
+    """Those that no name is in."""
+    space, frame = made.workspace, made.frame
+    rubric = EditedRubric.of(space.rubric.rubric)
+    yield RubricDialog(space, RubricWish(replace(rubric, name=""), None, space.dataset), frame)
+    yield RunsDialog(space, made.runs.health, frame)
+    yield KeysDialog({made.review.NAME: made.review.KEYS}, frame)
+
+
+def test_nothing_is_cut_or_covered_after_a_restart_with_large_text(
+    qtbot: QtBot,
+    interior_of: InteriorOf,  # noqa: F811
+) -> None:
+    with interior_of("n", text_percent=150) as (made, study):
+        made.notice.dismiss()
+        made.frame.resize(USUAL)
+        assert found(qtbot, made) == {}
+        made.frame.resize(SMALL)
+        assert found(qtbot, made) == {}
+        assert made.frame.size() == SMALL
+        for dialog in (*dialogs(made, study), *own_dialogs(made)):
+            dialog.show()
+            assert at_rest(qtbot, dialog) == [], dialog.windowTitle()
+            least = dialog.minimumSizeHint()
+            assert least.boundedTo(SMALL) == least, dialog.windowTitle()
+            dialog.close()
+
+
+def test_nothing_is_cut_or_covered_when_the_size_of_text_changes(
+    qtbot: QtBot,
+    interior_of: InteriorOf,  # noqa: F811
+) -> None:
+    with interior_of("n") as (made, _):
+        made.notice.dismiss()
+        made.runs.add_to_queue()
+        made.frame.resize(SMALL)
+        assert found(qtbot, made) == {}
+        assert made.frame.size() == SMALL
+        made.frame.resize(USUAL)
+        made.frame.set_text_size(150)
+        assert found(qtbot, made) == {}
+        assert made.frame.size() == USUAL
