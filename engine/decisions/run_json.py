@@ -6,7 +6,7 @@ Knows: the names in the JSON. Does not know: files, terminals, windows.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.core.items import PREFERENCES
+from engine.core.items import PREFERENCES, Gold
 from engine.core.judgments import (
     AnyJudgment,
     Explanation,
@@ -29,13 +29,16 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     A judgment is the model's own; beside it stand the override in force, or null, and the labels that people
     gave or confirmed, by name. `note` and `tags`: what people noted of the item. `all_explanations`: the
     model's first text, then those that it wrote for other labels later. `reviews`: how far each person is
-    with the item. `other_columns`: its cells in the further columns of the dataset; null without a dataset
-    that has this item. The `model` of a submission is its file.
+    with the item. `human`: the dataset's label, with what each of its annotators said where it has several.
+    `other_columns`: the item's cells in the further columns of the dataset. Both are null without a dataset
+    that has them. The `model` of a submission is its file.
     """
     beside: Mapping[str, Mapping[str, str]] = {}
+    human: Mapping[str, Mapping[str, Gold]] = {}
     if dataset is not None:
         hashes = {item.item_id: item.content_hash for item in results.judged}
-        beside = cells_beside(dataset, {item.id for item in dataset.same_items(hashes)})
+        human = {item.id: item.gold for item in dataset.same_items(hashes)}
+        beside = cells_beside(dataset, human)
     columns = results.judgments.items()
     return {
         "run": _run_json(results),
@@ -44,7 +47,10 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
             {
                 **_item_json(item, results),
                 "other_columns": beside.get(item.item_id),
-                "judgments": {name: _with_people(results, column[index]) for name, column in columns},
+                "judgments": {
+                    name: _with_people(results, column[index], human.get(item.item_id, {}).get(name))
+                    for name, column in columns
+                },
             }
             for index, item in enumerate(results.judged)
         ],
@@ -91,7 +97,7 @@ def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
     }
 
 
-def _with_people(results: RunResults, judgment: AnyJudgment) -> dict[str, Any]:
+def _with_people(results: RunResults, judgment: AnyJudgment, human: Gold | None) -> dict[str, Any]:
     place = (judgment.criterion, judgment.item_id)
     override = results.overrides.get(place)
     return {
@@ -102,6 +108,7 @@ def _with_people(results: RunResults, judgment: AnyJudgment) -> dict[str, Any]:
             for author, labels in results.reviews.labels.items()
             if place in labels
         },
+        "human": human and human.said_json(),
     }
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from engine.core.column_map import annotator_column
 from engine.core.items import Prediction
 from engine.core.judgments import Explanation
+from engine.data.arrow_arrays import text_array
 from engine.data.submission import read_submission, write_submission
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, load_results, submission_of
@@ -100,6 +102,19 @@ def test_json_holds_the_other_columns_of_the_dataset(tmp_path: Path) -> None:
     assert items[0]["judgments"].keys() == {"safety"}
     assert as_json(results)["items"][0]["other_columns"] is None
     assert as_json(results, FOUR_ITEMS)["items"][0]["other_columns"] == {}
+
+
+def test_json_holds_what_each_annotator_of_the_dataset_said(tmp_path: Path) -> None:
+    results = results_of(tmp_path, [])
+    table = FOUR_ITEMS.table
+    for who, label in (("Ada", "A"), ("Ben", "A"), ("Cleo", "tie")):
+        table = table.append_column(annotator_column("safety_preference", who), text_array([label] * 4))
+    several = as_json(results, replace(FOUR_ITEMS, table=table))["items"][0]["judgments"]["safety"]["human"]
+    assert several["annotators"] == {"Ada": "A", "Ben": "A", "Cleo": "tie"}
+    assert several["shares"] == pytest.approx({"A": 2 / 3, "tie": 1 / 3})
+    alone = as_json(results, FOUR_ITEMS)["items"][0]["judgments"]["safety"]["human"]
+    assert alone == {"label": FOUR_ITEMS[0].gold["safety"].label, "shares": {}, "annotators": {}}
+    assert as_json(results)["items"][0]["judgments"]["safety"]["human"] is None
 
 
 def test_json_holds_what_the_model_wrote_for_every_label(tmp_path: Path) -> None:
