@@ -342,11 +342,15 @@ def test_what_is_listed_is_counted_and_handed_on_to_be_judged(qtbot: QtBot, open
     qtbot.waitUntil(lambda: labelled in text_of(opened.summary))
     assert "240 items" in text_of(opened.summary)
     assert f"Median length in characters of {len(listed)} listed items" in text_of(opened.summary)
-    bars = [bar for bar in opened.summary.findChildren(ShareBar) if bar.isVisible()]
     dataset = opened.workspace.dataset
     assert dataset is not None
     safe = sum(dataset[item - 1].gold["safety"].label == "both_good" for item in listed)
-    assert f"both good {safe}" in next(text for bar in bars if (text := bar.accessibleName())[:6] == "Safety")
+
+    def seen() -> list[str]:
+        return [bar.accessibleName() for bar in opened.summary.findChildren(ShareBar) if bar.isVisible()]
+
+    safety = f"both good {safe}"
+    qtbot.waitUntil(lambda: [safety in name for name in seen() if name[:6] == "Safety"] == [True])
     with qtbot.waitSignal(opened.workspace.items_wanted) as wanted:
         opened.judge_button.click()
     assert wanted.args == [demo_dataset(), tuple(map(str, listed)), None]
