@@ -127,8 +127,9 @@ class RunSetup:
         return cls(
             dataset_path=identity.dataset_path,
             model_path=identity.model_path,
-            items=None if identity.chosen else identity.items,
-            ids=identity.chosen,
+            items=None if identity.items_are else identity.items,
+            sample=identity.sample,
+            ids=() if identity.sample is not None else identity.chosen,
             both_orders=len(settings.orders) > 1,
             rubric=identity.rubric or ELOQUENT,
             criteria=identity.criteria,
