@@ -258,8 +258,9 @@ def test_a_run_of_drawn_items_goes_on_with_these_where_its_file_has_grown(tmp_pa
     with RunStore(tmp_path / "runs.sqlite") as store, store.begin(prepared(setup).plan.identity()) as run:
         path.write_bytes(b"".join(lines))
         assert prepared(setup).plan.identity().key != run.identity.key
-        now = prepared(setup, resumed=run).plan.identity()
-        assert (now.key, now.sample) == (run.identity.key, DRAWN.sample)
+        for again in (setup, RunSetup.going_on_with(run)):
+            now = prepared(again, resumed=run).plan.identity()
+            assert (now.key, now.sample) == (run.identity.key, DRAWN.sample)
         with pytest.raises(SetupError, match="Not as when it began: the items of"):
             prepared(replace(setup, sample=ItemSample(12, 4)), resumed=run)
 
