@@ -80,8 +80,8 @@ class OneLine(QLabel):
 
     def event(self, event: QEvent) -> bool:
         """Repeat in no tool tip what is seen whole."""
-        seen = self.toolTip() == self._tip and self._fitting() == self.text()
-        if event.type() == QEvent.Type.ToolTip and seen:
+        asked = event.type() == QEvent.Type.ToolTip  # looked at first: events come before all of it is made
+        if asked and self.toolTip() == self._tip and self._fitting() == self.text():
             return True
         return super().event(event)
 
