@@ -76,7 +76,7 @@ def test_nothing_is_cut_or_covered_after_a_restart_with_large_text(
     interior_of: InteriorOf,  # noqa: F811
 ) -> None:
     with interior_of("n", text_percent=150) as (made, study):
-        made.notice.dismiss()
+        made.notices.dismiss_all()
         made.frame.resize(USUAL)
         assert found(qtbot, made) == {}
         made.frame.resize(SMALL)
@@ -95,7 +95,7 @@ def test_nothing_is_cut_or_covered_when_the_size_of_text_changes(
     interior_of: InteriorOf,  # noqa: F811
 ) -> None:
     with interior_of("n") as (made, _):
-        made.notice.dismiss()
+        made.notices.dismiss_all()
         made.runs.add_to_queue()
         made.frame.resize(SMALL)
         assert found(qtbot, made) == {}
