@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import SetupError
 from gui.kit.notice import Message
 from gui.window.frame import MainWindow
-from gui.window.notice_place import SETTLE_MS, NoticePlace
+from gui.window.notice_place import NoticePlace
 from gui.work.page_name import PageName
 from gui.work.state import State
 
@@ -24,7 +24,10 @@ LONG = Message(f"Written: a.tsv\n{MANY}", "Look." * 40)
 def frame(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
     """A window of the smallest size with pages that hold a button."""
     made = MainWindow(State(tmp_path))
-    made.fill([QPushButton(name) for name in PageName])
+    pages = [QPushButton(name) for name in PageName]
+    for page in pages:
+        page.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+    made.fill(pages)
     made.resize(1280, 720)
     with qtbot.waitExposed(made):
         made.show()
@@ -75,8 +78,7 @@ def test_notices_move_nothing_and_pile_up_in_one_place(frame: MainWindow, percen
 
 def test_a_click_meant_for_the_page_is_one_on_the_page(qtbot: QtBot, frame: MainWindow) -> None:
     pressed: list[str] = []
-    page = frame.stack.currentWidget()
-    assert isinstance(page, QPushButton)
+    (page,) = (button for button in frame.stack.findChildren(QPushButton) if button.isVisible())
     page.clicked.connect(lambda: pressed.append("page"))
     place = frame.notices
     place.add(Message("Run 2 has finished.", steps={"Show run 2": lambda: pressed.append("run 2")}))
@@ -85,7 +87,7 @@ def test_a_click_meant_for_the_page_is_one_on_the_page(qtbot: QtBot, frame: Main
     spot = button.mapTo(frame, button.rect().center())
     QTest.mouseClick(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, spot)
     assert pressed == ["page"]
-    qtbot.wait(SETTLE_MS)
+    qtbot.waitUntil(lambda: not place._settling.isActive())
     QTest.mouseClick(window, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, spot)
     assert pressed == ["page", "run 2"]
     place.add(Message("Run 3 has finished.", steps={"Show run 3": lambda: pressed.append("run 3")}))
