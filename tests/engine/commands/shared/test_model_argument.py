@@ -78,8 +78,9 @@ def test_a_name_that_several_have_is_refused_with_their_files(
     assert lines == [*(f"  {file}" for file in files[:listed]), *([rest] if rest else [])]
 
 
-def test_a_very_long_name_is_left_to_whoever_reads_it() -> None:
-    assert model_file("x" * 5000) == Path("x" * 5000)
+def test_a_name_that_no_file_can_have_is_refused_as_that() -> None:
+    with pytest.raises(SetupError, match="longer name than the system takes"):
+        model_file("x" * 5000)
 
 
 SAMPLE = ROOT / "examples" / "demo.tsv"
