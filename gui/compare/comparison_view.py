@@ -22,7 +22,7 @@ from gui.work.workspace import Workspace
 if TYPE_CHECKING:
     from gui.compare.compare_jobs import Compared
 
-_WIDEST_SYSTEM = 32  # letters of a column
+_WIDEST_SYSTEM = 40  # letters of a column
 
 
 class ComparisonView(QTabWidget):
@@ -166,4 +166,4 @@ def _scrolled(content: QWidget, accessible: str) -> QScrollArea:
 
 def _limit_columns(view: QTableView) -> None:
     """Keep the long path of one file from pushing all else out of sight."""
-    view.horizontalHeader().setMaximumSectionSize(view.fontMetrics().averageCharWidth() * _WIDEST_SYSTEM * 2)
+    view.horizontalHeader().setMaximumSectionSize(view.fontMetrics().averageCharWidth() * _WIDEST_SYSTEM)

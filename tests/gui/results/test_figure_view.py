@@ -103,7 +103,7 @@ def test_all_figures_are_drawn_and_none_twice(qtbot: QtBot, panel: FiguresPanel,
     qtbot.waitUntil(lambda: "right-click" in panel.hint.text(), timeout=30_000)
     assert panel.views.keys() == TITLES.keys()
     assert all(view.has_figure for view in panel.views.values())
-    assert "most frequent label" in panel.views["accuracy"].accessibleName()
+    assert "best trivial judge" in panel.views["accuracy"].accessibleName()
     panel.show_scores(scores)
     assert not panel._drawing.busy
 
