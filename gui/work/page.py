@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from gui.kit.foreign_text import OneLine
@@ -21,12 +21,21 @@ class PageSplitter(QSplitter):
     """Parts side by side or above each other, of which none can be lost from sight.
 
     `seen`: whether it was shown once. Before that its parts have no sizes that are worth remembering.
+    `keeps_first`: whether the first part stays as large as it is where there is less room, as far as it can.
     """
 
     def __init__(self, direction: Qt.Orientation) -> None:
         super().__init__(direction)
         self.setChildrenCollapsible(False)
+        self.keeps_first = False
         self.seen = False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt takes what lacks from all parts alike, whatever their stretch."""
+        first, *_ = before = self.sizes()
+        super().resizeEvent(event)
+        if self.keeps_first and self.seen and self.sizes()[0] != first:
+            self.setSizes([first, sum(self.sizes()) - first, *before[2:]])
 
     def showEvent(self, event: QShowEvent) -> None:
         """Its parts have their sizes now."""

@@ -140,6 +140,9 @@ class CriteriaTab(QWidget):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         parts = two_parts(Qt.Orientation.Vertical, above, area)
         parts.setStretchFactor(0, 0)  # what takes room below takes it of the end of the fields
+        parts.keeps_first = True
+        list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
+        parts.setSizes([list_height, self._form.sizeHint().height()])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.addWidget(parts)
