@@ -22,7 +22,7 @@ _REASONS = {
     "scipy.libs": "scipy's linear algebra (OpenBLAS)",
     "numpy.libs": "numpy's linear algebra (OpenBLAS, with 64-bit indices)",
     "numpy": "log-probabilities, metrics",
-    "llama_cpp": "llama.cpp, with one library for each generation of processors, and one for GPUs",
+    "llama_cpp": "llama.cpp, with a library for each generation of processors, for GPUs too where it has it",
     "pandas": "which ids of a submission a plain pandas.read_csv would change",
     "sklearn": "kappa, F1, log-loss, folds, labelled examples by likeness",
     "matplotlib": "the figures, with fonts of their own",
