@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from gui.kit.fields import ComboBox, DoubleSpinBox, Slider, SpinBox
+from tests.gui.wheel import turn_wheel
 
 GUI = Path(__file__).resolve().parents[3] / "gui"
 OF_QT = {
@@ -23,22 +22,6 @@ OF_QT = {
     "QTimeEdit",
     "QFontComboBox",
 }
-
-
-def turn_wheel(field: QWidget) -> QWheelEvent:
-    middle = QPointF(field.rect().center())
-    event = QWheelEvent(
-        middle,
-        field.mapToGlobal(middle),
-        QPoint(),
-        QPoint(0, -120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(field, event)
-    return event
 
 
 @pytest.mark.parametrize("kind", [ComboBox, SpinBox, DoubleSpinBox, Slider])

@@ -1,13 +1,12 @@
 """The list of runs: what is no run is obeyed only where it is chosen from the open list."""
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from gui.work.run_picker import CHECK, OPEN_SUBMISSION, RunPicker
 from gui.work.workspace import Workspace
+from tests.gui.wheel import turn_wheel
 
 
 @pytest.fixture
@@ -29,22 +28,6 @@ def asked(space: Workspace) -> list[str]:
     space.submission_wanted.connect(lambda: found.append(OPEN_SUBMISSION))
     space.check_wanted.connect(lambda: found.append(CHECK))
     return found
-
-
-def turn_wheel(picker: RunPicker) -> QWheelEvent:
-    middle = QPointF(picker.rect().center())
-    event = QWheelEvent(
-        middle,
-        picker.mapToGlobal(middle),
-        QPoint(),
-        QPoint(0, -120),
-        Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(picker, event)
-    return event
 
 
 def test_the_wheel_over_the_closed_box_chooses_nothing(picker: RunPicker, asked: list[str]) -> None:
