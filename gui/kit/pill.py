@@ -69,9 +69,10 @@ class Pill(QWidget):
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the word on its ground."""
         painter = QPainter(self)
-        height = min(float(self.height()), float(self.sizeHint().height()))
-        width = min(self.width(), self.sizeHint().width())
+        wished, text = self.sizeHint(), self._text
+        width, height = min(self.width(), wished.width()), min(self.height(), wished.height())
+        if width < wished.width():
+            text = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, width - _AROUND)
         place = QRectF(0, (self.height() - height) / 2, width, height)
-        fitting = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, width - _AROUND)
-        paint_pill(painter, place, fitting, self._kind, colours(self.palette()))
+        paint_pill(painter, place, text, self._kind, colours(self.palette()))
         painter.end()
