@@ -7,6 +7,7 @@ Knows: the oracle, the names under which things are kept. Does not know: what th
 """
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,8 @@ from tests.bench.hostile.outcomes import Ending, Outcome
 from tests.bench.hostile.sound_files import SoundFiles, copy_of_store, sound_files
 from tests.bench.hostile.stores import ODD_VALUES
 from tests.bench.hostile.workers import Attempt, Step
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 _SECONDS = 1.5  # for what is read when the window opens
 _NAMES = (
