@@ -12,8 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
-from engine.system.computer import is_running
-from engine.system.fault_log import log_words
 from engine.system.paths import log_folder
 
 _NAME = "window-{}.fault"
@@ -50,6 +48,9 @@ def _gather() -> Path | None:
         with suppress(OSError):  # another process was faster, or the disk is read-only
             words = path.read_text("utf-8", errors="backslashreplace").strip()
             if words:
+                # Only now: the window's first picture need not wait for what logging imports.
+                from engine.system.fault_log import log_words  # noqa: PLC0415
+
                 told_in = log_words(f"the window was ended by a fault\n{words}")
             if words or not _is_of_a_process(path):
                 path.unlink()
@@ -57,5 +58,8 @@ def _gather() -> Path | None:
 
 
 def _is_of_a_process(path: Path) -> bool:
+    # Only now: psutil takes longer to import than all else here, and mostly there is no such file.
+    from engine.system.computer import is_running  # noqa: PLC0415
+
     number = path.stem.rpartition("-")[2]
     return number.isdecimal() and is_running(int(number))

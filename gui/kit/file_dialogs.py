@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from engine.system.files import make_folder
 from engine.system.paths import demo_dataset, environment_of_the_system, home
+from engine.system.places import real_path
 
 DATASETS = "Datasets (*.tsv *.csv *.json *.jsonl *.ndjson *.parquet *.gz)"
 ALL_FILES = "All files (*)"
@@ -64,9 +65,9 @@ def folder_for_new_files(*wanted: Path) -> Path:
 
     Not one of the program's own: who updates or removes it would lose his files with it.
     """
-    program = demo_dataset().parent.parent.resolve()
+    program = real_path(demo_dataset().parent.parent)
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
     for folder in (*wanted, *([Path(documents)] if documents else [])):
-        if os.access(folder, os.W_OK | os.X_OK) and not folder.resolve().is_relative_to(program):
+        if os.access(folder, os.W_OK | os.X_OK) and not real_path(folder).is_relative_to(program):
             return folder
     return home()
