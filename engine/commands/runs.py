@@ -10,12 +10,12 @@ from engine.commands.shared.column_arguments import add_columns, add_rubric, col
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, tell
 from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_keeping import add_keeping
 from engine.commands.shared.run_listing import add_all, add_listing, list_runs, no_store
 from engine.commands.shared.run_outputs import (
     check_outputs,
-    distribution,
     export_results,
     health_lines,
     warn_of_gaps,
@@ -31,8 +31,7 @@ from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
 from engine.decisions.second_order import read_in_words
-from engine.measure.label_counts import count_run
-from engine.report.run_tables import changes_table
+from engine.report.run_tables import changes_table, labels_given_section
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.system.paths import default_store
@@ -141,7 +140,7 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     width = max(map(len, facts))
     print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
     print(f"\n{health_lines(run_health(results))}")
-    print("\n" + distribution(count_run(results)))
+    print(f"\n{printed_section(labels_given_section(results))}")
     _print_unscored(results)
     return DONE
 

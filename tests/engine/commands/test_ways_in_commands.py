@@ -34,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows(printed: str) -> dict[str, list[str]]:
     """The lines of the table by way, by their first word."""
-    lines = printed.split("by way of asking")[1].splitlines()
+    lines = printed.split("By way of asking")[1].splitlines()
     return {line.split()[0]: line.split()[1:] for line in lines if line.strip()}
 
 
