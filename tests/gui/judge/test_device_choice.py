@@ -370,7 +370,7 @@ def test_what_was_judged_before_is_so_where_the_processor_begins_once_more(works
         control._hear(event)
     assert control.progress is not None
     assert (control.progress.judged_before, control.progress.judged) == (5, 9)
-    assert control.progress.computing.failed
+    assert control.computing.failed
 
 
 def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:
