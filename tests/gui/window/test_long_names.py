@@ -315,7 +315,7 @@ def divide_compared(qtbot: QtBot, made: Interior) -> None:
     choice = made.compare.slices
     qtbot.waitUntil(lambda: choice.by.findData("tag") > 0, timeout=A_WHILE)
     choice.choose("tag")
-    qtbot.waitUntil(lambda: made.compare.view.slices.slices is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: made.compare.view.slices.sliced is not None, timeout=A_WHILE)
 
 
 InteriorOf = Callable[..., AbstractContextManager[tuple[Interior, Study]]]
