@@ -24,6 +24,7 @@ from engine.system.places import Found, seen_at
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
+from gui.judge.prompt_jobs import Subject, masses_of
 from gui.judge.run_control import UNFINISHED, RunControl
 from gui.kit.file_dialogs import show_folder
 from gui.kit.foreign_text import one_line
@@ -45,7 +46,6 @@ from gui.window.icons import icon, window_icon
 from gui.window.keys_dialog import KeysDialog
 from gui.window.menus import MenuActions, Menus
 from gui.window.prompt_dialog import PromptDialog, PromptWish
-from gui.window.prompt_jobs import Subject, masses_of
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
