@@ -29,9 +29,8 @@ from engine.loading.model_speed import remember_speed
 from engine.loading.opening import machine_on
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge.devices.device_choice import DeviceChoice
+from gui.judge.devices.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice, outcome
 from gui.judge.devices.device_jobs import blamed
-from gui.judge.devices.device_words import NONE_FOUND, NOT_TRIED, outcome
 from gui.judge.judge_page import JudgePage
 from gui.judge.model_table import SPEED, about
 from gui.judge.run_control import RunControl

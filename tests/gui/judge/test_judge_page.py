@@ -35,7 +35,7 @@ from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
 from gui.judge.model_table import MODEL, about
 from gui.judge.usual_setup import usual_setup
-from gui.kit.pill_delegate import PILL_ROLE
+from gui.kit.pill import PILL_ROLE
 from gui.reading.help_dialog import HelpDialog
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, kept, new_page, press, wait_for_plan
