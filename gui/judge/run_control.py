@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _TICK_MS = 100
 UNFINISHED = "unfinished"
 """Where the state keeps the runs that were begun and not completed."""
-_MOST_UNFINISHED = 20
+_MOST_UNFINISHED = 20  # older ones can go on from the list of all runs
 
 
 class RunControl(QObject):
