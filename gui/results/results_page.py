@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
+from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import Filters, WantedItems
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
@@ -308,10 +309,10 @@ class ResultsPage(Page):
         dialog.chosen.connect(self.measurer.measure_with_model)
         dialog.open()
 
-    @Slot(str, str)
-    def _open_item(self, item_id: str, criterion: str) -> None:
+    @Slot(object)
+    def _open_item(self, key: JudgmentKey) -> None:
         self.workspace.page_wanted.emit(PageName.REVIEW)
-        self.workspace.review_wanted.emit(item_id, criterion)
+        self.workspace.review_wanted.emit(key)
 
     @Slot()
     def _divide(self) -> None:
