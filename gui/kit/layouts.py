@@ -21,17 +21,17 @@ _NONE = (0, 0, 0, 0)
 _Box = TypeVar("_Box", bound=QBoxLayout)
 
 
-def row(
+def in_row(
     *parts: Part, on: QWidget | None = None, margins: Margins = _NONE, spacing: int | None = None
 ) -> QHBoxLayout:
-    """Parts side by side, as the layout of the widget `on`, if any; without `spacing` the style has its own."""
+    """Parts side by side, as the layout of the widget `on`, if any; the style has its own `spacing`."""
     return _filled(QHBoxLayout(), parts, on, margins, spacing)
 
 
-def column(
+def in_column(
     *parts: Part, on: QWidget | None = None, margins: Margins = _NONE, spacing: int | None = None
 ) -> QVBoxLayout:
-    """Parts one below the other, as `row` takes them."""
+    """Parts one below the other, as `in_row` takes them."""
     return _filled(QVBoxLayout(), parts, on, margins, spacing)
 
 
