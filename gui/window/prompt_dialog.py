@@ -29,8 +29,7 @@ from gui.kit.labels import heading, hint, label, name, narrow
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
-from gui.reading.ink_legend import InkLegend
-from gui.reading.prompt_pane import PromptPane, ShownPrompt
+from gui.reading.prompt_pane import InkLegend, PromptPane, ShownPrompt
 from gui.window import prompt_jobs
 from gui.window.prompt_jobs import Asking, Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
 from gui.work.lanes import Lane, LatestTask
@@ -253,7 +252,7 @@ class PromptDialog(QDialog):
                 f"{total:,} tokens: {prompt.stem:,} of the stem (read once for a run), {prompt.trunk:,} of"
                 f" the item in this order, {prompt.branch:,} of the question."
             )
-            if prompt.changed:
+            if not prompt.exact:
                 counts += " This tokenizer changes a text before it reads it: its tokens say what is read."
         self.counts.setText(counts)
         self._show_answer()
@@ -281,7 +280,7 @@ class PromptDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         if self.pane.prompt is not None:
-            QGuiApplication.clipboard().setText(self.pane.prompt.exact)
+            QGuiApplication.clipboard().setText(self.pane.prompt.as_read)
             self.copy.setText("Copied")
 
     # What comes next

@@ -13,8 +13,7 @@ from engine.core.judgments import RawAnswer, Reading
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
-from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
-from gui.reading.prompt_text import shown_prompt
+from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt, shown_prompt
 from gui.work.apart_jobs import worker
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -106,7 +105,7 @@ def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
 
     def work(control: JobControl) -> dict[Place, PromptAnswer]:
         from engine.judge.item_prompt import read_next_tokens
-        from engine.loading.model_in_use import in_use
+        from engine.loading.checked_model import in_use
         from engine.prompt.next_tokens import next_table
 
         with worker(read_next_tokens, control) as reader:

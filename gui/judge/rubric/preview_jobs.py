@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, Order, Preference, Way
+from engine.core.prompt_text import Preview, Source, Span
 from engine.core.rubric import Rubric
-from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
-from gui.reading.prompt_text import shown_prompt
+from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt, shown_prompt
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from engine.prompt.chat_template import ChatTemplate
     from engine.prompt.judge_prompt import PromptTree
     from engine.prompt.parts import Conversation, Part
-    from engine.prompt.preview import Preview
 
 SAMPLE_ITEM = Item(
     "sample",
@@ -91,7 +90,7 @@ def preview(wish: PreviewWish, at_once: bool) -> Job[PreviewedPrompt]:
                 control.report(_without_model(wish, ""))
             try:
                 checked = checked_model(read_model_file(wish.model), control.cancel)
-                with open_template(checked, control.cancel) as template:
+                with open_template(checked.path, control.cancel) as (_, template):
                     return _in_format(wish, template)
             except SetupError as error:
                 return _without_model(wish, error.problem)
@@ -124,8 +123,6 @@ def _in_format(wish: PreviewWish, template: "ChatTemplate") -> PreviewedPrompt:
 
 
 def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
-    from engine.prompt.parts import Source
-
     _, asked, _answered = _asked(wish)
     pieces = [
         *_titled("system message", asked.system),
@@ -136,26 +133,21 @@ def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
     return PreviewedPrompt(_shown(pieces, wish.kind), None, why)
 
 
-def _titled(title: str, parts: "Sequence[Part]") -> "list[tuple[str, str]]":
+def _titled(title: str, parts: "Sequence[Part]") -> list[tuple[str, Source]]:
     """A message below a line that stands in the place of a chat format."""
-    from engine.prompt.parts import Source
-
     texts = [(part.text, part.source) for part in parts]
     return [(f"– {title} –\n", Source.TEMPLATE), *texts, *([("\n\n", Source.TEMPLATE)] if texts else [])]
 
 
-def _shown(pieces: "Sequence[tuple[str, str]]", kind: PromptKind) -> ShownPrompt:
+def _shown(pieces: Sequence[tuple[str, Source]], kind: PromptKind) -> ShownPrompt:
     return replace(shown_prompt(_preview(pieces), {}), then=_THEN.get(kind, _ANSWER_HERE))
 
 
-def _preview(pieces: "Sequence[tuple[str, str]]") -> "Preview":
+def _preview(pieces: Sequence[tuple[str, Source]]) -> Preview:
     """Text with whose it is, as the preview of a prompt without its tokens."""
-    from engine.prompt.parts import Source
-    from engine.prompt.preview import Preview, Span
-
     spans, place = [], 0
     for text, source in pieces:
         if text:
-            spans.append(Span(place, place + len(text), Source(source)))
+            spans.append(Span(place, place + len(text), source))
             place += len(text)
     return Preview("".join(text for text, _ in pieces), tuple(spans), (), 0, 0, exact=True)

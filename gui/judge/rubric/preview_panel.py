@@ -20,8 +20,7 @@ from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import heading, hint, label, name, narrow
 from gui.kit.notice import problem_of
-from gui.reading.ink_legend import InkLegend
-from gui.reading.prompt_pane import PromptPane, ShownPrompt
+from gui.reading.prompt_pane import InkLegend, PromptPane, ShownPrompt
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 
 if TYPE_CHECKING:
