@@ -4,24 +4,22 @@ Knows: prompts by a model's vocabulary, by its chat format, by neither; how a mo
 windows.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.events import followed
-from engine.core.formatting import HIDDEN
 from engine.core.items import Item, Order, Preference, Way
 from engine.core.judgments import RawAnswer, Reading
+from engine.core.prompt_text import Source
 from engine.core.rubric import Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
-from gui.reading.prompt_pane import VERDICT_HERE, Ink, InkedSpan, ShownPrompt, TokenMark
+from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt, shown_prompt
 from gui.work.apart_jobs import worker
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     from engine.prompt.chat_template import ChatTemplate
     from engine.prompt.guard import Piece
     from engine.prompt.parts import Conversation, Part
-    from engine.prompt.preview import Preview
 
 LIKELIEST = 10
 Asking = tuple[Way, str]
@@ -141,7 +138,8 @@ def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | No
         with many_records():
             for made in shown_prompts(question, first, control.cancel, *(asking or ())):
                 if isinstance(made, OnePrompt):
-                    prompt = _shown(made.preview, _then(made.asked.way, made.asked.question.thinks), quoted)
+                    then = _then(made.asked.way, made.asked.question.thinks)
+                    prompt = replace(shown_prompt(made.preview, quoted), then=then)
                     place = (made.criterion, made.order, made.asked.way, made.asked.name)
                     control.report(PlacedPrompt(place, prompt))
                 else:
@@ -155,7 +153,7 @@ def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
 
     def work(control: JobControl) -> dict[Place, PromptAnswer]:
         from engine.judge.item_prompt import read_next_tokens
-        from engine.loading.model_in_use import in_use
+        from engine.loading.checked_model import in_use
         from engine.prompt.next_tokens import next_table
 
         with worker(read_next_tokens, control) as reader:
@@ -246,7 +244,7 @@ def preview(wish: PreviewWish, at_once: bool) -> Job[PreviewedPrompt]:
                 control.report(_without_model(wish, ""))
             try:
                 checked = checked_model(read_model_file(wish.model), control.cancel)
-                with open_template(checked, control.cancel) as template:
+                with open_template(checked.path, control.cancel) as (_, template):
                     return _in_format(wish, template)
             except SetupError as error:
                 return _without_model(wish, error.problem)
@@ -279,8 +277,6 @@ def _in_format(wish: PreviewWish, template: "ChatTemplate") -> PreviewedPrompt:
 
 
 def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
-    from engine.prompt.parts import Source
-
     asked, _answered = _asked(wish)
     pieces = [
         *_titled("system message", asked.system),
@@ -293,8 +289,6 @@ def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
 
 def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
     """A message below a line that stands in the place of a chat format."""
-    from engine.prompt.parts import Source
-
     texts = [(part.text, part.source) for part in parts]
     return [(f"– {title} –\n", Source.TEMPLATE), *texts, *([("\n\n", Source.TEMPLATE)] if texts else [])]
 
@@ -303,10 +297,7 @@ def _text_alone(pieces: "Sequence[Piece]", kind: PromptKind) -> ShownPrompt:
     from engine.prompt.preview import text_alone
 
     then = "the explanation begins here" if kind is PromptKind.EXPLANATION else _then(_WAYS[kind])
-    return _shown(text_alone(pieces), then, {})
-
-
-# Ready to be shown
+    return replace(shown_prompt(text_alone(pieces), {}), then=then)
 
 
 def _then(way: Way, thinks: bool = False) -> str:
@@ -314,44 +305,3 @@ def _then(way: Way, thinks: bool = False) -> str:
     if thinks:
         return "the model thinks here, then it answers"
     return VERDICT_HERE if way in _BY_LETTER else "the answer is read here"
-
-
-def _shown(preview: "Preview", then: str, quoted: dict[int, str]) -> ShownPrompt:
-    """A prompt with invisible characters written out, its places as Qt counts them.
-
-    `quoted`: what tokens write, by their ids, as far as it was needed before.
-    """
-    for token in preview.tokens:
-        if token.id not in quoted:
-            quoted[token.id] = json.dumps(token.piece, ensure_ascii=False)
-    ends = [(span.start, span.end) for span in preview.spans]
-    ends += [(token.start, token.end) for token in preview.tokens]
-    cuts = sorted({0, len(preview.text), *(place for both in ends for place in both)})
-    places, texts, length = {0: 0}, [], 0
-    for start, end in pairwise(cuts):
-        text = HIDDEN.sub(lambda found: repr(found[0])[1:-1], preview.text[start:end])
-        texts.append(text)
-        length += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
-        places[end] = length
-    return ShownPrompt(
-        text="".join(texts),
-        exact=preview.text,
-        spans=tuple(
-            InkedSpan(places[span.start], places[span.end], Ink(span.source)) for span in preview.spans
-        ),
-        tokens=tuple(
-            TokenMark(
-                token.id,
-                quoted[token.id],
-                places[token.start],
-                places[token.end],
-                tuple(map(Ink, token.sources)),
-            )
-            for token in preview.tokens
-        ),
-        stem=preview.stem,
-        trunk=preview.trunk,
-        branch=preview.branch,
-        changed=not preview.exact,
-        then=then,
-    )
