@@ -21,6 +21,7 @@ from engine.core.items import Preference
 from engine.core.judgments import (
     Confirmation,
     ItemNote,
+    JudgmentKey,
     NewOverride,
     NewReview,
     Override,
@@ -66,7 +67,7 @@ def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Overr
 
 
 def undo_newest(
-    db: sqlite3.Connection, run_id: int, item_id: str, criterion: str, author: str | None = None
+    db: sqlite3.Connection, run_id: int, key: JudgmentKey, author: str | None = None
 ) -> Override | None:
     """Mark the newest that is not undone, in the caller's transaction; None where there is none.
 
@@ -75,7 +76,7 @@ def undo_newest(
     row = db.execute(
         f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? AND item_id = ? AND criterion = ?"
         " AND (? IS NULL OR author = ?) AND undone IS NULL ORDER BY id DESC LIMIT 1",
-        (run_id, item_id, criterion, author, author),
+        (run_id, *key, author, author),
     ).fetchone()
     if row is None:
         return None

@@ -1,0 +1,160 @@
+"""The ways in which a run asks: which of them, and for thoughts how many and how long.
+
+Knows: fields for a RunSetup, what a person should know of each way. Does not know: how a way asks.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
+
+from engine.core.formatting import short_name, visible
+from engine.core.items import Way
+from engine.core.remedies import Setting
+from engine.core.run_setup import RunSetup
+from gui.judge.model_jobs import knows_thoughts
+from gui.judge.usual_setup import usual_setup
+from gui.kit.fields import SpinBox
+from gui.kit.fold import Fold
+from gui.kit.labels import hint, label, name
+from gui.kit.remedies import FIELDS
+from gui.work.lanes import Lane, LatestTask
+from gui.work.workspace import Workspace
+
+_ASKS = {
+    Way.LETTERS: "A letter for each criterion, one for each label. The least work.",
+    Way.PERMUTED: (
+        "The letters with their meanings changed round, so that a lean to a letter falls out. Four questions"
+        " for each criterion, which say the meanings again."
+    ),
+    Way.ABSOLUTE: (
+        "Is a response good on the criterion, yes or no? Asked of each response: two short questions."
+    ),
+    Way.GRADED: ("A grade from 1 to 5 for each response, of which the mean is taken: two short questions."),
+    Way.THINKING: (
+        "The model writes down what it thinks before its letter. By far the most work; for models that"
+        " reason."
+    ),
+}
+_MOST_THOUGHTS, _LONGEST_THOUGHT, _THOUGHT_STEP = 64, 2**17, 128
+
+
+class WaysPanel(QWidget):
+    """Folded to one line that names what is chosen; `changed` whenever that is."""
+
+    changed = Signal()
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model: Path | None = None
+        self._thinks: bool | None = None  # whether this model does; None: not known
+        self._looking = LatestTask(workspace.threads, Lane.SCAN, self)
+        self._looking.finished.connect(self._take)
+        self._looking.failed.connect(workspace.problem)
+        self._make_fields()
+        self.fold = Fold("", self._inside())
+        self._problem = label("", "bad")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self._problem)  # above, where it is seen whether the ways are folded or not
+        layout.addWidget(self.fold)
+        self.show_setup(usual_setup())
+
+    def show_setup(self, setup: RunSetup) -> None:
+        """Show what a setup says; `changed` is not emitted."""
+        self.blockSignals(True)
+        for way, box in self.boxes.items():
+            box.setChecked(way in setup.ways)
+        self.thoughts.setValue(setup.thoughts)
+        self.longest.setValue(setup.max_thought_tokens)
+        self.blockSignals(False)
+        self._say()
+
+    def in_setup(self, setup: RunSetup) -> RunSetup:
+        """A setup with what the fields say; without ways where none is chosen."""
+        return replace(
+            setup,
+            ways=tuple(way for way, box in self.boxes.items() if box.isChecked()),
+            thoughts=self.thoughts.value(),
+            max_thought_tokens=self.longest.value(),
+        )
+
+    def set_model(self, path: Path) -> None:
+        """Say which model is chosen: whether it thinks is looked up."""
+        if path != self._model:
+            self._model, self._thinks = path, None
+            self._looking.start(knows_thoughts(path))
+            self._say()
+
+    def _make_fields(self) -> None:
+        self.boxes: dict[Way, QCheckBox] = {}
+        for way in Way:
+            box = QCheckBox(way.value.capitalize())
+            name(box, f"Ask in the way “{way}”", _ASKS[way])
+            box.toggled.connect(self._tell)
+            self.boxes[way] = box
+        self.thoughts = _number("Thoughts for each criterion and order", _MOST_THOUGHTS)
+        self.longest = _number("The most tokens of a thought", _LONGEST_THOUGHT)
+        self.longest.setSuffix(" tokens")
+        self.longest.setSingleStep(_THOUGHT_STEP)
+        for field in (self.thoughts, self.longest):
+            field.valueChanged.connect(self._tell)
+
+    def _inside(self) -> QWidget:
+        inside = QWidget()
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(18, 0, 0, 0)
+        layout.setSpacing(2)
+        for way, box in self.boxes.items():
+            layout.addWidget(box)
+            layout.addWidget(_indented(hint(_ASKS[way])))
+        self._of_thoughts = QWidget()
+        form = QFormLayout(self._of_thoughts)
+        form.setContentsMargins(22, 4, 0, 0)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.addRow("Thoughts", self.thoughts)
+        form.addRow("Longest thought", self.longest)
+        layout.addWidget(self._of_thoughts)
+        layout.addWidget(hint("What the ways say of an item is averaged; Review shows each by itself."))
+        return inside
+
+    @Slot(object)
+    def _take(self, thinks: bool | None) -> None:
+        self._thinks = thinks
+        self._say()
+
+    @Slot()
+    def _tell(self) -> None:
+        if not self.signalsBlocked():
+            self._say()
+            self.changed.emit()
+
+    def _say(self) -> None:
+        """Name what is chosen, and what is wrong with it."""
+        chosen = [way for way, box in self.boxes.items() if box.isChecked()]
+        thinks = Way.THINKING in chosen
+        self.fold.set_title(f"{FIELDS[Setting.WAYS]}: {', '.join(chosen) or 'none'}")
+        self._of_thoughts.setVisible(thinks)
+        problem = "" if chosen else "Choose at least one way of asking."
+        if thinks and self._thinks is False and self._model is not None:
+            problem = (
+                f"{short_name(self._model.stem)} cannot be asked to think: its chat template knows no"
+                f" thoughts. Choose a model that reasons, or leave out “{Way.THINKING.capitalize()}”."
+            )
+        self._problem.setText(visible(problem))
+        self._problem.setVisible(bool(problem))
+
+
+def _number(accessible: str, most: int) -> QSpinBox:
+    field = SpinBox()
+    field.setRange(1, most)
+    field.setGroupSeparatorShown(True)
+    name(field, accessible)
+    return field
+
+
+def _indented(widget: QWidget) -> QWidget:
+    widget.setContentsMargins(22, 0, 0, 2)
+    return widget
