@@ -4,22 +4,25 @@ Knows: prompts by a model's vocabulary, by its chat format, by neither; how a mo
 windows.
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.events import followed
+from engine.core.formatting import HIDDEN
 from engine.core.items import Item, Order, Preference, Way
 from engine.core.judgments import RawAnswer, Reading
-from engine.core.prompt_text import Source
+from engine.core.prompt_text import PlacedToken, Preview, Source, Span
 from engine.core.rubric import Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
-from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt, shown_prompt
+from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
 from gui.work.apart_jobs import worker
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -138,8 +141,7 @@ def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | No
         with many_records():
             for made in shown_prompts(question, first, control.cancel, *(asking or ())):
                 if isinstance(made, OnePrompt):
-                    then = _then(made.asked.way, made.asked.question.thinks)
-                    prompt = replace(shown_prompt(made.preview, quoted), then=then)
+                    prompt = _shown(made.preview, _then(made.asked.way, made.asked.question.thinks), quoted)
                     place = (made.criterion, made.order, made.asked.way, made.asked.name)
                     control.report(PlacedPrompt(place, prompt))
                 else:
@@ -297,7 +299,10 @@ def _text_alone(pieces: "Sequence[Piece]", kind: PromptKind) -> ShownPrompt:
     from engine.prompt.preview import text_alone
 
     then = "the explanation begins here" if kind is PromptKind.EXPLANATION else _then(_WAYS[kind])
-    return replace(shown_prompt(text_alone(pieces), {}), then=then)
+    return _shown(text_alone(pieces), then, {})
+
+
+# Ready to be shown
 
 
 def _then(way: Way, thinks: bool = False) -> str:
@@ -305,3 +310,35 @@ def _then(way: Way, thinks: bool = False) -> str:
     if thinks:
         return "the model thinks here, then it answers"
     return VERDICT_HERE if way in _BY_LETTER else "the answer is read here"
+
+
+def _shown(preview: Preview, then: str, quoted: dict[int, str]) -> ShownPrompt:
+    """A prompt with invisible characters written out, its places as Qt counts them.
+
+    `quoted`: what tokens write, by their ids, as far as it was needed before.
+    """
+    for token in preview.tokens:
+        if token.id not in quoted:
+            quoted[token.id] = json.dumps(token.piece, ensure_ascii=False)
+    ends = [(span.start, span.end) for span in preview.spans]
+    ends += [(token.start, token.end) for token in preview.tokens]
+    cuts = sorted({0, len(preview.text), *(place for both in ends for place in both)})
+    places, texts, length = {0: 0}, [], 0
+    for start, end in pairwise(cuts):
+        text = HIDDEN.sub(lambda found: repr(found[0])[1:-1], preview.text[start:end])
+        texts.append(text)
+        length += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+        places[end] = length
+    return ShownPrompt(
+        text="".join(texts),
+        spans=tuple(Span(places[span.start], places[span.end], span.source) for span in preview.spans),
+        tokens=tuple(
+            PlacedToken(token.id, quoted[token.id], places[token.start], places[token.end], token.sources)
+            for token in preview.tokens
+        ),
+        stem=preview.stem,
+        trunk=preview.trunk,
+        exact=preview.exact,
+        as_read=preview.text,
+        then=then,
+    )

@@ -1,13 +1,11 @@
-"""The text that a model is shown, in colours of whose it is, with their legend; its tokens, its verdict.
+"""The text that a model is shown, in colours of whose it is, below a legend of them.
 
-Knows: prompts with whose each part is. Does not know: models, how prompts and tokens are made.
+Knows: a prompt made ready to be shown, its tokens. Does not know: models, how prompts and tokens are made.
 """
 
-import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import cast
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
@@ -25,8 +23,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolTip, QVBoxLayout, QWidget
 
-from engine.core.formatting import HIDDEN
-from engine.core.prompt_text import PlacedToken, Preview, Source, Span
+from engine.core.prompt_text import PlacedToken, Preview, Source
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
@@ -57,37 +54,6 @@ class ShownPrompt(Preview):
 
     as_read: str
     then: str = VERDICT_HERE
-
-
-def shown_prompt(preview: Preview, quoted: dict[int, str]) -> ShownPrompt:
-    """A prompt of the engine made ready to be shown.
-
-    `quoted`: what tokens write, by their ids, as far as it was needed before.
-    """
-    for token in preview.tokens:
-        if token.id not in quoted:
-            quoted[token.id] = json.dumps(token.piece, ensure_ascii=False)
-    ends = [(span.start, span.end) for span in preview.spans]
-    ends += [(token.start, token.end) for token in preview.tokens]
-    cuts = sorted({0, len(preview.text), *(place for both in ends for place in both)})
-    places, texts, length = {0: 0}, [], 0
-    for start, end in pairwise(cuts):
-        text = HIDDEN.sub(lambda found: repr(found[0])[1:-1], preview.text[start:end])
-        texts.append(text)
-        length += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
-        places[end] = length
-    return ShownPrompt(
-        text="".join(texts),
-        spans=tuple(Span(places[span.start], places[span.end], span.source) for span in preview.spans),
-        tokens=tuple(
-            PlacedToken(token.id, quoted[token.id], places[token.start], places[token.end], token.sources)
-            for token in preview.tokens
-        ),
-        stem=preview.stem,
-        trunk=preview.trunk,
-        exact=preview.exact,
-        as_read=preview.text,
-    )
 
 
 class PromptPane(QPlainTextEdit):
@@ -268,50 +234,6 @@ class PromptPane(QPlainTextEdit):
         painter.drawText(where, int(Qt.AlignmentFlag.AlignVCenter), text)
 
 
-def _format(source: Source, used: Colours) -> QTextCharFormat:
-    """How text of somebody is written: foreign text has a ground, own text has none."""
-    style = QTextCharFormat()
-    if source is Source.CONTROL:
-        style.setForeground(QColor(used.accent))
-        style.setFontWeight(QFont.Weight.DemiBold)
-    elif source is Source.TEMPLATE:
-        style.setForeground(QColor(used.accent))
-    elif source is Source.OWN:
-        style.setForeground(QColor(used.text))
-    else:
-        style.setForeground(QColor(used.text))
-        style.setBackground(_ground(source, used))
-    return style
-
-
-def _ground(source: Source, used: Colours) -> QColor:
-    colour = QColor(
-        {
-            Source.INSTRUCTION: used.label_both_good,
-            Source.RESPONSE_A: used.label_a,
-            Source.RESPONSE_B: used.label_b,
-            Source.EXPLANATION: used.label_both_bad,
-        }.get(source, used.unscored)
-    )
-    colour.setAlpha(_STRENGTH[QColor(used.field).lightness() < 128])
-    return colour
-
-
-def _left_of(line: QTextLine, place: int) -> float:
-    """Where a character of a block begins, from the left."""
-    return cast(tuple[float, int], line.cursorToX(place))[0]  # Qt gives the place, too
-
-
-def _in_words(tokens: Sequence[PlacedToken]) -> str:
-    lines = [
-        f"{token.piece}   id {token.id:,}   {' and '.join(_WORDS[source] for source in token.sources)}"
-        for token in tokens[:_MOST_IN_TIP]
-    ]
-    if len(tokens) > _MOST_IN_TIP:
-        lines.append(f"and {len(tokens) - _MOST_IN_TIP:,} more")
-    return "\n".join(lines)
-
-
 class InkLegend(QWidget):
     """As many words as the prompt has kinds of text."""
 
@@ -390,3 +312,47 @@ class PromptView(QWidget):
         """Show a prompt, scrolled to where the last one was, the first to its beginning."""
         self.pane.show_prompt(prompt, keep_place=self.prompt is not None)
         self.legend.show_prompt(prompt)
+
+
+def _format(source: Source, used: Colours) -> QTextCharFormat:
+    """How text of somebody is written: foreign text has a ground, own text has none."""
+    style = QTextCharFormat()
+    if source is Source.CONTROL:
+        style.setForeground(QColor(used.accent))
+        style.setFontWeight(QFont.Weight.DemiBold)
+    elif source is Source.TEMPLATE:
+        style.setForeground(QColor(used.accent))
+    elif source is Source.OWN:
+        style.setForeground(QColor(used.text))
+    else:
+        style.setForeground(QColor(used.text))
+        style.setBackground(_ground(source, used))
+    return style
+
+
+def _ground(source: Source, used: Colours) -> QColor:
+    colour = QColor(
+        {
+            Source.INSTRUCTION: used.label_both_good,
+            Source.RESPONSE_A: used.label_a,
+            Source.RESPONSE_B: used.label_b,
+            Source.EXPLANATION: used.label_both_bad,
+        }.get(source, used.unscored)
+    )
+    colour.setAlpha(_STRENGTH[QColor(used.field).lightness() < 128])
+    return colour
+
+
+def _left_of(line: QTextLine, place: int) -> float:
+    """Where a character of a block begins, from the left."""
+    return cast(tuple[float, int], line.cursorToX(place))[0]  # Qt gives the place, too
+
+
+def _in_words(tokens: Sequence[PlacedToken]) -> str:
+    lines = [
+        f"{token.piece}   id {token.id:,}   {' and '.join(_WORDS[source] for source in token.sources)}"
+        for token in tokens[:_MOST_IN_TIP]
+    ]
+    if len(tokens) > _MOST_IN_TIP:
+        lines.append(f"and {len(tokens) - _MOST_IN_TIP:,} more")
+    return "\n".join(lines)
