@@ -224,10 +224,7 @@ def _tell_facts(facts: PromptFacts, item: Item) -> None:
     for note in facts.notes:
         tell(printable(note))
     if facts.shortening is not None:
-        tell(
-            f"Left out of the middle: {facts.shortening.left_out_a:,} characters of response A,"
-            f" {facts.shortening.left_out_b:,} of response B."
-        )
+        tell(facts.shortening.in_words)
     if not facts.fits:
         tell(
             f"Item {printable(item.id)} needs {facts.cells:,} tokens, the context holds {facts.context:,}:"

@@ -199,11 +199,7 @@ def _question(subject: Subject, cancel: "CancelToken") -> "ItemQuestion":
 def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
     notes = list(facts.notes)
     if facts.shortening is not None:
-        left_out = facts.shortening
-        notes.append(
-            f"Left out of the middle: {left_out.left_out_a:,} characters of response A,"
-            f" {left_out.left_out_b:,} of response B."
-        )
+        notes.append(facts.shortening.in_words)
     if not facts.fits:
         notes.append(
             f"The item needs {facts.cells:,} tokens, the context holds {facts.context:,}: it is not judged."
