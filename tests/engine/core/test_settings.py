@@ -34,5 +34,5 @@ def test_labels_alone_depend_on_nothing_of_explanations() -> None:
 
 
 def test_no_sentence_at_all_is_no_limit() -> None:
-    with pytest.raises(SetupError, match="number of sentences is 0"):
+    with pytest.raises(SetupError, match="number of sentences of an explanation is 0"):
         JudgeSettings(max_explanation_sentences=0)
