@@ -5,15 +5,12 @@ Knows: --threads, --device and --gpu-layers. Does not know: what the model does.
 
 import argparse
 
+from engine.commands.shared.setting_arguments import add_settings
+
 
 def add_computer(group: argparse._ArgumentGroup) -> None:
     """--threads."""
-    group.add_argument(
-        "--threads",
-        type=int,
-        metavar="N",
-        help="processor cores to use (the physical ones, fewer while other programs need them)",
-    )
+    add_settings(group, "threads")
 
 
 def add_device(group: argparse._ArgumentGroup, usual: str = "") -> None:
@@ -25,9 +22,4 @@ def add_device(group: argparse._ArgumentGroup, usual: str = "") -> None:
         help="what computes: cpu, or a GPU by its name or a part of it, as `models devices` lists them"
         f" ({usual})",
     )
-    group.add_argument(
-        "--gpu-layers",
-        type=int,
-        metavar="N",
-        help="layers of the model on the GPU (as many as its memory holds)",
-    )
+    add_settings(group, "gpu_layers")
