@@ -33,10 +33,9 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, choice_of, shots_of
+from engine.commands.shared.example_arguments import add_examples, given_examples
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of
-from engine.commands.shared.machine_arguments import add_computer, add_device
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.progress import RunProgressBar
@@ -49,7 +48,7 @@ from engine.commands.shared.run_outputs import (
     print_by_way,
     warn_of_gaps,
 )
-from engine.commands.shared.setting_arguments import add_settings, given_settings
+from engine.commands.shared.setting_arguments import add_device, add_settings, given_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
@@ -130,8 +129,7 @@ def _add_ways(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:
-    add_settings(group, "context", "kv_type")
-    add_computer(group)
+    add_settings(group, "context", "kv_type", "threads")
     add_device(group)
     group.add_argument(
         "--keep-awake",
@@ -235,15 +233,13 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         ways=parse_ways(options.ways),
         rubric=rubric,
         criteria=criteria,
-        examples_path=options.examples,
-        shots=shots_of(options),
-        example_choice=choice_of(options),
         calibration_path=options.calibration,
         device=options.device,
         fresh=options.fresh,
         columns=columns_of(options, rubric),
         name=options.name,
         note=options.note,
+        **given_examples(options),
         **given_settings(options),
     )
     return setup, orders

@@ -20,10 +20,9 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, choice_of, shots_of
-from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.example_arguments import add_examples, given_examples
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
-from engine.commands.shared.setting_arguments import add_given, given_settings
+from engine.commands.shared.setting_arguments import add_given, add_settings, given_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import followed
@@ -76,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     run_store = arguments.add_argument_group("a run")
     run_store.add_argument("--dataset", type=Path, metavar="FILE", help="where its dataset is now")
     add_store(run_store, "runs")
-    add_computer(arguments.add_argument_group("computer"))
+    add_settings(arguments.add_argument_group("computer"), "threads")
     return arguments
 
 
@@ -168,10 +167,8 @@ def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
         model_path=model,
         rubric=rubric,
         criteria=rubric.names,
-        examples_path=options.examples,
-        shots=shots_of(options),
-        example_choice=choice_of(options),
         ways=(Way(options.way),) if options.way else USUAL_WAYS,
+        **given_examples(options),
         **given_settings(options),
     )
 

@@ -1,6 +1,6 @@
-"""The options of usual settings, made of their rows, and what was given for them.
+"""The options of settings: the usual ones, made of their rows, with what was given for them; and the device.
 
-Knows: kinds of settings. Does not know: which settings there are, what they do.
+Knows: kinds of settings, --device. Does not know: which other settings there are, what they do.
 """
 
 import argparse
@@ -29,6 +29,18 @@ def given_settings(options: argparse.Namespace) -> dict[str, Any]:
     """What was given for the settings of a RunSetup that have a usual option, by name."""
     given = ((row, getattr(options, row.name, None)) for row in rows_of(RunSetup) if row.help)
     return {row.name: row.kind(value) for row, value in given if value is not None}
+
+
+def add_device(group: argparse._ActionsContainer, usual: str = "") -> None:
+    """--device and --gpu-layers. `usual`: what computes where nothing is said, if not the best known."""
+    usual = usual or "the faster, where `models devices` has tried this model, else the processor"
+    group.add_argument(
+        "--device",
+        metavar="NAME",
+        help="what computes: cpu, or a GPU by its name or a part of it, as `models devices` lists them"
+        f" ({usual})",
+    )
+    add_settings(group, "gpu_layers")
 
 
 def _add(group: argparse._ActionsContainer, row: SettingRow, words: str, usual: Any) -> None:
