@@ -14,9 +14,8 @@ from engine.core.errors import SetupError
 from engine.core.item_sample import ItemSample, dataset_in_words
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun, checked_name, checked_note
+from engine.core.setting_row import LARGEST
 from engine.core.settings import CPU, USUAL_SHOTS, ChosenSettings, ExampleChoice, rows_of, settings_of
-
-_LARGEST = 2**31 - 1  # a remembered number above it is damaged
 
 
 @dataclass(frozen=True)
@@ -190,7 +189,7 @@ def _text(value: object, check: Callable[[str], str]) -> str | None:
 
 
 def _positive(value: object) -> int | None:
-    return value if type(value) is int and 1 <= value <= _LARGEST else None
+    return value if type(value) is int and 1 <= value <= LARGEST else None
 
 
 def _yes(value: object, usual: bool) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from engine.core.errors import SetupError
 from engine.core.remedies import Setting
 
-_LARGEST = 2**31 - 1  # what a field of the window can hold; a remembered number above it is damaged
+LARGEST = 2**31 - 1  # what a field of the window can hold; a remembered number above it is damaged
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class SettingRow:
     `when`: the property of a setup that tells whether it counts; empty where it always does. `unsaid`: what
     the identity of a run leaves out, so that runs from before there was a choice are the same runs; ... for
     nothing.
-    `label`, `title`, `tip`: of its field in the window; where no label is given, what it is called.
+    `label`, `title`, `tip`: of its field in the window: what stands beside it (what it is called, where none
+    is given), what a screen reader says (the label), what more there is to know.
     `choices`: in words. `offered`, `step`: what a field of numbers offers; `instead`: what it shows for None;
     `special`: what its least number means, in words.
     `help`, `metavar`: of its option; without help it has none, or one made by hand.
@@ -47,7 +48,7 @@ class SettingRow:
     title: str = ""
     tip: str = ""
     choices: Mapping[StrEnum, str] = field(default_factory=dict)
-    offered: tuple[float, float] = (0, _LARGEST)
+    offered: tuple[float, float] = (0, LARGEST)
     step: float = 1
     instead: float | None = None
     special: str = ""
@@ -113,6 +114,6 @@ class SettingRow:
             self.check(known)
             if self.kind not in (int, float):
                 return known
-            if abs(known) <= _LARGEST:
+            if abs(known) <= LARGEST:
                 return self.kind(known)
         return usual

@@ -53,7 +53,7 @@ USUAL_WAYS = (Way.LETTERS,)
 class ChosenSettings:
     """What a person chooses of a judge's settings: as it was asked for, so nothing is refused yet.
 
-    What each means says its row in SETTINGS. `second_order_below`: read BA only of items that AB leaves open:
+    The rows of SETTINGS say what each means. `second_order_below`: read BA only of items that AB leaves open:
     where the margin of AB (0 to 1: its likeliest label's probability minus the second's) is below this on any
     criterion; None to read it of all. `temperature`: 0 is greedy. `seed`: any integer.
     """
@@ -143,11 +143,8 @@ class JudgeSettings(ChosenSettings):
         return max(thought, self.max_explanation_tokens if self.explains else 0)
 
     def as_json(self) -> dict[str, Any]:
-        """The settings that count, as plain values, for the store and for a run's identity.
-
-        Without explanations none of theirs counts, and without a temperature no seed. A cache in f16 is not
-        named, nor that there is no limit of sentences, nor that all items are read in all orders, nor letters
-        as the only way of asking: runs from before there was a choice are the same runs.
+        """The settings that count and that their rows do not leave unsaid, as plain values, for the store and
+        for a run's identity.
         """
         values = ((row, getattr(self, row.name)) for row in rows_of(JudgeSettings))
         return {row.name: value for row, value in values if row.counts(self) and value != row.unsaid}
@@ -324,8 +321,7 @@ SETTINGS = (
         help="for what is drawn: items, and explanations with a temperature above 0 (%(default)s)",
     ),
     SettingRow(
-        "shorten", bool, Setting.SHORTEN,
-        label="Shorten responses that do not fit", title="Shorten responses that do not fit",
+        "shorten", bool, Setting.SHORTEN, label="Shorten responses that do not fit",
         tip="Leaves out the middle of long responses instead of leaving the item unscored; it is recorded.",
         help="leave out the middle of responses that do not fit",
     ),

@@ -60,7 +60,7 @@ def _field(row: SettingRow, changed: Told) -> QWidget:
     else:
         field = _number(row)
         field.valueChanged.connect(changed)
-    name(field, row.title, row.tip)
+    name(field, row.title or row.field_label, row.tip)
     return field
 
 

@@ -54,7 +54,7 @@ def test_every_setting_of_a_judge_has_a_row_with_words_of_its_own() -> None:
 
 
 def test_every_choice_of_a_setting_has_words() -> None:
-    assert all(set(row.choices) == set(row.kind) for row in SETTINGS if row.choices)
+    assert all(set(row.choices) == set(type(choice)) for row in SETTINGS for choice in row.choices)
 
 
 def test_a_run_from_before_there_was_a_limit_of_sentences_has_none() -> None:

@@ -74,9 +74,12 @@ def test_thoughts_are_counted_only_where_the_model_is_to_think(qtbot: QtBot, pag
     panel = panel_of(page)
     panel.fold.set_open(True)
     thoughts, longest = panel.of_thoughts.by_name.values()
+    seed = page.settings.advanced.usual.by_name["seed"]
     assert not thoughts.isVisible()
+    assert not seed.isEnabled()  # labels alone are never drawn
     panel.boxes[Way.THINKING].click()
     assert thoughts.isVisible()
+    assert seed.isEnabled()
     thoughts.setValue(3)
     longest.setValue(64)
     assert page.setup().thoughts == 3
