@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from engine.core.errors import SetupError
+from engine.core.formatting import capitalised
 from engine.core.remedies import Setting
 
 LARGEST = 2**31 - 1  # what a field of the window can hold; a remembered number above it is damaged
@@ -73,7 +74,7 @@ class SettingRow:
     @property
     def field_label(self) -> str:
         """What stands beside its field in the window."""
-        return self.label or f"{self.words[0].upper()}{self.words[1:]}"
+        return self.label or capitalised(self.words)
 
     @property
     def option(self) -> str:

@@ -3,17 +3,15 @@
 Knows: the fields and places of the window that a remedy may name. Does not know: errors, what pages do.
 """
 
+from engine.core.formatting import capitalised
 from engine.core.remedies import Setting, Step, Wording
 from engine.core.settings import SETTINGS
 
 FIELDS = {
+    **{setting: capitalised(setting.value) for setting in Setting},
     **{row.called: row.field_label for row in SETTINGS if isinstance(row.called, Setting)},
-    Setting.COLUMNS: "Columns",
     Setting.DEVICE: "Compute on",
-    Setting.EXAMPLES: "Labelled examples",
-    Setting.LABELS: "Label values",
     Setting.PARTIAL: "Only items that all have",
-    Setting.SAMPLE: "Items at random",
 }
 """The fields by the names that stand on their pages, which take them from here."""
 

@@ -23,14 +23,9 @@ def _quoted(value: str) -> str:
 
 OPTIONS = Wording(
     settings={
+        **{setting: f"--{setting.name.lower()}" for setting in Setting},
         **{row.called: row.option for row in SETTINGS if isinstance(row.called, Setting)},
         Setting.CHOICE: "--choose",
-        Setting.COLUMNS: "--columns",
-        Setting.DEVICE: "--device",
-        Setting.EXAMPLES: "--examples",
-        Setting.LABELS: "--labels",
-        Setting.PARTIAL: "--partial",
-        Setting.SAMPLE: "--sample",
     },
     steps={
         Step.ALLOW_SMALL_SOURCE: (
