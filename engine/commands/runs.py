@@ -9,7 +9,6 @@ from pathlib import Path
 from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, tell
 from engine.commands.shared.example_arguments import add_examples
-from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_keeping import add_keeping
 from engine.commands.shared.run_listing import add_all, add_listing, list_runs, no_store
@@ -20,6 +19,7 @@ from engine.commands.shared.run_outputs import (
     health_lines,
     warn_of_gaps,
 )
+from engine.commands.shared.setting_arguments import add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
 from engine.core.formatting import value_in_words, words
 from engine.core.judgments import JudgmentKey
@@ -108,7 +108,7 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
         "--model", metavar="MODEL", help="where the run's model lies now, if it was moved, or its name"
     )
     add_columns(arguments, "dataset")
-    add_computer(arguments.add_argument_group("computer"))
+    add_settings(arguments.add_argument_group("computer"), "threads")
 
 
 def run(options: argparse.Namespace) -> int:

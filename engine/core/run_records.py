@@ -16,7 +16,7 @@ from engine.core.formatting import amount, counted, listed, short_name, value_in
 from engine.core.item_sample import ItemSample, dataset_in_words
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric, rubric_of_names
-from engine.core.settings import ways_in_words
+from engine.core.settings import SETTINGS, ways_in_words
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
@@ -45,10 +45,8 @@ DEVICE_WORDS = {
 }
 """What is known of the device of a run, for people."""
 FACT_WORDS = {
+    **{row.name: row.fact for row in SETTINGS},
     **DEVICE_WORDS,
-    "ways": "ways of asking",
-    "max_thought_tokens": "longest thought, tokens",
-    "thought_temperature": "temperature of thoughts",
 }
 """What is known of a run, for people, where the name of a fact says too little."""
 CONTINUED = "continued_with"

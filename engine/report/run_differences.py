@@ -18,8 +18,6 @@ _WORDS = {
     "llama_cpp": "llama.cpp",
     "chat_template": "chat format",
     "chat_template_hash": "chat template",
-    "kv_type": "KV cache",
-    "items_at_once": "items at once",
     REWRITTEN: "explanations written again",
     **FACT_WORDS,
 }

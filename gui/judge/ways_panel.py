@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QVBoxLayout, QWidget
 
 from engine.core.formatting import short_name, visible
 from engine.core.items import Way
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
 from gui.judge.model_jobs import knows_thoughts
+from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
-from gui.kit.fields import SpinBox
 from gui.kit.fold import Fold
 from gui.kit.labels import hint, label, name
 from gui.kit.remedies import FIELDS
@@ -37,7 +37,7 @@ _ASKS = {
         " reason."
     ),
 }
-_MOST_THOUGHTS, _LONGEST_THOUGHT, _THOUGHT_STEP = 64, 2**17, 128
+_OF_THOUGHTS = ("thoughts", "max_thought_tokens")
 
 
 class WaysPanel(QWidget):
@@ -67,8 +67,7 @@ class WaysPanel(QWidget):
         self.blockSignals(True)
         for way, box in self.boxes.items():
             box.setChecked(way in setup.ways)
-        self.thoughts.setValue(setup.thoughts)
-        self.longest.setValue(setup.max_thought_tokens)
+        self.of_thoughts.show_setup(setup)
         self.blockSignals(False)
         self._say()
 
@@ -77,8 +76,7 @@ class WaysPanel(QWidget):
         return replace(
             setup,
             ways=tuple(way for way, box in self.boxes.items() if box.isChecked()),
-            thoughts=self.thoughts.value(),
-            max_thought_tokens=self.longest.value(),
+            **self.of_thoughts.values(),
         )
 
     def set_model(self, path: Path) -> None:
@@ -95,12 +93,7 @@ class WaysPanel(QWidget):
             name(box, f"Ask in the way “{way}”", _ASKS[way])
             box.toggled.connect(self._tell)
             self.boxes[way] = box
-        self.thoughts = _number("Thoughts for each criterion and order", _MOST_THOUGHTS)
-        self.longest = _number("The most tokens of a thought", _LONGEST_THOUGHT)
-        self.longest.setSuffix(" tokens")
-        self.longest.setSingleStep(_THOUGHT_STEP)
-        for field in (self.thoughts, self.longest):
-            field.valueChanged.connect(self._tell)
+        self.of_thoughts = SettingFields(_OF_THOUGHTS, self._tell)
 
     def _inside(self) -> QWidget:
         inside = QWidget()
@@ -110,13 +103,12 @@ class WaysPanel(QWidget):
         for way, box in self.boxes.items():
             layout.addWidget(box)
             layout.addWidget(_indented(hint(_ASKS[way])))
-        self._of_thoughts = QWidget()
-        form = QFormLayout(self._of_thoughts)
+        self._thoughts = QWidget()
+        form = QFormLayout(self._thoughts)
         form.setContentsMargins(22, 4, 0, 0)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        form.addRow("Thoughts", self.thoughts)
-        form.addRow("Longest thought", self.longest)
-        layout.addWidget(self._of_thoughts)
+        self.of_thoughts.add_to(form, *_OF_THOUGHTS)
+        layout.addWidget(self._thoughts)
         layout.addWidget(hint("What the ways say of an item is averaged; Review shows each by itself."))
         return inside
 
@@ -136,7 +128,7 @@ class WaysPanel(QWidget):
         chosen = [way for way, box in self.boxes.items() if box.isChecked()]
         thinks = Way.THINKING in chosen
         self.fold.set_title(f"{FIELDS[Setting.WAYS]}: {', '.join(chosen) or 'none'}")
-        self._of_thoughts.setVisible(thinks)
+        self._thoughts.setVisible(thinks)
         problem = "" if chosen else "Choose at least one way of asking."
         if thinks and self._thinks is False and self._model is not None:
             problem = (
@@ -145,14 +137,6 @@ class WaysPanel(QWidget):
             )
         self._problem.setText(visible(problem))
         self._problem.setVisible(bool(problem))
-
-
-def _number(accessible: str, most: int) -> QSpinBox:
-    field = SpinBox()
-    field.setRange(1, most)
-    field.setGroupSeparatorShown(True)
-    name(field, accessible)
-    return field
 
 
 def _indented(widget: QWidget) -> QWidget:

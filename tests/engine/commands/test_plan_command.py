@@ -43,7 +43,7 @@ def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> 
     assert "Nothing is left to judge." in same.stdout
     assert facts(more.stdout)["judged already"] == "0 of 4"
     assert "as fast as run 1" in more.stdout
-    assert facts(run_here("runs", "show", 1, "--store", store).stdout)["kv type"] == "q8_0"
+    assert facts(run_here("runs", "show", 1, "--store", store).stdout)["KV cache"] == "q8_0"
 
 
 def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:

@@ -275,7 +275,7 @@ def test_the_nearest_examples_are_chosen_and_remembered(
 ) -> None:
     page.settings.fold.set_open(True)
     page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
-    field = page.settings.advanced._choice
+    field = page.settings.advanced.usual.by_name["example_choice"]
     assert (field.currentText(), field.isEnabled()) == ("the same for all items", False)
     page.settings.show_setup(
         replace(usual_setup(), mode=Mode.LABELS, examples_path=demo_gold, shots=1, threads=1)
