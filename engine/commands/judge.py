@@ -209,8 +209,8 @@ def run(options: argparse.Namespace) -> int:
             part = _part_in_words(made)
             if over is not None:
                 kept = {"store": options.store, "fresh": options.fresh}
-                return show_cluster_forecast(made.plan, part, over, cancel, **kept)
-            return show_forecast(made.plan, part, options.store, options.fresh, cancel)
+                return show_cluster_forecast(made, part, over, cancel, **kept)
+            return show_forecast(made, part, options.store, options.fresh, cancel)
     read = {"dataset": options.dataset, "model": model, "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
