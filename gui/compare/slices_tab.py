@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.core.formatting import visible
 from engine.core.review_filters import Filters
-from gui.compare.ranked_table import RankedTableModel
 from gui.compare.slice_jobs import ComparedSlices, compare_slices
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import heading, hint
@@ -58,7 +57,7 @@ class SlicesTab(QWidget):
         self._measuring.failed.connect(workspace.problem)
         self.title = OneLine(role="heading")
         self.what = hint("")
-        self.accuracy, self.wins = RankedTableModel(self), TableModel(self)
+        self.accuracy, self.wins = TableModel(self), TableModel(self)
         self.view = measure_view(self.accuracy, "Accuracy of each system by slice")
         self.wins_view = measure_view(self.wins, "How often A and B win, by slice")
         for signal in (self.view.clicked, self.view.activated):
