@@ -16,7 +16,7 @@ from engine.core.formatting import amount, counted, listed, short_name, value_in
 from engine.core.item_sample import ItemSample, dataset_in_words
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric, rubric_of_names
-from engine.core.settings import SETTINGS, ways_in_words
+from engine.core.settings import ways_in_words
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
@@ -36,19 +36,6 @@ COMPUTED_ON, DRIVER, GPU_LAYERS = "computed_on", "driver", "gpu_layers"
 """In the manifest of a run: the device that computed and its driver, missing for the processor alone; how
 many layers of the model were on it.
 """
-DEVICE_WORDS = {
-    DEVICE: "GPU of the run",
-    COMPUTED_ON: "computed on",
-    DRIVER: "driver of the GPU",
-    GPU_LAYERS: "GPU layers",
-    DEVICE_LEFT: "GPU left for the processor",
-}
-"""What is known of the device of a run, for people."""
-FACT_WORDS = {
-    **{row.name: row.fact for row in SETTINGS},
-    **DEVICE_WORDS,
-}
-"""What is known of a run, for people, where the name of a fact says too little."""
 CONTINUED = "continued_with"
 """In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"

@@ -1,7 +1,7 @@
 """What a run will take, before it starts: tokens, items that do not fit, what is judged already, time.
 
-Knows: how a plan's prompts are counted, what the store holds of earlier runs. Does not know: how its words
-are shown.
+Knows: how a plan's prompts are counted, what the store holds of earlier runs. Does not know: how all of it is
+worded (`plan_facts`), but for time and store, which may change alone.
 """
 
 import time
@@ -16,6 +16,7 @@ import numpy as np
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
+from engine.core.formatting import duration
 from engine.core.items import Item, Way
 from engine.core.judgments import JudgedItem
 from engine.core.log_probs import FloatArray
@@ -113,6 +114,37 @@ class Forecast:
     seconds_of_file: bool = False
     second: SecondShare | None = None
     tokens_by_way: Mapping[Way, int] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """True where the store holds this very run, whole."""
+        return self.judged == self.items
+
+    @property
+    def unfinished(self) -> bool:
+        """True where the store holds some of this very run."""
+        return 0 < self.judged < self.items
+
+    @property
+    def stored(self) -> str:
+        """How much of this very run the store holds, where it holds some of it, as a clause."""
+        if not self.complete:
+            far = f"{self.judged:,} of {self.items:,} items are judged"
+            return f"{far} in run {self.run_id}, which goes on from there"
+        items = "the item is" if self.items == 1 else f"all {self.items:,} items are"
+        return f"{items} judged in run {self.run_id}"
+
+    @property
+    def time_in_words(self) -> str:
+        """How long what is left will take, as a clause."""
+        if self.complete:
+            return "nothing is left to judge"
+        if len(self.too_long) == self.items:
+            return "no item fits: there is nothing to judge"
+        if self.seconds is None:
+            return "not known before a run with this model and these settings"
+        left = " for the rest" if self.unfinished else ""
+        return f"about {duration(self.seconds)}{left}, at the pace of {self.pace}"
 
     @property
     def pace(self) -> str:

@@ -94,6 +94,19 @@ class Matched:
         )
 
     @property
+    def left_out(self) -> list[str]:
+        """Sentences on how it was joined with the items, and on ids that one side alone has."""
+        name, gold = self.system.name, self.dataset.name
+        said = [self.joined] if self.joined else []
+        if self.missing:
+            items = counted(len(self.missing), "item", "items")
+            said.append(f"{name} lacks {items} of {gold}, not scored: {listed(self.missing)}")
+        if self.extra:
+            items = counted(len(self.extra), "item", "items")
+            said.append(f"{name} has {items} that {gold} lacks, not scored: {listed(self.extra)}")
+        return said
+
+    @property
     def caveats(self) -> list[str]:
         """Sentences that keep the measures from being taken for more than they are."""
         results = self.system.results

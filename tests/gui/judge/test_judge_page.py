@@ -231,7 +231,7 @@ def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: J
     assert "was stopped" in text_of(ready.run_panel)
     wait_for_plan(qtbot, ready)
     assert ready.run_button.text() == "Resume"
-    assert "items are judged in run 1; Resume goes on" in text_of(ready.plan_panel)
+    assert "items are judged in run 1, which goes on from there" in text_of(ready.plan_panel)
     assert ready.over_button.isVisible()
 
 
