@@ -31,7 +31,6 @@ Asking = tuple[Way, str]
 Place = tuple[str, Order, Way, str]
 """A criterion, an order, and what is asked."""
 
-_BY_LETTER = (Way.LETTERS, Way.PERMUTED)
 _ANSWER_HERE, _THOUGHT_HERE = "the answer is read here", "the model thinks here, then it answers"
 
 
@@ -136,13 +135,13 @@ def masses_of(readings: Mapping[str, Sequence[Reading]]) -> dict[Place, float]:
 def _then(asked: "Asked") -> str:
     if asked.question.thinks:
         return _THOUGHT_HERE
-    return VERDICT_HERE if asked.way in _BY_LETTER else _ANSWER_HERE
+    return VERDICT_HERE if asked.question.chooses else _ANSWER_HERE
 
 
 def _held_by(asked: "Asked") -> str:
     if asked.question.thinks:
         return ""
-    return "The four letters hold" if asked.way in _BY_LETTER else "The answers hold"
+    return "The four letters hold" if asked.question.chooses else "The answers hold"
 
 
 def _question(subject: Subject, cancel: "CancelToken") -> "ItemQuestion":

@@ -26,10 +26,12 @@ class Letters:
     """One letter, whose meanings stand before the item."""
 
     way = Way.LETTERS
+    title = "The letter"
+    help = "A letter for each criterion, one for each label. The least work."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking: one, the reply's first letter."""
-        return (Question("", "", wording.verdict, tuple(LETTERS.values())),)
+        return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES),)
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: as they were read."""
@@ -45,6 +47,11 @@ class Permuted:
     """
 
     way = Way.PERMUTED
+    title = "Letters with other meanings"
+    help = (
+        "The letters with their meanings changed round, so that a lean to a letter falls out. Four questions"
+        " for each criterion, which say the meanings again."
+    )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking: four."""
@@ -55,6 +62,7 @@ class Permuted:
                 text=put_in(wording.permuted, letters=wording.letters(shift)),
                 lead=wording.verdict,
                 answers=letters,
+                says=shift,
             )
             for shift in _SHIFTS
         )

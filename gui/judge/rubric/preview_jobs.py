@@ -3,15 +3,16 @@
 Knows: prompts without a model, and in a model's own chat format. Does not know: windows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, Order, Preference, Way
-from engine.core.rubric import Rubric
+from engine.core.rubric import USUAL_WORDING, PromptWording, Rubric
+from engine.core.ways.all_ways import WAYS
+from engine.core.ways.question import Question
 from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
 from gui.reading.prompt_text import shown_prompt
 from gui.work.garbage import many_records
@@ -32,35 +33,39 @@ SAMPLE_ITEM = Item(
 """What is asked about where no dataset is open."""
 
 
-class PromptKind(StrEnum):
-    """What is asked of a criterion; the value: for people."""
-
-    LETTERS = "The letter"
-    EXPLANATION = "The explanation"
-    PERMUTED = "Letters with other meanings"
-    ABSOLUTE = "Yes or no, of response A"
-    GRADED = "A grade, of response A"
-
-
-_WAYS = {
-    PromptKind.LETTERS: Way.LETTERS,
-    PromptKind.PERMUTED: Way.PERMUTED,
-    PromptKind.ABSOLUTE: Way.ABSOLUTE,
-    PromptKind.GRADED: Way.GRADED,
-}
-_THEN = {PromptKind.LETTERS: VERDICT_HERE, PromptKind.EXPLANATION: "the explanation begins here"}
+_THEN = {Way.LETTERS: VERDICT_HERE, None: "the explanation begins here"}
 _ANSWER_HERE = "the answer is read here"
 _SECOND = 1  # of the permuted meanings: the first are those of the letters
 
 
+def _question(way: Way, wording: PromptWording) -> Question:
+    """The question of a way that is shown."""
+    return WAYS[way].questions(wording)[_SECOND if way is Way.PERMUTED else 0]
+
+
+def _kinds() -> Mapping[Way | None, str]:
+    found: dict[Way | None, str] = {Way.LETTERS: "", None: "The explanation"}
+    for way, asking in WAYS.items():
+        question = _question(way, USUAL_WORDING)
+        if not question.thinks:  # what stands before its answer is the model's own
+            found[way] = f"{asking.title}, of response A" if question.name == "A" else asking.title
+    return found
+
+
+KINDS = _kinds()
+"""What of a criterion can be looked at, for people: a way of asking, or None for the explanation."""
+
+
 @dataclass(frozen=True)
 class PreviewWish:
-    """The one criterion of `rubric`, asked of an item. `model`: whose chat format, None for none."""
+    """The one criterion of `rubric`, asked of an item. `kind`: one of KINDS. `model`: whose chat format, None
+    for none.
+    """
 
     rubric: Rubric
     item: Item
     order: Order
-    kind: PromptKind
+    kind: Way | None
     model: Path | None = None
 
 
@@ -101,15 +106,13 @@ def preview(wish: PreviewWish, at_once: bool) -> Job[PreviewedPrompt]:
 
 def _asked(wish: PreviewWish) -> "tuple[PromptTree, Conversation, list[Conversation]]":
     """The tree, what is asked up to where the answer is read, and the same with each of its answers."""
-    from engine.core.ways.all_ways import WAYS
     from engine.prompt.judge_prompt import build_prompt, explanation_reply
 
     tree, wording = build_prompt(wish.item, wish.order, wish.rubric), wish.rubric.wording
-    if wish.kind is PromptKind.EXPLANATION:
+    if wish.kind is None:
         reply = explanation_reply(Preference.A, wording)
         return tree, tree.question(0, reply), []
-    questions = WAYS[_WAYS[wish.kind]].questions(wording)
-    question = questions[_SECOND if wish.kind is PromptKind.PERMUTED else 0]
+    question = _question(wish.kind, wording)
     answered = [tree.question(0, f"{question.lead} {answer}", question.text) for answer in question.answers]
     return tree, tree.question(0, question.lead, question.text), answered
 
@@ -144,7 +147,7 @@ def _titled(title: str, parts: "Sequence[Part]") -> "list[tuple[str, str]]":
     return [(f"– {title} –\n", Source.TEMPLATE), *texts, *([("\n\n", Source.TEMPLATE)] if texts else [])]
 
 
-def _shown(pieces: "Sequence[tuple[str, str]]", kind: PromptKind) -> ShownPrompt:
+def _shown(pieces: "Sequence[tuple[str, str]]", kind: Way | None) -> ShownPrompt:
     return replace(shown_prompt(_preview(pieces), {}), then=_THEN.get(kind, _ANSWER_HERE))
 
 
