@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollAre
 
 from engine.core.formatting import visible
 
+# Names of files have up to 255 letters: one that cannot be broken would widen the window.
 _UNBROKEN = re.compile(r"[^\s/\\-]{41,}")  # a line is broken after the others
 _IN_PIECES = re.compile(r".{1,20}")
 _LONGEST_LINE = 160  # mean letters of the font, which are wider than those of most texts
@@ -57,6 +58,7 @@ class Prose(QLabel):
 
 def breakable(text: str) -> str:
     """A text whose longest words, such as names of files, may be broken over lines where it is wrapped."""
+    # A space of no width: the line may break there, and nothing is seen of it.
     return _UNBROKEN.sub(lambda word: "\u200b".join(_IN_PIECES.findall(word[0])), text)
 
 
@@ -93,6 +95,7 @@ def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another role, and let the style sheet see it."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
+        # Qt reads properties for the style sheet only when it polishes a widget.
         widget.style().unpolish(widget)
         widget.style().polish(widget)
 
