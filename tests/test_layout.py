@@ -209,7 +209,9 @@ def allowed_packages(path: PurePosixPath) -> tuple[str, ...]:
 def wrong_imports(path: PurePosixPath) -> list[str]:
     """The imports of the program's own modules that a file may not use."""
     own = [
-        used.name for used in imports(path) if below(used.name, "engine", "gui", "main", "models", "tests")
+        used.name
+        for used in imports(path)
+        if below(used.name, "engine", "gui", "main", "models", "tests", "bench")
     ]
     return [name for name in own if not below(name, *allowed_packages(path))]
 

@@ -4,7 +4,6 @@ Knows: its arguments and what it prints.
 """
 
 import argparse
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -45,17 +44,13 @@ from engine.gguf.weight_formats import WeightFormat
 from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import checked_encoder, checked_model
-from engine.loading.devices import devices_report
 from engine.loading.templates import chat_template
-from engine.loading.trial import trial_report
-from engine.prompt.rendering import rendering_report
-from engine.system.child_process import end_with_parent
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
 from engine.system.places import Found, found_at
 
-_CUT, _CONVERT, _SPEED, _DEVICES, _RENDER = "cut", "convert", "speed", "devices", "render"
+_CUT, _CONVERT, _SPEED, _DEVICES = "cut", "convert", "speed", "devices"
 _COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
 _TEXTS = ("model", "quantisation", "fits", "from", "file")
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
@@ -99,8 +94,6 @@ def parser() -> argparse.ArgumentParser:
         "--out", type=Path, metavar="FILE", help="cut, convert: the file to write (among our own models)"
     )
     _add_options(arguments)
-    arguments.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
-    arguments.add_argument("--as-encoder", action="store_true", help=argparse.SUPPRESS)
     # Else files could not stand behind an option: models speed --again FILE.
     arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
     return arguments
@@ -127,17 +120,8 @@ def _add_options(arguments: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List, check, measure, convert or cut; the exit code."""
-    if options.in_this_process:
-        end_with_parent()
     action, *files = options.words or [""]
     _refuse_stray_options(options, action)
-    if options.in_this_process and options.words == [_RENDER]:
-        print(rendering_report(sys.stdin.read()))
-        return DONE
-    return _act(action, files, options)
-
-
-def _act(action: str, files: list[str], options: argparse.Namespace) -> int:
     match action:
         case "cut":
             return _cut(files, options.layers, options.out)
@@ -150,7 +134,7 @@ def _act(action: str, files: list[str], options: argparse.Namespace) -> int:
         case "devices":
             return _devices(files, options)
         case "check":
-            return _check_one(files, options)
+            return _check_one(files)
         case _:
             return _list(_folders(options.words) or usual_folders())
 
@@ -164,20 +148,13 @@ def _refuse_stray_options(options: argparse.Namespace, action: str) -> None:
             raise SetupError(f"{option} belongs to {belongs}.", "Leave it out, or see models --help.")
 
 
-def _check_one(files: list[str], options: argparse.Namespace) -> int:
+def _check_one(files: list[str]) -> int:
     if len(files) != 1:
         raise SetupError("models check takes one file.", "Write: models check FILE.gguf")
-    if options.in_this_process:
-        code, report = trial_report(Path(files[0]), options.as_encoder)
-        print(report)
-        return code
     return _check(model_file(files[0]))
 
 
 def _devices(files: list[str], options: argparse.Namespace) -> int:
-    if options.in_this_process:
-        print(devices_report())
-        return DONE
     if len(files) > 1:
         raise SetupError("models devices takes one file at most.", "Write: models devices FILE.gguf")
     return try_devices(files[0], options.device, options.threads) if files else list_devices()

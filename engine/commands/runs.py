@@ -22,6 +22,7 @@ from engine.commands.shared.run_outputs import (
 )
 from engine.core.errors import ColumnsError, SetupError, StoreError
 from engine.core.formatting import value_in_words, words
+from engine.core.judgments import JudgmentKey
 from engine.core.run_records import FACT_WORDS, StoredRun, refuse_submitted, what_is_joined
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import judge_of_run, load_calibration
@@ -182,13 +183,17 @@ def _facts_of_model(results: RunResults) -> dict[str, str]:
 
 
 def _print_unscored(results: RunResults) -> None:
-    reasons = [(item.item_id, name, why) for item in results.judged for name, why in item.unscored.items()]
-    for item_id, criterion, reason in reasons[:50]:
-        override = results.overrides.get((criterion, item_id))
+    reasons = [
+        (JudgmentKey(item.item_id, criterion), why)
+        for item in results.judged
+        for criterion, why in item.unscored.items()
+    ]
+    for key, reason in reasons[:50]:
+        override = results.overrides.get(key)
         instead = (
             f"; {override.author} gave {override.preference}" if override and override.preference else ""
         )
-        print(f"unscored: item {printable(item_id)}, {criterion}: {reason}{printable(instead)}")
+        print(f"unscored: item {printable(key.item_id)}, {key.criterion}: {reason}{printable(instead)}")
     if len(reasons) > 50:
         print(f"and {len(reasons) - 50} more.")
 

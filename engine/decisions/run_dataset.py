@@ -11,6 +11,7 @@ from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.items import HumanLabel
+from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import StoredRun
@@ -106,11 +107,11 @@ def cells_beside(dataset: Dataset, ids: Container[str]) -> dict[str, Mapping[str
     }
 
 
-def human_labels(results: RunResults, dataset: Dataset) -> dict[tuple[str, str], HumanLabel]:
-    """By criterion and item id, of the items that the run judged as they are in the dataset."""
+def human_labels(results: RunResults, dataset: Dataset) -> dict[JudgmentKey, HumanLabel]:
+    """Of the items that the run judged as they are in the dataset."""
     hashes = {item.item_id: item.content_hash for item in results.judged}
     return {
-        (criterion, item.id): gold.label
+        JudgmentKey(item.id, criterion): gold.label
         for item in dataset.same_items(hashes)
         for criterion, gold in item.gold.items()
         if gold.label is not None

@@ -98,15 +98,13 @@ def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
 
 
 def _with_people(results: RunResults, judgment: AnyJudgment, human: Gold | None) -> dict[str, Any]:
-    place = (judgment.criterion, judgment.item_id)
-    override = results.overrides.get(place)
+    key = judgment.key
+    override = results.overrides.get(key)
     return {
         **_judgment_json(judgment),
         "override": override and _override_json(override),
         "people": {
-            author: labels[place].value
-            for author, labels in results.reviews.labels.items()
-            if place in labels
+            author: labels[key].value for author, labels in results.reviews.labels.items() if key in labels
         },
         "human": human and human.said_json(),
     }

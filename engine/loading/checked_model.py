@@ -19,10 +19,10 @@ from engine.gguf.judge_file import ModelFile
 from engine.loading.model_memory import file_state, model_memory
 from engine.loading.trial import GOOD, NO_ROOM, REFUSED
 from engine.system.child_process import CRASHES, run_child
-from engine.system.paths import self_command
+from engine.system.paths import CHILD, self_command
 
-TRIAL_COMMAND = ("models", "--in-this-process", "check")
-ENCODER_TRIAL_COMMAND = ("models", "--in-this-process", "--as-encoder", "check")
+TRIAL_COMMAND = (CHILD, "try", "judge")
+ENCODER_TRIAL_COMMAND = (CHILD, "try", "encoder")
 _CHUNK = 1 << 22
 
 

@@ -33,9 +33,9 @@ from engine.loading.model_speed import remember_speed
 from engine.loading.opening import machine_on, machine_settings, most_threads, thread_choice
 from engine.system.apart import Apart, Here
 from engine.system.child_process import run_child
-from engine.system.paths import self_command
+from engine.system.paths import CHILD, self_command
 
-LIST_COMMAND = ("models", "--in-this-process", "devices")
+LIST_COMMAND = (CHILD, "devices")
 _LIST_SECONDS = 60.0  # a driver that wakes a graphics card takes some
 _VERSION = 1  # of the trial
 
@@ -65,9 +65,10 @@ def found_devices(cancel: CancelToken) -> list[Device]:
     raise _no_list(f"broke down (exit code {code})")
 
 
-def devices_report() -> str:
-    """All devices, looked for in this process, which a driver may end: one line of JSON for the parent."""
-    return json.dumps([each.as_json() for each in devices()])
+def in_child() -> int:
+    """Look for all devices in this process, which a driver may end, and print them for the parent."""
+    print(json.dumps([each.as_json() for each in devices()]))
+    return 0
 
 
 def _no_list(how: str) -> SetupError:

@@ -19,9 +19,9 @@ from engine.loading.model_memory import model_memory
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.frame import FRAME_VERSION, RENDER_SECONDS, Frame, UnusableTemplateError, plain_frame
 from engine.system.child_process import CRASHES, run_child
-from engine.system.paths import self_command
+from engine.system.paths import CHILD, self_command
 
-RENDER_COMMAND = ("models", "--in-this-process", "render")
+RENDER_COMMAND = (CHILD, "render")
 _START_SECONDS = 50.0  # more, for a process to start on a slow and busy computer
 _MOST_BYTES = 512 << 20
 _TIMED_OUT = 1  # how faulthandler ends a process

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, Item, Prediction, Tie
-from engine.core.judgments import Judgment, Override
+from engine.core.judgments import Judgment, JudgmentKey, Override
 from engine.core.people import count_overrides
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
@@ -223,8 +223,8 @@ def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> list[Pair]
     for item in shared:
         gold = item.gold.get(criterion)
         if gold is not None and gold.label is not None:
-            place = (criterion, item.id)
+            key = JudgmentKey(item.id, criterion)
             prediction = system.rows[item.id].predictions[criterion]
-            judgment, override = system.judgments.get(place), system.overrides.get(place)
+            judgment, override = system.judgments.get(key), system.overrides.get(key)
             pairs.append(Pair(item, gold, prediction, judgment, override))
     return pairs

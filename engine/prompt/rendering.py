@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import string
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -44,6 +45,12 @@ _TALK = (USER, "assistant", USER, "assistant")
 _TALKS = (_TALK, (*_TALK, USER), (SYSTEM, *_TALK), (SYSTEM, *_TALK, USER))
 
 _Render = Callable[..., str]
+
+
+def in_child() -> int:
+    """Render what the parent writes to the standard input, and print its answer; the exit code."""
+    print(rendering_report(sys.stdin.read()))
+    return 0
 
 
 def rendering_report(request: str) -> str:

@@ -13,7 +13,7 @@ from engine.core.cell_safety import unsafe_explanation
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import quoted
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride, Override
+from engine.core.judgments import JudgmentKey, NewOverride, Override
 from engine.store.row_gate import Gate
 
 _COLUMNS = "id, item_id, criterion, preference, explanation, author, created, undone"
@@ -52,7 +52,7 @@ def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Overr
 
 
 def undo_newest(
-    db: sqlite3.Connection, run_id: int, item_id: str, criterion: str, author: str | None = None
+    db: sqlite3.Connection, run_id: int, key: JudgmentKey, author: str | None = None
 ) -> Override | None:
     """Mark the newest that is not undone, in the caller's transaction; None where there is none.
 
@@ -61,7 +61,7 @@ def undo_newest(
     row = db.execute(
         f"SELECT {_COLUMNS} FROM override WHERE run_id = ? AND item_id = ? AND criterion = ?"
         " AND (? IS NULL OR author = ?) AND undone IS NULL ORDER BY id DESC LIMIT 1",
-        (run_id, item_id, criterion, author, author),
+        (run_id, *key, author, author),
     ).fetchone()
     if row is None:
         return None

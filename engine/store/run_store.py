@@ -22,6 +22,7 @@ from engine.core.judgments import (
     Explanation,
     ItemNote,
     JudgedItem,
+    JudgmentKey,
     NewOverride,
     NewReview,
     Override,
@@ -169,16 +170,14 @@ class RunStore:
         with self._transaction():
             return add_override(self._db, run_id, new)
 
-    def undo_override(
-        self, run_id: int, item_id: str, criterion: str, author: str | None = None
-    ) -> Override | None:
+    def undo_override(self, run_id: int, key: JudgmentKey, author: str | None = None) -> Override | None:
         """Undo the override that is in force and return it, undone; None where there is none.
 
         With `author` the last one of this person, whether in force or not. It stays in the history; the one
         before it, where there is one, is in force again.
         """
         with self._transaction():
-            return undo_newest(self._db, run_id, item_id, criterion, author)
+            return undo_newest(self._db, run_id, key, author)
 
     def overrides(self, run_id: int) -> list[Override]:
         """All overrides of a run, those that are undone too, the oldest first."""

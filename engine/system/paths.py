@@ -16,6 +16,8 @@ FROM_SOURCE = "python main.py"
 """What a person types to start this program where it is no bundle."""
 APART = "--apart"
 """The only argument of this program where another process of it has something done by it; for no person."""
+CHILD = "--child"
+"""The first argument where another process of this program has something tried by it; for no person."""
 _APP = "Tiebreak"
 _OWN_HOME = "TIEBREAK_HOME"
 # What a bundle sets for itself when it starts; other programs would load our libraries by it.

@@ -21,6 +21,7 @@ from engine.core.errors import EngineError
 from engine.core.events import Drafted, GroupUnderWay, ItemJudged, LabelsRead, RunEnded
 from engine.core.formatting import duration, visible
 from engine.core.health import Health, HealthVerdict
+from engine.core.judgments import JudgmentKey
 from gui.judge.devices.device_jobs import Computing
 from gui.judge.group_panel import GroupPanel
 from gui.judge.latest_table import LatestTableModel
@@ -43,7 +44,7 @@ class RunPanel(QWidget):
 
     results_wanted = Signal()
     review_wanted = Signal()
-    item_wanted = Signal(str, str)  # item id, criterion
+    item_wanted = Signal(object)  # a JudgmentKey
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -308,7 +309,7 @@ class RunPanel(QWidget):
         if self.table.is_preview(index.row()):
             return  # the store does not hold it yet
         criterion = self.table.criterion(index.column())
-        self.item_wanted.emit(self.table.item_id(index.row()), criterion)
+        self.item_wanted.emit(JudgmentKey(self.table.item_id(index.row()), criterion))
 
 
 def clock(seconds: float) -> str:

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
+from engine.core.judgments import JudgmentKey
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
 from gui.kit.menu_entry import Entry
@@ -291,10 +292,10 @@ class ResultsPage(Page):
         dialog.chosen.connect(self.measurer.measure_with_model)
         dialog.open()
 
-    @Slot(str, str)
-    def _open_item(self, item_id: str, criterion: str) -> None:
+    @Slot(object)
+    def _open_item(self, key: JudgmentKey) -> None:
         self.workspace.page_wanted.emit(PageName.REVIEW)
-        self.workspace.review_wanted.emit(item_id, criterion)
+        self.workspace.review_wanted.emit(key)
 
     @Slot(object)
     def _tell(self, error: EngineError) -> None:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import visible
+from engine.core.judgments import JudgmentKey
 from engine.core.value_tables import Row, Table
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, hint, label, name, panel
@@ -42,7 +43,7 @@ class ScoresPanel(QWidget):
 
     measure_wanted = Signal(object)  # a ModelMeasure
     explanations_wanted = Signal()
-    item_wanted = Signal(str, str)  # item id, criterion
+    item_wanted = Signal(object)  # a JudgmentKey
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -191,7 +192,7 @@ class ScoresPanel(QWidget):
 
     def _open_item(self, index: QModelIndex) -> None:
         item, criterion, *_ = self._unscored[index.row()]
-        self.item_wanted.emit(item, criterion)
+        self.item_wanted.emit(JudgmentKey(str(item), str(criterion)))
 
 
 _TOPICS = {

@@ -17,6 +17,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
 from engine.core.items import Item
+from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import what_is_joined
 from engine.system.paths import data_folder, demo_dataset, log_folder, text_of_path
@@ -220,8 +221,8 @@ class Interior(QObject):
     def _enter(self, name: PageName) -> None:
         self._page(name).take_focus()
 
-    @Slot(str, str)
-    def _show_review(self, _item_id: str, _criterion: str) -> None:
+    @Slot(object)
+    def _show_review(self, _key: JudgmentKey) -> None:
         self.frame.show_page(PageName.REVIEW)
 
     @Slot(object, object, object)
@@ -310,7 +311,7 @@ class Interior(QObject):
             PromptWish(
                 Subject(item, setup, None if stored.submitted else stored),
                 criterion,
-                may_see=lambda name: blind.shows(item.id, name),
+                may_see=lambda name: blind.shows(JudgmentKey(item.id, name)),
                 chosen_on=_AS_SET if stored.submitted else "",
                 masses=masses_of(judged.readings if judged is not None else {}),
             )

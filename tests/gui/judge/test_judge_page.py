@@ -23,6 +23,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, RunEnded
 from engine.core.health import Health, Sign, Symptom
+from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy, Setting
 from engine.core.run_setup import RunSetup
 from engine.core.settings import ExampleChoice, Mode
@@ -209,7 +210,7 @@ def test_a_judgment_is_shown_in_review_on_enter(qtbot: QtBot, ready: JudgePage) 
     view.setCurrentIndex(view.model().index(1, 2))
     with qtbot.waitSignal(ready.workspace.review_wanted, timeout=A_WHILE) as wanted:
         QTest.keyClick(view, Qt.Key.Key_Return)
-    assert wanted.args == ["1", "naturalness"]
+    assert wanted.args == [JudgmentKey("1", "naturalness")]
 
 
 def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -> None:

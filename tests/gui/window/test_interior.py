@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.errors import EngineBug, SetupError
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunProgress
@@ -290,7 +291,7 @@ def test_a_store_that_can_only_be_read_is_shown_and_said(
             space.open_run(space.runs[0].id)
         assert space.run is not None
         item = space.run.results.judged[0].item_id
-        space.override(item, "safety", Preference.BOTH_BAD, None)
+        space.override(JudgmentKey(item, "safety"), Preference.BOTH_BAD, None)
         qtbot.waitUntil(lambda: "what you decided is not stored" in interior.notices.text, timeout=A_WHILE)
         assert not space.run.results.overrides
 
