@@ -1,6 +1,6 @@
-"""A context of llama.cpp, made for a model and as large as it is wanted.
+"""A context of llama.cpp, made for a model.
 
-Knows: llama_cpp's parameters of contexts, and why it refuses them. Does not know: what is read in it.
+Knows: llama_cpp's parameters of contexts, why it refuses them. Does not know: what is read in it.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
 """An encoder at work: texts to one vector for each token, as BERTScore compares them.
 
-Knows: llama_cpp's context, how RoBERTa and BERT begin and end a text. Does not know: pairs, scores, stores.
+Knows: llama_cpp's context, how a text begins for RoBERTa or BERT, how it ends. Does not know: pairs, scores,
+stores.
 """
 
 import threading

@@ -5,13 +5,13 @@ has a trunk sequence and one sequence for each branch; a prefix already held is 
 cache is unified, so a copy takes no room.
 
 llama.cpp computes nothing of a single token alone: its attention would then share the cache out between the
-threads, and the last digits depend on how many there are. A token that would be alone has company, which a
+threads: the last digits would depend on how many there are. A token that would be alone has company, which a
 sequence of its own holds for that moment.
 
-What takes long is done in steps, one for each batch: `reading_trunk`, `scoring` and `writing` are generators,
-so that whoever works with them can say in between how far they are.
+What takes long is done in steps, one for each batch: `reading_trunk`, `scoring`, `writing` are generators, so
+that whoever works with them can say in between how far they are.
 
-Knows: llama_cpp's context, batches and memory. Does not know: what the tokens say, items, stores.
+Knows: llama_cpp's context, batches, memory. Does not know: what the tokens say, items, stores.
 """
 
 import threading
