@@ -1,8 +1,7 @@
-"""Marks that foreign text must not hold: found however they are written, and broken up by a space.
+"""Marks that foreign text must not hold: found however they are written, broken up by a space.
 
-A text is looked at as a model may read it: in any letter case, without accents and characters that nobody
-sees, wide and other forms of letters as the usual ones, and U+2581, which SentencePiece reads as a space, as
-one.
+A text is looked at as a model may read it: in any letter case, without accents, without characters that
+nobody sees, wide letters as the usual ones, U+2581 as the space for which SentencePiece takes it.
 
 Knows: texts, titles, the fences around foreign text. Does not know: what is asked, chat templates, tokens.
 """

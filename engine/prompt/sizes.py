@@ -1,6 +1,6 @@
-"""Items as the prompts of a run, and what those take: room in the context, tokens to read and to write.
+"""Items as the prompts of a run, with the room and the tokens that they take.
 
-Whoever judges and whoever plans ask the same PromptSizer, so that a plan counts what a run will do.
+Whoever plans asks the same PromptSizer as whoever judges, so that a plan counts what a run will do.
 
 Knows: rubrics, settings, examples, tokenized prompts. Does not know: sessions, stores, how a run goes on.
 """
