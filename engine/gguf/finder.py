@@ -1,6 +1,6 @@
 """The model files on this computer, in the folders where programs keep them.
 
-Knows: the folders of this program and of others, and which files in them are no models.
+Knows: the folders of this program, those of others, which files in them are no models.
 Does not know: what a header says, how files are named, llama.cpp.
 """
 
