@@ -1,6 +1,6 @@
 """A calibration with what it was made for, as a file and in the run store.
 
-Knows: the JSON form, and which runs a calibration fits. Does not know: how one is fitted.
+Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
 """
 
 import json
