@@ -1,8 +1,8 @@
 """BERTScore: how much of each of two texts stands in the other, by the vectors of their tokens.
 
 Each token is compared by cosine with all tokens of the other text, of which the best match counts; the mean
-over the candidate's tokens is precision, over the reference's recall. Special tokens can be a match, but weigh
-nothing. This is what the package bert-score 0.3.13 computes without idf weights and without rescaling.
+over the candidate's tokens is precision, over the reference's recall. Special tokens can be a match, but
+weigh nothing. This is what the package bert-score 0.3.13 computes without idf weights and without rescaling.
 
 The scores of pairs are remembered, not the vectors of texts: those of 12,000 would be gigabytes.
 

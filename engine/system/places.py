@@ -1,5 +1,5 @@
-"""What lies at a path: the one gate for names that no file can have, links that lead nowhere, files that cannot
-be read.
+"""What lies at a path: the one gate for names that no file can have, links that lead nowhere, files that
+cannot be read.
 
 A person, a store or a file of settings may name anything as a path. Whoever asks the system about one asks
 here, so that what the system answers becomes words, and never a fault of the program.
