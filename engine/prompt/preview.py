@@ -62,6 +62,11 @@ class Preview:
         return len(self.tokens) - self.stem - self.trunk
 
 
+def text_alone(pieces: Sequence[Piece]) -> Preview:
+    """A prompt of which nobody asks for the tokens."""
+    return Preview("".join(text for text, _ in pieces), tuple(_spans(pieces, 0)), (), 0, 0, exact=True)
+
+
 class Previewer:
     """Makes previews in one chat format; `stem`: the ids with which all prompts of the run begin."""
 

@@ -69,7 +69,6 @@ class JudgePage(Page):
         workspace.runs_changed.connect(self._show_first_steps)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
-        self.run_panel.listen_to(control)
         control.ended.connect(self._follow_end)
         self._show_dataset()
 
@@ -162,7 +161,7 @@ class JudgePage(Page):
         self.plan_panel = PlanPanel()
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
         self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
-        self.run_panel = RunPanel()
+        self.run_panel = RunPanel(self.control)
         for follow in (self.picker.refit, self.run_panel.restyle):
             self.restyled.connect(follow)
         self.run_panel.results_wanted.connect(lambda: self._show_run(PageName.RESULTS))
@@ -325,7 +324,7 @@ class JudgePage(Page):
 
     @Slot()
     def _follow(self) -> None:
-        self.run_panel.follow(self.control.progress, self.control.note)
+        self.run_panel.follow(self.control.progress)
         self._show_buttons()
 
     @Slot(object)

@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollAre
 
 from engine.core.formatting import visible
 
-# Names of files have up to 255 letters: one that cannot be broken would widen the window.
-_UNBROKEN = re.compile(r"[^\s/\\-]{41,}")  # a line is broken after the others
+# Qt breaks a line after a space, a slash or a hyphen. A name of 255 letters may have none of these, and would
+# widen the window: where it has more than 40, it may be broken after each 20.
+_UNBROKEN = re.compile(r"[^\s/\\-]{41,}")
 _IN_PIECES = re.compile(r".{1,20}")
 _LONGEST_LINE = 160  # mean letters of the font, which are wider than those of most texts
 

@@ -1,6 +1,6 @@
-"""The text that a model is shown, in colours of whose it is; its tokens, and where the verdict is read.
+"""The text that a model is shown, in colours of whose it is, below a legend of them.
 
-Knows: a prompt made ready to be shown. Does not know: models, how prompts and tokens are made.
+Knows: a prompt made ready to be shown, its tokens. Does not know: models, how prompts and tokens are made.
 """
 
 from bisect import bisect_left, bisect_right
@@ -22,8 +22,9 @@ from PySide6.QtGui import (
     QTextLine,
     QTextOption,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolTip, QVBoxLayout, QWidget
 
+from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
 from gui.kit.theme import Colours, colours
@@ -280,6 +281,85 @@ class PromptPane(QPlainTextEdit):
             if where.bottom() > self.viewport().height():  # nor any room: the bar alone
                 return
         painter.drawText(where, int(Qt.AlignmentFlag.AlignVCenter), text)
+
+
+class InkLegend(QWidget):
+    """As many words as the prompt has kinds of text."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._samples = FlowLayout(self, gap=8)
+
+    def show_prompt(self, prompt: ShownPrompt | None) -> None:
+        """Show the legend of a prompt; nothing for None."""
+        used = {span.ink for span in prompt.spans} if prompt else set()
+        samples = self.findChildren(InkSample)
+        if {sample.ink for sample in samples} == used:
+            return
+        for sample in samples:
+            self._samples.removeWidget(sample)
+            sample.setParent(None)
+            sample.deleteLater()
+        for ink in Ink:
+            if ink in used:
+                self._samples.addWidget(InkSample(ink))
+
+
+class InkSample(QWidget):
+    """A word of the legend, written as the text is that it stands for."""
+
+    def __init__(self, ink: Ink, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.ink = ink
+        self._label = QLabel(INK_WORDS[ink])
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._label)
+        self._restyle()
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._label.text()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_label"):
+            self._restyle()
+
+    def _restyle(self) -> None:
+        style = ink_format(self.ink, colours(self.palette()))
+        ground = style.background().color().name(QColor.NameFormat.HexArgb)
+        marked = style.background().style() is not Qt.BrushStyle.NoBrush
+        self._label.setStyleSheet(
+            f"color: {style.foreground().color().name()};"
+            f" background: {ground if marked else 'transparent'};"
+            f" font-weight: {600 if self.ink is Ink.CONTROL else 400}; padding: 1px 6px; border-radius: 3px;"
+        )
+
+
+class PromptView(QWidget):
+    """A prompt below the legend of its colours."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.legend, self.pane = InkLegend(), PromptPane()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.legend)
+        layout.addWidget(self.pane, 1)
+
+    @property
+    def prompt(self) -> ShownPrompt | None:
+        """What is shown."""
+        return self.pane.prompt
+
+    def show_prompt(self, prompt: ShownPrompt | None) -> None:
+        """Show a prompt, scrolled to where the last one was, the first to its beginning."""
+        self.pane.show_prompt(prompt, keep_place=self.prompt is not None)
+        self.legend.show_prompt(prompt)
 
 
 def ink_format(ink: Ink, used: Colours) -> QTextCharFormat:

@@ -22,6 +22,8 @@ from engine.core.errors import EngineError
 from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
 from engine.core.items import Order, Way
+from gui.judge import prompt_jobs
+from gui.judge.prompt_jobs import Asking, Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import OneLine, one_line, plain_label
@@ -29,11 +31,8 @@ from gui.kit.labels import heading, hint, label, name, narrow
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
-from gui.reading.ink_legend import InkLegend
-from gui.reading.prompt_pane import PromptPane, ShownPrompt
-from gui.window import prompt_jobs
-from gui.window.prompt_jobs import Asking, Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
-from gui.work.lanes import Lane, LatestTask
+from gui.reading.prompt_pane import PromptView, ShownPrompt
+from gui.work.lanes import WAITING, Lane, LatestTask
 from gui.work.page import two_parts
 from gui.work.workspace import Workspace
 
@@ -116,10 +115,10 @@ class PromptDialog(QDialog):
         self.notice = Notice()
         self.notes = plain_label()
         self.notes.hide()
-        self.pane = PromptPane()
+        self.view = PromptView()
+        self.pane = self.view.pane
         self.counts = hint("")
         self.token = OneLine()
-        self.legend = InkLegend()
         self.ask = QPushButton("Ask the model")
         name(self.ask, "Ask the model", _ALONE)
         self.busy = BusyLine()
@@ -138,8 +137,7 @@ class PromptDialog(QDialog):
         text, side = QVBoxLayout(left), QVBoxLayout(right)
         for column in (text, side):
             column.setContentsMargins(0, 0, 0, 0)
-        text.addWidget(self.legend)
-        text.addWidget(self.pane, 1)
+        text.addWidget(self.view, 1)
         text.addWidget(self.token)
         text.addWidget(self.counts)
         title, why = heading("What it would write next"), hint(_ALONE)
@@ -246,9 +244,7 @@ class PromptDialog(QDialog):
     @Slot()
     def _show(self) -> None:
         prompt = self._prompts.get(self.place)
-        before = self.pane.prompt
-        self.pane.show_prompt(prompt, keep_place=before is not None)
-        self.legend.show_prompt(prompt)
+        self.view.show_prompt(prompt)
         counts = "Reading the model's vocabulary …"
         if prompt is not None:
             total = prompt.stem + prompt.trunk + prompt.branch
@@ -269,7 +265,7 @@ class PromptDialog(QDialog):
     def _forget(self) -> None:
         """Let go of what is large, at once."""
         self._prompts.clear()
-        self.pane.show_prompt(None)
+        self.view.show_prompt(None)
 
     def _choose_criterion(self, place: int) -> None:
         if place < self.criterion.count():
@@ -293,7 +289,7 @@ class PromptDialog(QDialog):
     def _ask(self) -> None:
         self.notice.hide()
         waits = self._workspace.threads.busy(Lane.MODEL)
-        self.busy.begin(f"{'Waiting for other work with a model to end' if waits else 'Starting'} …")
+        self.busy.begin(f"{WAITING if waits else 'Starting'} …")
         self._asking.start(prompt_jobs.ask(self._wanted.subject))
 
     @Slot(bool)

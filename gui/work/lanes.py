@@ -22,6 +22,8 @@ from engine.system.fault_log import fault_words, log_fault
 from engine.system.places import said_of_system
 from gui.work.garbage import Collector
 
+WAITING = "Waiting for other work with a model to end"
+"""What is said of a job where the lane of the model is busy."""
 _PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
 
 Result = TypeVar("Result")
@@ -107,6 +109,7 @@ class Task(QObject):
         super().__init__()
         self.lane = lane
         self.must_end = must_end
+        self.begun = False  # the job has told something: it waits for no other any more
         self.done = False
         self.work = _Work(job, lane, apart)
         self._abandoned = False
@@ -130,6 +133,7 @@ class Task(QObject):
 
     def tell(self, kind: str, value: object) -> None:
         """Emit what the lane told of the work."""
+        self.begun = True
         if kind == "event":
             if not self._abandoned:
                 self.progress.emit(value)
@@ -289,6 +293,14 @@ class LatestTask(QObject):
         """Ask the newest job to stop; its `cancelled` is heard."""
         if self._task is not None:
             self._task.cancel()
+
+    @Slot()
+    def stop(self) -> None:
+        """Ask the newest job to stop; one that still waits for others does not begin, and is dropped."""
+        if self._task is not None and self._task.begun:
+            self._task.cancel()
+        else:
+            self.drop()
 
     def drop(self) -> None:
         """Abandon the newest job; nothing more is heard of it."""

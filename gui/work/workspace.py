@@ -28,7 +28,7 @@ from gui.work.dataset_reader import DatasetReader
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.page_name import PageName
 from gui.work.places import OpenRun, UnderWay, about_run, not_stored
-from gui.work.rubrics.at_hand import RubricAtHand
+from gui.work.rubric_at_hand import RubricAtHand
 from gui.work.state import AUTHOR, State
 
 LONGEST_NAME = 255  # letters of a person's name

@@ -15,7 +15,7 @@ from engine.system.places import Found, seen_at
 from gui.work.lanes import Job, JobControl
 
 SUFFIX = ".toml"
-_MOST_FILES = 200
+_MOST_FILES = 200  # all are read whenever the list is seen
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.usual_setup import usual_setup
 from gui.results.gold_picker import GoldPicker
 from gui.review.notices import MissingDataset
-from gui.window.submission_opener import SubmissionOpener
+from gui.window.openers import SubmissionOpener
 from gui.work.state import State
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS

@@ -29,9 +29,8 @@ from engine.loading.model_speed import remember_speed
 from engine.loading.opening import machine_on
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge.devices.device_choice import DeviceChoice
+from gui.judge.devices.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice, outcome
 from gui.judge.devices.device_jobs import blamed
-from gui.judge.devices.device_words import NONE_FOUND, NOT_TRIED, outcome
 from gui.judge.judge_page import JudgePage
 from gui.judge.model_table import SPEED, about
 from gui.judge.run_control import RunControl
@@ -370,7 +369,7 @@ def test_what_was_judged_before_is_so_where_the_processor_begins_once_more(works
         control._hear(event)
     assert control.progress is not None
     assert (control.progress.judged_before, control.progress.judged) == (5, 9)
-    assert control.progress.computing.failed
+    assert control.computing.failed
 
 
 def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:

@@ -17,10 +17,9 @@ from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.reading.ink_legend import InkSample
-from gui.reading.prompt_pane import Ink
+from gui.judge.prompt_jobs import PlacedPrompt, PromptHead, Subject, ask, show_prompts
+from gui.reading.prompt_pane import Ink, InkSample
 from gui.window.prompt_dialog import PromptDialog, PromptWish
-from gui.window.prompt_jobs import PlacedPrompt, PromptHead, Subject, ask, show_prompts
 from gui.work.lanes import JobControl, Lane
 from gui.work.workspace import Workspace
 from tests.gui.jobs import done

@@ -12,9 +12,9 @@ from engine.core.run_setup import RunSetup
 from engine.data.dataset import Dataset, load_dataset
 from engine.judge.item_prompt import PromptFacts, question_of_setup, shown_prompts
 from engine.system.paths import demo_model
+from gui.judge.prompt_jobs import KINDS
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import EditedRubric
-from gui.judge.rubric.preview_jobs import KINDS
 from gui.judge.rubric.preview_panel import PreviewPanel
 from gui.reading.prompt_pane import Ink
 from gui.work.lanes import EngineThreads

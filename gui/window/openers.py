@@ -1,6 +1,6 @@
-"""Opens submissions: asks for the file, finds the dataset that it answers or asks for it, shows it in Review.
+"""Opens files that a person chooses or drops: submissions with the datasets that they answer, datasets.
 
-Knows: what is asked in which order. Does not know: how a dataset is found, what Review shows.
+Knows: what is asked in which order, which page shows what was opened. Does not know: how a file is read.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,9 +13,13 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError
 from engine.core.formatting import counted, short_name, visible
+from engine.system.paths import demo_dataset
+from gui.compare.compare_page import ComparePage
+from gui.dataset.dataset_page import DatasetPage
 from gui.kit.file_dialogs import ALL_FILES, DATASETS
 from gui.window import submission_jobs
-from gui.window.submission_jobs import Answered, Places, Told, Unanswered
+from gui.window.frame import MainWindow
+from gui.window.submission_jobs import Answered, Places, Told, Unanswered, tell_apart
 from gui.work.dataset_reader import columns_wish
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page_name import PageName
@@ -255,3 +259,42 @@ class SubmissionOpener(QObject):
         box.setDefaultButton(choose)
         self.question = box
         box.open()
+
+
+class DatasetOpener(QObject):
+    """Opens a dataset so that it is seen: Judge names it itself, every other page gives way to Dataset."""
+
+    def __init__(self, frame: MainWindow, dataset: DatasetPage, compare: ComparePage) -> None:
+        super().__init__(frame)
+        self._frame = frame
+        self._dataset = dataset
+        self._compare = compare
+
+    def ask(self) -> None:
+        """Ask for a file, and open it."""
+        self._dataset.ask_file(self.open_file)
+
+    def open(self, path: Path) -> None:
+        """Open a dataset."""
+        self._dataset.workspace.open_dataset(path)
+        if self._frame.page is not PageName.JUDGE:
+            self._frame.show_page(PageName.DATASET)
+
+    def open_demo(self) -> None:
+        """Open the demo dataset."""
+        self.open(demo_dataset())
+
+    def open_file(self, path: Path) -> None:
+        """Open a file that was chosen as a dataset; on Compare a submission is one more system."""
+        if self._frame.page is not PageName.COMPARE:
+            self.open(path)
+            return
+        telling = self._dataset.workspace.threads.start(Lane.FILES, tell_apart([path]))
+        telling.finished.connect(self._take_told)
+
+    @Slot(object)
+    def _take_told(self, told: Told) -> None:
+        if told.submission is not None:
+            self._compare.choosing.add_files([told.submission])
+        elif told.dataset is not None:
+            self.open(told.dataset)

@@ -14,8 +14,8 @@ from engine.core.items import Way
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
 from engine.core.ways.all_ways import WAYS
+from gui.judge.model_jobs import knows_thoughts
 from gui.judge.usual_setup import usual_setup
-from gui.judge.ways.way_jobs import knows_thoughts
 from gui.kit.fields import SpinBox
 from gui.kit.fold import Fold
 from gui.kit.labels import hint, label, name

@@ -12,7 +12,7 @@ from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.usual_setup import usual_setup
-from gui.judge.ways.ways_panel import WaysPanel
+from gui.judge.ways_panel import WaysPanel
 from gui.runs.queued import Queued
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
