@@ -28,6 +28,7 @@ from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.formatting import listed
 from engine.core.items import Item, Order, Way
+from engine.core.prompt_text import Preview
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import StoredRun, refuse_submitted
 from engine.core.run_setup import RunSetup
@@ -44,7 +45,6 @@ from engine.judge.item_prompt import (
     shown_prompts,
 )
 from engine.prompt.next_tokens import next_table
-from engine.prompt.preview import Preview
 from engine.store.run_store import RunStore
 
 _OF_A_RUN = ("mode", "rubric", "context", "kv_type", "shorten")

@@ -221,17 +221,16 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
             orders=tuple(map(str, made_for["orders"])),
             examples=str(made_for["examples"]),
             ways=tuple(map(str, made_for.get("ways", USUAL_WAYS))),
-            asked={str(name): _asked(values) for name, values in made_for.get("asked", {}).items()},
+            asked={
+                str(name): AskedQuestion(str(of["question"]), str(of["sha256"]))
+                for name, of in made_for.get("asked", {}).items()
+            },
         ),
         dataset=str(value["dataset"]["name"]),
         dataset_hash=str(value["dataset"]["sha256"]),
         criteria={str(name): _criterion(values) for name, values in value["criteria"].items()},
         measured=dict(value["measured"]),
     )
-
-
-def _asked(value: Mapping[str, Any]) -> AskedQuestion:
-    return AskedQuestion(str(value["question"]), str(value["sha256"]))
 
 
 def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:

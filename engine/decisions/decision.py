@@ -19,7 +19,7 @@ from engine.core.judgments import (
     Unscored,
 )
 from engine.core.log_probs import FloatArray, log_softmax
-from engine.core.ways.together import together
+from engine.core.ways.all_ways import together
 
 _SWAPPED_COLUMNS = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
 NOT_FINITE = "the model gave no finite probabilities"

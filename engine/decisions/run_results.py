@@ -87,6 +87,11 @@ class RunResults:
         return chain.from_iterable(self.judgments.values())
 
     @property
+    def content_hashes(self) -> dict[str, str]:
+        """The hash of the content of each item that was judged, by item id."""
+        return {item.item_id: item.content_hash for item in self.judged}
+
+    @property
     def one_labels(self) -> dict[str, OneLabel]:
         """Where the calibration gives one label to everything that the model scored, by criterion."""
         return one_labels(self.judgments, self.calibration)

@@ -10,7 +10,7 @@ from engine.core.errors import DeviceFailed, ProcessEnded
 from engine.core.events import DeviceLeft, Reports, RunEnded, RunEvent, RunStarted
 from engine.core.run_records import DEVICE_LEFT
 from engine.judge.plan import RunPlan
-from engine.loading.model_in_use import in_use
+from engine.loading.checked_model import in_use
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 

@@ -2,17 +2,19 @@
 
 A damaged file can end the process that loads it, which no Python can catch; so a child goes first.
 
-Knows: the trial, and what is remembered of it. Does not know: runs, datasets.
+Knows: the trial, what is remembered of it, whether a file is still the one that was tried.
+Does not know: runs, datasets.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
-from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.errors import EngineBug, ModelFileError, NoRoomError, ProcessEnded
 from engine.core.remedies import Remedy
 from engine.gguf.encoder_file import EncoderFile
 from engine.gguf.judge_file import ModelFile
@@ -68,6 +70,26 @@ def checked_model(described: ModelFile, cancel: CancelToken) -> CheckedModel:
 def checked_encoder(described: EncoderFile, cancel: CancelToken) -> CheckedModel:
     """The same for the file of an encoder."""
     return _checked((described.path,), described.name, ENCODER_TRIAL_COMMAND, cancel)
+
+
+@contextmanager
+def in_use(checked: CheckedModel) -> Iterator[None]:
+    """While work with a model is done apart: ModelFileError where the process ended and the file has changed.
+
+    llama.cpp reads the weights from the file while it works; where the file is cut short, the system ends
+    whoever reads on.
+    """
+    try:
+        yield
+    except ProcessEnded as ended:
+        try:
+            checked.check_unchanged()
+        except ModelFileError as found:
+            raise ModelFileError(
+                f"{found.problem} {ended.problem}",
+                Remedy("What was done until then is kept. ", *found.remedy.parts),
+            ) from ended
+        raise
 
 
 def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: CancelToken) -> CheckedModel:

@@ -26,8 +26,7 @@ from engine.llama.library import library_version, processor_features
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
-from engine.loading.checked_model import CheckedModel, checked_model
-from engine.loading.model_in_use import in_use
+from engine.loading.checked_model import CheckedModel, checked_model, in_use
 from engine.loading.model_memory import model_memory
 from engine.loading.model_speed import remember_speed
 from engine.loading.opening import machine_on, machine_settings, most_threads, thread_choice

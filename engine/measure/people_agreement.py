@@ -104,8 +104,7 @@ def people_agreement(results: RunResults, gold: Dataset | None = None) -> People
     people = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
     others = [_Side(MODEL, _model_labels(results), is_person=False)]
     if gold is not None:
-        hashes = {item.item_id: item.content_hash for item in results.judged}
-        people += _annotators(gold.same_items(hashes), {side.name for side in people})
+        people += _annotators(gold.same_items(results.content_hashes), {side.name for side in people})
         others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
     return _agreement(people, others, (*results.judgments, None))
 

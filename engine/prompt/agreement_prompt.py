@@ -12,10 +12,11 @@ Knows: the wording. Does not know: tokens, chat templates, models.
 from dataclasses import dataclass
 
 from engine.core.items import Gold, HumanLabel, Item, Order, Prediction, Preference, Tie
+from engine.core.prompt_text import Source
 from engine.core.rubric import USUAL_WORDING, Criterion
 from engine.prompt.fences import Fences
 from engine.prompt.judge_prompt import item_parts
-from engine.prompt.parts import Conversation, Part, Source, own
+from engine.prompt.parts import Conversation, Part, own
 
 AGREEMENT_VERSION = "1"
 

@@ -8,11 +8,12 @@ Knows: frames, special tokens. Does not know: Jinja, what is asked, datasets, ho
 
 from collections.abc import Iterator, Sequence
 
+from engine.core.prompt_text import Source
 from engine.llama.token_places import Pieces
 from engine.llama.vocabulary import SpecialToken, Vocabulary
 from engine.prompt.frame import REPLY, SYSTEM, THOUGHT, USER, Frame
 from engine.prompt.guard import Guard, Piece, split_at
-from engine.prompt.parts import Conversation, Part, Source, foreign, own
+from engine.prompt.parts import Conversation, Part, foreign, own
 
 _C_SPACE = " \t\n\v\f\r"
 

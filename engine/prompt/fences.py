@@ -14,8 +14,9 @@ from functools import cached_property
 from itertools import pairwise
 
 from engine.core.errors import SetupError
+from engine.core.prompt_text import Source
 from engine.core.rubric import USUAL_WORDING, put_in
-from engine.prompt.parts import Part, Source, foreign, own
+from engine.prompt.parts import Part, foreign, own
 
 _UNSEEN = ("Cc", "Cf", "Mn", "Me")  # categories: control, format, accents
 _SPACE_OF_PIECES = "▁"

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
+from engine.core.prompt_text import Source
 from engine.llama.token_places import Pieces, token_places
 from engine.llama.vocabulary import SpecialToken, Vocabulary
 from engine.prompt.fences import Mark, Marks, UnbreakableTextError
 from engine.prompt.frame import Frame
-from engine.prompt.parts import Source
 from engine.prompt.turns import turn_marks
 
 Piece = tuple[str, Source]

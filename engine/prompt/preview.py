@@ -6,60 +6,15 @@ Knows: prompts, their tokens, what tokens write. Does not know: sessions, settin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from engine.core.prompt_text import PlacedToken, Preview, Source, Span
 from engine.core.ways.question import Question
 from engine.llama.token_places import token_places
 from engine.llama.token_tree import PromptTokens, common_prefix
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.guard import Piece
 from engine.prompt.judge_prompt import PromptTree
-from engine.prompt.parts import Source
-
-
-@dataclass(frozen=True)
-class Span:
-    """A stretch of the text, in characters, and whose it is."""
-
-    start: int
-    end: int
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedToken:
-    """A token, what it writes, and the stretch of the text that it is for, in characters.
-
-    Two tokens have the same character where a tokenizer cuts it in two. `sources`: whose text it holds; more
-    than one where it reaches from own into foreign text.
-    """
-
-    id: int
-    piece: str
-    start: int
-    end: int
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True)
-class Preview:
-    """The prompt of one criterion in one order; the answer is read after its last token.
-
-    `stem`, `trunk`, `branch`: how many of the tokens belong to each. `exact`: the tokens write just this
-    text; false where the tokenizer changes it before it reads it.
-    """
-
-    text: str
-    spans: tuple[Span, ...]
-    tokens: tuple[PlacedToken, ...]
-    stem: int
-    trunk: int
-    exact: bool
-
-    @property
-    def branch(self) -> int:
-        """Tokens of the criterion's own question."""
-        return len(self.tokens) - self.stem - self.trunk
 
 
 def text_alone(pieces: Sequence[Piece]) -> Preview:

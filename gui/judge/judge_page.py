@@ -28,7 +28,7 @@ from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
 from gui.judge.usual_setup import usual_setup
 from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
-from gui.reading.first_steps import FirstSteps
+from gui.reading.help_dialog import FirstSteps
 from gui.work.file_jobs import Loading
 from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName

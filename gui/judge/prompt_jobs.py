@@ -16,13 +16,14 @@ from engine.core.events import followed
 from engine.core.formatting import HIDDEN
 from engine.core.items import Item, Order, Preference, Way
 from engine.core.judgments import RawAnswer, Reading
+from engine.core.prompt_text import PlacedToken, Preview, Source, Span
 from engine.core.rubric import USUAL_WORDING, PromptWording, Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
 from engine.core.ways.all_ways import WAYS
 from engine.core.ways.question import Question
-from gui.reading.prompt_pane import VERDICT_HERE, Ink, InkedSpan, ShownPrompt, TokenMark
+from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
 from gui.work.apart_jobs import worker
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from engine.prompt.chat_template import ChatTemplate
     from engine.prompt.guard import Piece
     from engine.prompt.parts import Conversation, Part
-    from engine.prompt.preview import Preview
 
 LIKELIEST = 10
 Asking = tuple[Way, str]
@@ -165,7 +165,7 @@ def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
 
     def work(control: JobControl) -> dict[Place, PromptAnswer]:
         from engine.judge.item_prompt import read_next_tokens
-        from engine.loading.model_in_use import in_use
+        from engine.loading.checked_model import in_use
         from engine.prompt.next_tokens import next_table
 
         with worker(read_next_tokens, control) as reader:
@@ -249,7 +249,7 @@ def preview(wish: PreviewWish, at_once: bool) -> Job[PreviewedPrompt]:
                 control.report(_without_model(wish, ""))
             try:
                 checked = checked_model(read_model_file(wish.model), control.cancel)
-                with open_template(checked, control.cancel) as template:
+                with open_template(checked.path, control.cancel) as (_, template):
                     return _in_format(wish, template)
             except SetupError as error:
                 return _without_model(wish, error.problem)
@@ -280,8 +280,6 @@ def _in_format(wish: PreviewWish, template: "ChatTemplate") -> PreviewedPrompt:
 
 
 def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
-    from engine.prompt.parts import Source
-
     asked, _answered = _asked(wish)
     pieces = [
         *_titled("system message", asked.system),
@@ -294,8 +292,6 @@ def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
 
 def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
     """A message below a line that stands in the place of a chat format."""
-    from engine.prompt.parts import Source
-
     texts = [(part.text, part.source) for part in parts]
     return [(f"– {title} –\n", Source.TEMPLATE), *texts, *([("\n\n", Source.TEMPLATE)] if texts else [])]
 
@@ -318,7 +314,7 @@ def _then(question: Question) -> str:
     return VERDICT_HERE if question.chooses else "the answer is read here"
 
 
-def _shown(preview: "Preview", then: str, quoted: dict[int, str]) -> ShownPrompt:
+def _shown(preview: Preview, then: str, quoted: dict[int, str]) -> ShownPrompt:
     """A prompt with invisible characters written out, its places as Qt counts them.
 
     `quoted`: what tokens write, by their ids, as far as it was needed before.
@@ -337,23 +333,14 @@ def _shown(preview: "Preview", then: str, quoted: dict[int, str]) -> ShownPrompt
         places[end] = length
     return ShownPrompt(
         text="".join(texts),
-        exact=preview.text,
-        spans=tuple(
-            InkedSpan(places[span.start], places[span.end], Ink(span.source)) for span in preview.spans
-        ),
+        spans=tuple(Span(places[span.start], places[span.end], span.source) for span in preview.spans),
         tokens=tuple(
-            TokenMark(
-                token.id,
-                quoted[token.id],
-                places[token.start],
-                places[token.end],
-                tuple(map(Ink, token.sources)),
-            )
+            PlacedToken(token.id, quoted[token.id], places[token.start], places[token.end], token.sources)
             for token in preview.tokens
         ),
         stem=preview.stem,
         trunk=preview.trunk,
-        branch=preview.branch,
-        changed=not preview.exact,
+        exact=preview.exact,
+        as_read=preview.text,
         then=then,
     )

@@ -252,7 +252,7 @@ class PromptDialog(QDialog):
                 f"{total:,} tokens: {prompt.stem:,} of the stem (read once for a run), {prompt.trunk:,} of"
                 f" the item in this order, {prompt.branch:,} of the question."
             )
-            if prompt.changed:
+            if not prompt.exact:
                 counts += " This tokenizer changes a text before it reads it: its tokens say what is read."
         self.counts.setText(counts)
         self._show_answer()
@@ -280,7 +280,7 @@ class PromptDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         if self.pane.prompt is not None:
-            QGuiApplication.clipboard().setText(self.pane.prompt.exact)
+            QGuiApplication.clipboard().setText(self.pane.prompt.as_read)
             self.copy.setText("Copied")
 
     # What comes next

@@ -20,8 +20,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview
 from engine.core.people import Reviews, in_force
 from engine.core.run_records import DamagedRun
-from engine.system.account import account_name
-from engine.system.paths import default_store
+from engine.system.paths import account_name, default_store
 from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
 from gui.work.dataset_reader import DatasetReader

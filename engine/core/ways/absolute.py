@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from engine.core.items import Way
 from engine.core.judgments import RawAnswer
 from engine.core.rubric import PromptWording
-from engine.core.ways.log_space import among, of_mass
-from engine.core.ways.question import LabelLogProbs, Question, of_each_response
+from engine.core.ways.question import LabelLogProbs, Question, among, of_each_response, of_mass
 
 _YES, _NO = 0, 1
 

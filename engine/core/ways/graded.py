@@ -13,8 +13,7 @@ from statistics import fmean
 from engine.core.items import Order, Way
 from engine.core.judgments import RawAnswer, Reading
 from engine.core.rubric import PromptWording
-from engine.core.ways.log_space import among, log_sum, of_mass
-from engine.core.ways.question import LabelLogProbs, Question, of_each_response
+from engine.core.ways.question import LabelLogProbs, Question, among, log_sum, of_each_response, of_mass
 
 GRADES = (1, 2, 3, 4, 5)
 _MIDDLE = 3.0

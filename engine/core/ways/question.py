@@ -1,8 +1,9 @@
-"""What each way of asking is made of: questions about a criterion, and how their answers become labels.
+"""What each way of asking is made of: questions, and the sums by which their answers become labels.
 
-Knows: the shape of a way. Does not know: any one way, prompts, tokens, models.
+Knows: the shape of a way, log-probabilities. Does not know: any one way, prompts, tokens, models.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -91,3 +92,27 @@ class WayOfAsking(Protocol):
         What the four hold together is the mean of what the answers held: the format mass stays that of the
         model.
         """
+
+
+def log_sum(values: Sequence[float]) -> float:
+    """The log of the sum of what these are logs of; NaN where one of them is not finite."""
+    if not all(map(math.isfinite, values)):
+        return math.nan
+    highest = max(values)
+    return highest + math.log(math.fsum(math.exp(value - highest) for value in values))
+
+
+def among(answer: RawAnswer) -> list[float]:
+    """The log-probabilities of an answer's words among these words alone."""
+    total = log_sum(answer.log_probs)
+    return [value - total for value in answer.log_probs]
+
+
+def of_mass(labels: Sequence[float], answers: Sequence[RawAnswer]) -> LabelLogProbs:
+    """Log-probabilities of the four labels as they are to each other in `labels`, that hold together the mean
+    share of all probability that the answers held. NaN where a number is not finite.
+    """
+    held = log_sum([log_sum(answer.log_probs) for answer in answers]) - math.log(len(answers))
+    total = log_sum(labels)
+    a, b, both_good, both_bad = (value - total + held for value in labels)
+    return a, b, both_good, both_bad

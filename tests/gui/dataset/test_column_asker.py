@@ -14,8 +14,7 @@ from engine.core.errors import ColumnsError
 from engine.store.run_store import RunStore
 from engine.system.column_memory import remember, remembered
 from gui.compare.compare_page import ComparePage
-from gui.dataset.column_asker import ColumnAsker
-from gui.dataset.columns_dialog import ColumnsDialog
+from gui.dataset.columns_dialog import ColumnAsker, ColumnsDialog
 from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.usual_setup import usual_setup
 from gui.results.gold_picker import GoldPicker

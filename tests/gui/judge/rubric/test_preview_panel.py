@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
 from engine.core.items import Order, Way
+from engine.core.prompt_text import Source
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.data.dataset import Dataset, load_dataset
@@ -16,7 +17,6 @@ from gui.judge.prompt_jobs import KINDS
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import EditedRubric
 from gui.judge.rubric.preview_panel import PreviewPanel
-from gui.reading.prompt_pane import Ink
 from gui.work.lanes import EngineThreads
 
 
@@ -36,9 +36,9 @@ def made(
     return panel
 
 
-def inks(panel: PreviewPanel) -> set[Ink]:
+def inks(panel: PreviewPanel) -> set[Source]:
     assert panel.pane.prompt is not None
-    return {span.ink for span in panel.pane.prompt.spans}
+    return {span.source for span in panel.pane.prompt.spans}
 
 
 def text(panel: PreviewPanel) -> str:
@@ -56,21 +56,23 @@ def test_it_is_what_a_run_with_this_model_asks(qtbot: QtBot, threads: EngineThre
     ]
     first = next(one for one in asked if (one.criterion, one.order) == ("relevance", Order.AB))
     assert panel.pane.prompt is not None
-    assert panel.pane.prompt.exact == first.preview.text
+    assert panel.pane.prompt.as_read == first.preview.text
     assert f": {len(first.preview.tokens):,} tokens." in panel.said.text()
-    assert Ink.CONTROL in inks(panel)
+    assert Source.CONTROL in inks(panel)
     panel.order.setCurrentIndex(panel.order.findData(Order.BA.value))
     panel.make()
     second = next(one for one in asked if (one.criterion, one.order) == ("relevance", Order.BA))
-    qtbot.waitUntil(lambda: panel.pane.prompt is not None and panel.pane.prompt.exact == second.preview.text)
+    qtbot.waitUntil(
+        lambda: panel.pane.prompt is not None and panel.pane.prompt.as_read == second.preview.text
+    )
 
 
 def test_without_a_model_the_text_alone_is_shown_with_whose_it_is(
     qtbot: QtBot, threads: EngineThreads
 ) -> None:
     panel = made(qtbot, threads)
-    assert {Ink.OWN, Ink.INSTRUCTION, Ink.RESPONSE_A, Ink.RESPONSE_B} <= inks(panel)
-    assert Ink.CONTROL not in inks(panel)
+    assert {Source.OWN, Source.INSTRUCTION, Source.RESPONSE_A, Source.RESPONSE_B} <= inks(panel)
+    assert Source.CONTROL not in inks(panel)
     assert "a sample item" in panel.said.text()
     assert "without the chat format" in panel.said.text()
     assert text(panel).endswith("Verdict:")

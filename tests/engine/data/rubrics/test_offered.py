@@ -1,4 +1,4 @@
-"""The rubrics that come with the program, found by name."""
+"""The rubrics that come with the program, found by name; one to start from, out of a dataset's columns."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.rubrics.files import save_rubric
-from engine.data.rubrics.shipped import find_rubric, shipped_rubrics
+from engine.data.rubrics.offered import draft_rubric, find_rubric, shipped_rubrics
 from engine.system.paths import rubrics_folder
 
 NAMES = ("task", "helpful-harmless", "summaries", "translation", "code", "faithfulness", "style")
@@ -46,3 +46,35 @@ def test_a_path_is_read(tmp_path: Path) -> None:
 def test_an_unknown_name_is_told_the_nearest() -> None:
     with pytest.raises(SetupError, match=r"No rubric is called 'summary'\. The nearest is summaries\."):
         find_rubric("summary")
+
+
+def test_the_datasets_own_criteria_become_a_rubric() -> None:
+    columns = ["id", "on_topic_preference", "on_topic_explanation", "safety_preference", "höfe_preference"]
+    draft = draft_rubric(columns, "votes")
+    assert draft is not None
+    assert draft.name == "votes"
+    assert draft.names == ("on_topic", "safety", "höfe")
+    assert draft.criteria[0].question == "Which response is better with regard to this: on topic?"
+    assert draft.criteria[1] == ELOQUENT.criteria[3]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [],
+        ["preference"],
+        ["_preference"],
+        ["a b_preference"],
+        [f"{name}_preference" for name in ELOQUENT.names],
+    ],
+)
+def test_none_where_there_are_none_besides_the_tasks(columns: list[str]) -> None:
+    assert draft_rubric(columns, "x") is None
+
+
+def test_what_no_rubric_holds_is_passed_over() -> None:
+    columns = [*(f"c{number}_preference" for number in range(30)), "x" * 300 + "_preference"]
+    draft = draft_rubric(columns, "a\nb\u202e" + "c" * 300)
+    assert draft is not None
+    assert len(draft.criteria) == 24
+    assert draft.name.startswith("a bccc")

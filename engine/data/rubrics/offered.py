@@ -1,21 +1,25 @@
-"""The rubrics that come with the program, and a rubric by its name or file.
+"""The rubrics to choose from: those of the program, people's own, one drafted of a dataset's labels.
 
-Knows: their names, and where people keep rubrics of their own. Does not know: what a rubric's file holds.
+Knows: their names, where people keep their own, how columns of labels are called.
+Does not know: what a rubric's file holds, what the labels are.
 """
 
 import difflib
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from engine.core.errors import SetupError
-from engine.core.formatting import quoted
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.formatting import HIDDEN, quoted
+from engine.core.rubric import ELOQUENT, LONGEST_RUBRIC_NAME, Rubric, fitting_names, rubric_of_names
 from engine.data.rubrics.files import load_rubric
 from engine.system.paths import rubrics_folder
 from engine.system.places import Found, seen_at
 
 _SHIPPED = ("helpful-harmless", "summaries", "translation", "code", "faithfulness", "style")
 _SUFFIX = ".toml"
+_LABELS = "_preference"  # how columns of labels end
 
 
 @cache
@@ -52,3 +56,29 @@ def find_rubric(words: str) -> Rubric:
         f"No rubric is called {quoted(words)}.{hint}",
         f"Choose from {', '.join(names)}, or name a TOML file.",
     )
+
+
+def criteria_of_columns(columns: Iterable[str]) -> list[str]:
+    """The criteria that columns `<criterion>_preference` name, in their order, as many as a rubric has."""
+    return fitting_names(column.removesuffix(_LABELS) for column in columns if column.endswith(_LABELS))
+
+
+def draft_rubric(columns: Iterable[str], name: str) -> Rubric | None:
+    """A rubric of the criteria that columns `<criterion>_preference` name, in their order.
+
+    Those of the task have its questions, each other one a plain question to start from. None where there are
+    none besides the task's. A column whose name can be no criterion's is passed over, and so is what is
+    beyond the most criteria that a rubric has. `name`: what the rubric is called.
+    """
+    names = criteria_of_columns(columns)
+    if set(names) <= set(ELOQUENT.names):
+        return None
+    source = (
+        f"Drafted from the columns of a dataset with labels on {len(names)} criteria; the questions are to be"
+        " worded by whoever knows what its annotators were asked."
+    )
+    return replace(rubric_of_names(names), name=_on_one_line(name), source=source)
+
+
+def _on_one_line(name: str) -> str:
+    return " ".join(HIDDEN.sub("", name).split())[:LONGEST_RUBRIC_NAME].strip() or "draft"
