@@ -1,10 +1,10 @@
-"""Labelled examples for the prompt: which ones, and never the item that is judged.
+"""Labelled examples for the prompt, never the item that is judged.
 
 They are the same for all items, or for each item those with the instructions most like its own. Likeness goes
-by the instruction alone: with the responses, neighbours agree no more on their labels (bench.likeness),
-and items of one instruction would not begin alike.
+by the instruction alone: with the responses, neighbours agree no more on their labels (bench.likeness), and
+items of one instruction would not begin alike.
 
-Knows: items and their human labels. Does not know: prompts, tokens, models.
+Knows: items, their human labels. Does not know: prompts, tokens, models.
 """
 
 from collections.abc import Callable, Iterable, Sequence
