@@ -1,6 +1,6 @@
 """A model's chat template, rendered where it can do no harm: in child processes, once for each template.
 
-A template is a program inside a model file. It gets little time and memory, and two processes of its own,
+A template is a program inside a model file. It gets little time, little memory, and two processes of its own,
 which must agree: what cannot be repeated could not be resumed, or checked by anybody else.
 
 Knows: the limits of rendering, what is remembered of it. Does not know: runs, what a session is asked.
