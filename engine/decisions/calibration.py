@@ -172,6 +172,7 @@ class Calibration:
                 "prompt_version": judge.prompt_version,
                 "orders": list(judge.orders),
                 "examples": judge.examples,
+                # Left out as before there were other ways: such files stay what they were.
                 **({"ways": list(judge.ways)} if judge.ways != USUAL_WAYS else {}),
                 "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
             },
