@@ -1,6 +1,6 @@
-"""A system's predictions and the human labels of the same items, joined by id.
+"""A system's predictions, joined by id with the human labels of the same items.
 
-Knows: how ids, texts and criteria must fit together. Does not know: measures, files.
+Knows: how ids, texts, criteria must fit together. Does not know: measures, files.
 """
 
 from collections.abc import Container, Mapping, Sequence

@@ -1,6 +1,6 @@
 """The ways in which a run asks: which of them, and for thoughts how many and how long.
 
-Knows: fields for a RunSetup, what a person should know of each way. Does not know: how a way asks.
+Knows: fields for a RunSetup. Does not know: how a way asks, what a person should know of it.
 """
 
 from dataclasses import replace
@@ -13,6 +13,7 @@ from engine.core.formatting import short_name, visible
 from engine.core.items import Way
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
+from engine.core.ways.all_ways import WAYS
 from gui.judge.model_jobs import knows_thoughts
 from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
@@ -22,21 +23,6 @@ from gui.kit.remedies import FIELDS
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
-_ASKS = {
-    Way.LETTERS: "A letter for each criterion, one for each label. The least work.",
-    Way.PERMUTED: (
-        "The letters with their meanings changed round, so that a lean to a letter falls out. Four questions"
-        " for each criterion, which say the meanings again."
-    ),
-    Way.ABSOLUTE: (
-        "Is a response good on the criterion, yes or no? Asked of each response: two short questions."
-    ),
-    Way.GRADED: ("A grade from 1 to 5 for each response, of which the mean is taken: two short questions."),
-    Way.THINKING: (
-        "The model writes down what it thinks before its letter. By far the most work; for models that"
-        " reason."
-    ),
-}
 _OF_THOUGHTS = ("thoughts", "max_thought_tokens")
 
 
@@ -90,7 +76,7 @@ class WaysPanel(QWidget):
         self.boxes: dict[Way, QCheckBox] = {}
         for way in Way:
             box = QCheckBox(way.value.capitalize())
-            name(box, f"Ask in the way “{way}”", _ASKS[way])
+            name(box, f"Ask in the way “{way}”", WAYS[way].help)
             box.toggled.connect(self._tell)
             self.boxes[way] = box
         self.of_thoughts = SettingFields(_OF_THOUGHTS, self._tell)
@@ -102,7 +88,7 @@ class WaysPanel(QWidget):
         layout.setSpacing(2)
         for way, box in self.boxes.items():
             layout.addWidget(box)
-            layout.addWidget(_indented(hint(_ASKS[way])))
+            layout.addWidget(_indented(hint(WAYS[way].help)))
         self._thoughts = QWidget()
         form = QFormLayout(self._thoughts)
         form.setContentsMargins(22, 4, 0, 0)
