@@ -22,9 +22,9 @@ from engine.calibrate.cross_validation import ReliabilityBin, reliability
 from engine.calibrate.order_margin import MarginReport
 from engine.core import VERSION
 from engine.core.errors import ModelFileError
-from engine.core.formatting import capitalised, percent, value_in_words, visible, words
+from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES
-from engine.core.run_records import FACT_WORDS, StoredRun
+from engine.core.run_records import StoredRun
 from engine.core.sheets import Facts, Picture, Section, Sentences, Sheet
 from engine.decisions.run_results import RunResults
 from engine.gguf.judge_file import ModelFile, read_model_file
@@ -37,6 +37,7 @@ from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
 from engine.report.findings import figure_in_words
 from engine.report.order_figure import order_report_of
+from engine.report.run_facts import question_facts, run_facts
 from engine.report.slice_tables import slice_sections
 from engine.report.weighing_tables import (
     overall_agreement_table,
@@ -278,7 +279,11 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     """Names and values of all that the numbers depend on."""
     gold = report.evaluation.matched.dataset
     if report.results:
-        yield from _run_facts(report.results, report.model)
+        run = report.results.run
+        yield from run_facts(report.results).pairs
+        yield from question_facts(run)
+        if not run.submitted:
+            yield "model, quantisation", report.model.quantisation if report.model else _UNKNOWN
     else:
         path = report.evaluation.matched.system.submission.path
         yield "submission", str(path or report.evaluation.name)
@@ -289,73 +294,3 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     yield "human labels", str(gold.path)
     yield "human labels, texts' SHA-256", gold.hash
     yield "report by", f"Tiebreak {VERSION}"
-
-
-def _said_facts(run: StoredRun) -> Iterator[tuple[str, str]]:
-    """What people call a run, and what they noted of it."""
-    if run.name:
-        yield "name", run.name
-    if run.note:
-        yield "note", run.note
-
-
-def _submission_facts(results: RunResults) -> Iterator[tuple[str, str]]:
-    run, identity = results.run, results.run.identity
-    yield "submission", str(identity.model_path)
-    yield "submission, SHA-256", identity.model_hash
-    yield "opened as", f"run {run.id}, {run.created:%Y-%m-%d %H:%M} UTC"
-    yield from _said_facts(run)
-    yield "items", f"{run.judged:,} of {identity.items:,} answered"
-    yield "dataset", str(identity.dataset_path)
-    yield "dataset, SHA-256", identity.dataset_hash
-    yield "criteria", ", ".join(identity.criteria)
-    yield (
-        "overridden by people",
-        results.overridden.by_whom if results.overrides else "nothing in this report",
-    )
-
-
-def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[str, str]]:
-    run, identity = results.run, results.run.identity
-    if run.submitted:
-        yield from _submission_facts(results)
-        return
-    yield "run", f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC"
-    yield from _said_facts(run)
-    yield "items", f"{run.judged:,} of {identity.items:,} judged"
-    yield "dataset", str(identity.dataset_path)
-    yield "dataset, SHA-256", identity.dataset_hash
-    yield "model", identity.model_name
-    yield "model file", str(identity.model_path)
-    yield "model, SHA-256", identity.model_hash
-    yield "model, quantisation", model.quantisation if model else _UNKNOWN
-    yield "prompt version", identity.prompt_version
-    yield "criteria", ", ".join(identity.criteria)
-    yield "rubric", f"{identity.asked.name}. {identity.asked.source}"
-    for criterion in identity.asked.criteria:
-        yield f"question, {words(criterion.name)}", " ".join(criterion.asked[1:])
-    calibration = results.calibration
-    yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
-    for name, value in {**identity.settings_in_short, **run.manifest_in_short}.items():
-        if value != "":
-            yield _FACT_NAMES.get(name, words(name)), value_in_words(value)
-    judged = results.judged
-    yield "tokens read", f"{sum(item.tokens_read for item in judged):,}"
-    yield "tokens generated", f"{sum(item.tokens_generated for item in judged):,}"
-    yield (
-        "overridden by people",
-        results.overridden.by_whom if results.overrides else "nothing in this report",
-    )
-    yield "items shortened", f"{sum(item.shortening is not None for item in judged):,}"
-    yield "time for judging", f"{sum(item.seconds for item in judged):,.0f} s"
-
-
-_FACT_NAMES = {
-    "llama_cpp": "llama.cpp",
-    **FACT_WORDS,
-    "examples": "labelled examples, SHA-256",
-    "chat_format_hash": "chat format, SHA-256",
-    "chat_template_hash": "chat template, SHA-256",
-    "model_bytes": "model, bytes",
-    "continued_with": "continued with",
-}

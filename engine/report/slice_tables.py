@@ -133,7 +133,13 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
     """The mean accuracy of several systems on each slice; of two systems the difference too."""
     first = measured[0]
     columns = [
-        Column(f"system_{place}", one.system.name, Kind.ESTIMATE, f"{one.system.name}: accuracy in percent.")
+        Column(
+            f"system_{place}",
+            one.system.name,
+            Kind.ESTIMATE,
+            f"{one.system.name}: accuracy in percent.",
+            foreign=True,
+        )
         for place, one in enumerate(matched, start=1)
     ]
     two = len(matched) == len(("one", "other"))

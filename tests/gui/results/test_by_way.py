@@ -50,4 +50,4 @@ def test_lists_of_runs_say_how_a_run_was_asked(qtbot: QtBot, space: Workspace, d
     with qtbot.waitSignal(space.runs_changed, timeout=10_000):
         space.refresh_runs()
     entries = [str(picker.itemData(place, Qt.ItemDataRole.ToolTipRole)) for place in range(2)]
-    assert sum("asked by letters, absolute, graded" in entry for entry in entries) == 1
+    assert sum("Asked by letters, absolute, graded" in entry for entry in entries) == 1
