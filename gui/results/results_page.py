@@ -86,7 +86,8 @@ class ResultsPage(Page):
     def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
         super().__init__(workspace, parent)
         self.measurer = Measurer(workspace)
-        self.scores = ScoresPanel()
+        self.outdated = OutdatedLine(rewriter, across=True)
+        self.scores = ScoresPanel(self.outdated)
         self.figures = FiguresPanel(workspace)
         self.weighing = WeighingPanel(workspace)
         self.calibration = CalibrationPanel(workspace)
@@ -101,8 +102,6 @@ class ResultsPage(Page):
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_DEBOUNCE_MS)
-        self.outdated = OutdatedLine(rewriter, across=True)
-        self.scores.put_before_explanations(self.outdated)
         self._build_header()
         self._build_body()
         self._connect()

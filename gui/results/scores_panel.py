@@ -24,16 +24,15 @@ _WIDEST_COLUMN = 40  # mean letters, of the same table
 
 
 class ScoresPanel(QWidget):
-    """Shows Scores as they grow. `sheet`: what is said of them."""
+    """Shows Scores as they grow. `sheet`: what is said of them; `outdated`: what to do about explanations."""
 
     measure_wanted = Signal(object)  # a ModelMeasure
     explanations_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.sheet = SheetView()
-        self.sheet.put_inside(_EXPLANATIONS, self._model_buttons())
+    def __init__(self, outdated: QWidget) -> None:
+        super().__init__()
+        self.sheet = SheetView({_EXPLANATIONS: self._model_buttons()}, {_EXPLANATIONS: outdated})
         self.listed = TableModel(self)
         self._unscored: Sequence[Row] = ()
         self._unscored_view = table_view(self.listed, "Judgments that could not be made")
@@ -71,10 +70,6 @@ class ScoresPanel(QWidget):
         widest = view.fontMetrics().averageCharWidth() * _WIDEST_COLUMN
         for column in range(self.listed.columnCount()):
             view.setColumnWidth(column, min(view.columnWidth(column), widest))
-
-    def put_before_explanations(self, widget: QWidget) -> None:
-        """Show something of the page's own where the explanations are measured."""
-        self.sheet.put_above(_EXPLANATIONS, widget)
 
     def allow_model_measures(self, possible: bool) -> None:
         """Say whether a model could measure now."""
