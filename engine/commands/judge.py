@@ -38,11 +38,11 @@ from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
+from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import (
     check_outputs,
-    distribution,
     export_results,
     health_lines,
     print_by_way,
@@ -66,8 +66,7 @@ from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
-from engine.measure.label_counts import count_run
-from engine.report.run_tables import run_accuracy_table
+from engine.report.run_tables import labels_given_section, run_accuracy_table
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
@@ -152,8 +151,8 @@ def run(options: argparse.Namespace) -> int:
             part = _part_in_words(made)
             if over is not None:
                 kept = {"store": options.store, "fresh": options.fresh}
-                return show_cluster_forecast(made.plan, part, over, cancel, **kept)
-            return show_forecast(made.plan, part, options.store, options.fresh, cancel)
+                return show_cluster_forecast(made, part, over, cancel, **kept)
+            return show_forecast(made, part, options.store, options.fresh, cancel)
     read = {"dataset": options.dataset, "model": model, "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
@@ -290,7 +289,7 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     print(health_lines(run_health(results)))
     if results.one_labels:
         tell(results.one_label_sentence)
-    print(f"\n{distribution(count_run(results))}")
+    print(f"\n{printed_section(labels_given_section(results))}")
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))

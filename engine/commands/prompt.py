@@ -28,6 +28,7 @@ from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.formatting import listed
 from engine.core.items import Item, Order, Way
+from engine.core.prompt_text import Preview
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import StoredRun, refuse_submitted
 from engine.core.run_setup import RunSetup
@@ -44,7 +45,6 @@ from engine.judge.item_prompt import (
     shown_prompts,
 )
 from engine.prompt.next_tokens import next_table
-from engine.prompt.preview import Preview
 from engine.store.run_store import RunStore
 
 _SETTINGS = {
@@ -219,10 +219,7 @@ def _tell_facts(facts: PromptFacts, item: Item) -> None:
     for note in facts.notes:
         tell(printable(note))
     if facts.shortening is not None:
-        tell(
-            f"Left out of the middle: {facts.shortening.left_out_a:,} characters of response A,"
-            f" {facts.shortening.left_out_b:,} of response B."
-        )
+        tell(facts.shortening.in_words)
     if not facts.fits:
         tell(
             f"Item {printable(item.id)} needs {facts.cells:,} tokens, the context holds {facts.context:,}:"

@@ -23,7 +23,7 @@ from gui.judge.rubric.criteria_boxes import CriteriaBoxes
 from gui.judge.rubric.rubric_choice import RubricChoice
 from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
-from gui.judge.ways.ways_panel import WaysPanel
+from gui.judge.ways_panel import WaysPanel
 from gui.kit.fields import ComboBox
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, label, name, narrow

@@ -192,7 +192,7 @@ def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: P
     assert run(*job.arguments).returncode == 0
     assert "Run 2" in run(*job.arguments, "--fresh").stdout
     listed = run_here("runs", "--store", job.store)
-    assert listed.stdout.count("4/4") == 2
+    assert listed.stdout.count("4 of 4") == 2
 
 
 def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, model: Path) -> None:

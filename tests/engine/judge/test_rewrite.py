@@ -13,7 +13,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, RunBusyError, SetupError
 from engine.core.events import MeasureProgress, RunEnded, followed
 from engine.core.items import Preference
-from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, NewOverride
+from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, JudgmentKey, NewOverride
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import ExampleChoice, JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset, load_dataset
@@ -105,7 +105,7 @@ def another_label(store: RunStore, position: int, criterion: str) -> Preference:
 def undo_label(store: RunStore, position: int) -> None:
     """Take back what a person said of safety."""
     item = next(item for item in store.judged(1) if item.position == position)
-    store.undo_override(1, item.item_id, "safety")
+    store.undo_override(1, JudgmentKey(item.item_id, "safety"))
 
 
 def calibrate_to_bad(store: RunStore) -> None:
