@@ -65,8 +65,9 @@ class SheetView(QWidget):
 
     def _chain(self) -> None:
         """Let Tab go down the page: Qt would come last to what was made last."""
-        views = [self._layout.itemAt(place).widget() for place in range(self._layout.count())]
-        inside = [widget for view in views for widget in view.findChildren(QWidget)]
+        items = (self._layout.itemAt(place) for place in range(self._layout.count()))
+        views = [item.widget() for item in items if item]
+        inside = [widget for view in views if view for widget in view.findChildren(QWidget)]
         stops = [widget for widget in inside if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
         for one, other in pairwise([self, *stops]):
             self.setTabOrder(one, other)
