@@ -85,11 +85,13 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
     if run.archived:
         yield "archived", f"{run.archived.when:%Y-%m-%d %H:%M} UTC, by {run.archived.by}"
     yield "items", f"{run.judged:,} of {identity.items:,} {answered}"
-    yield "dataset", str(identity.dataset_path)
+    yield "dataset", identity.dataset_path.name
+    yield "dataset file", str(identity.dataset_path)
     yield "dataset, SHA-256", identity.dataset_hash
     yield "criteria", ", ".join(map(words, identity.criteria))
     if run.submitted:
-        yield "submission", str(identity.model_path)
+        yield "submission", identity.model_name
+        yield "submission file", str(identity.model_path)
         yield "submission, SHA-256", identity.model_hash
         yield "joined", what_is_joined(run)
         return
