@@ -20,6 +20,7 @@ os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
 from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QTimer
 
 from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from engine.data.submission import SubmissionRow, write_submission
 from engine.decisions.run_results import RunResults, submission_of
 from gui.app import make_application
@@ -96,7 +97,7 @@ class Studio:
         label = next(
             preference for preference in Preference if preference is not self._results.label(judgment)
         )
-        self._window.workspace.override(judgment.item_id, OVERRIDDEN, label, explanation)
+        self._window.workspace.override(judgment.key, label, explanation)
 
     @property
     def _results(self) -> RunResults:
@@ -146,7 +147,7 @@ class Studio:
         """A judgment that a person overrode, with the differences between the responses."""
         self._window.frame.set_theme(theme)
         item_id = self._results.judged[0].item_id
-        self._window.workspace.review_wanted.emit(item_id, OVERRIDDEN)
+        self._window.workspace.review_wanted.emit(JudgmentKey(item_id, OVERRIDDEN))
         self._settle()
         self._window.review.marking.setCurrentIndex(1)
         self._settle()

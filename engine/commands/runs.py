@@ -9,7 +9,6 @@ from pathlib import Path
 from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, tell
 from engine.commands.shared.example_arguments import add_examples
-from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_keeping import add_keeping
@@ -20,7 +19,9 @@ from engine.commands.shared.run_outputs import (
     health_lines,
     warn_of_gaps,
 )
+from engine.commands.shared.setting_arguments import add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
+from engine.core.judgments import JudgmentKey
 from engine.core.run_records import refuse_submitted, what_is_joined
 from engine.core.sheets import Section
 from engine.data.dataset import Dataset
@@ -106,7 +107,7 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
         "--model", metavar="MODEL", help="where the run's model lies now, if it was moved, or its name"
     )
     add_columns(arguments, "dataset")
-    add_computer(arguments.add_argument_group("computer"))
+    add_settings(arguments.add_argument_group("computer"), "threads")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -136,13 +137,17 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _print_unscored(results: RunResults) -> None:
-    reasons = [(item.item_id, name, why) for item in results.judged for name, why in item.unscored.items()]
-    for item_id, criterion, reason in reasons[:50]:
-        override = results.overrides.get((criterion, item_id))
+    reasons = [
+        (JudgmentKey(item.item_id, criterion), why)
+        for item in results.judged
+        for criterion, why in item.unscored.items()
+    ]
+    for key, reason in reasons[:50]:
+        override = results.overrides.get(key)
         instead = (
             f"; {override.author} gave {override.preference}" if override and override.preference else ""
         )
-        print(f"unscored: item {printable(item_id)}, {criterion}: {reason}{printable(instead)}")
+        print(f"unscored: item {printable(key.item_id)}, {key.criterion}: {reason}{printable(instead)}")
     if len(reasons) > 50:
         print(f"and {len(reasons) - 50} more.")
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import TypeGuard, cast
+from typing import NamedTuple, TypeGuard, cast
 
 from engine.core.errors import SetupError
 from engine.core.items import Order, Prediction, Preference, Way
@@ -33,6 +33,25 @@ _LONGEST = 1e8  # seconds: three years, as long as nobody waits for an item
 def is_seconds(value: object) -> TypeGuard[float]:
     """Whether a plain value can be the time that work with an item took."""
     return type(value) in (float, int) and 0 <= cast(float, value) <= _LONGEST
+
+
+class JudgmentKey(NamedTuple):
+    """Which judgment of a run: that of an item on a criterion. Equal to the plain pair in this order."""
+
+    item_id: str
+    criterion: str
+
+
+class Keyed:
+    """Something that is said of one judgment."""
+
+    item_id: str
+    criterion: str
+
+    @property
+    def key(self) -> JudgmentKey:
+        """Of which one."""
+        return JudgmentKey(self.item_id, self.criterion)
 
 
 @dataclass(frozen=True)
@@ -90,6 +109,12 @@ class Shortening:
 
     left_out_a: int
     left_out_b: int
+
+    @property
+    def in_words(self) -> str:
+        """What is left out, in a sentence."""
+        of_a, of_b = f"{self.left_out_a:,} characters of response A", f"{self.left_out_b:,} of response B"
+        return f"Left out of the middle: {of_a}, {of_b}."
 
 
 @dataclass(frozen=True)
@@ -150,7 +175,7 @@ class CriterionCalibration:
 
 
 @dataclass(frozen=True)
-class Judgment:
+class Judgment(Keyed):
     """Both readings of one item and criterion put together.
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
@@ -187,7 +212,7 @@ class Judgment:
 
 
 @dataclass(frozen=True)
-class SubmittedLabel:
+class SubmittedLabel(Keyed):
     """What an opened submission says of one item and criterion; of its probabilities nothing is known."""
 
     item_id: str
@@ -206,7 +231,7 @@ class SubmittedLabel:
 
 
 @dataclass(frozen=True)
-class NewOverride:
+class NewOverride(Keyed):
     """What a person puts in the place of the model's label, explanation or both; None leaves that part.
 
     Checked when it becomes an Override, as it is stored.
@@ -220,7 +245,7 @@ class NewOverride:
 
 
 @dataclass(frozen=True)
-class Override:
+class Override(Keyed):
     """What a person said of one item and criterion of a run in the place of the model.
 
     No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
@@ -276,7 +301,7 @@ class ReviewMark:
 
 
 @dataclass(frozen=True)
-class Confirmation:
+class Confirmation(Keyed):
     """A label that a person agrees with, on one item and criterion of a run; not an override. In UTC."""
 
     item_id: str
@@ -321,7 +346,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Unscored:
+class Unscored(Keyed):
     """A judgment that could not be made, with the reason; never a default label.
 
     `text`: the explanation that a submission gives all the same.

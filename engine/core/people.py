@@ -9,25 +9,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine.core.items import Preference
-from engine.core.judgments import Confirmation, Override, ReviewMark, ReviewState
+from engine.core.judgments import Confirmation, JudgmentKey, Override, ReviewMark, ReviewState
 
-LabelsOfPerson = Mapping[tuple[str, str], Preference]
-"""By criterion and item id."""
+LabelsOfPerson = Mapping[JudgmentKey, Preference]
 
 
-def in_force(history: Iterable[Override]) -> dict[tuple[str, str], Override]:
-    """By criterion and item id, what stands of those that are not undone; `history` has the oldest first.
+def in_force(history: Iterable[Override]) -> dict[JudgmentKey, Override]:
+    """By judgment, what stands of those that are not undone; `history` has the oldest first.
 
     Of each person the last override counts, as a whole. Label and explanation are each the newest of these:
     where they are of two people, both are named as author.
     """
-    standing: dict[tuple[str, str], dict[str, Override]] = {}
+    standing: dict[JudgmentKey, dict[str, Override]] = {}
     for override in history:
         if override.undone is None:
-            by_author = standing.setdefault((override.criterion, override.item_id), {})
+            by_author = standing.setdefault(override.key, {})
             by_author.pop(override.author, None)
             by_author[override.author] = override
-    return {place: _together(list(by_author.values())) for place, by_author in standing.items()}
+    return {key: _together(list(by_author.values())) for key, by_author in standing.items()}
 
 
 def _together(of_each: Sequence[Override]) -> Override:
@@ -128,16 +127,16 @@ class Reviews:
         said: list[Override | Confirmation]
         said = [*self.confirmations, *(override for override in self.overrides if override.preference)]
         taken_back = {
-            _place(override): override.undone
+            (override.author, override.key): override.undone
             for override in sorted(self.overrides, key=lambda override: override.undone or override.created)
             if override.undone and override.preference
         }
-        labels: dict[str, dict[tuple[str, str], Preference]] = {}
+        labels: dict[str, dict[JudgmentKey, Preference]] = {}
         for each in sorted(said, key=lambda each: each.created):
-            undone = each.undone if isinstance(each, Override) else taken_back.get(_place(each))
+            undone = each.undone if isinstance(each, Override) else taken_back.get((each.author, each.key))
             stands = undone is None or (isinstance(each, Confirmation) and undone < each.created)
             if stands and each.preference is not None:
-                labels.setdefault(each.author, {})[each.criterion, each.item_id] = each.preference
+                labels.setdefault(each.author, {})[each.key] = each.preference
         return labels
 
     def of_item(self, item_id: str) -> "Reviews":
@@ -148,11 +147,10 @@ class Reviews:
             tuple(each for each in self.confirmations if each.item_id == item_id),
         )
 
-    def standing(self, criterion: str, item_id: str, author: str | None = None) -> Override | None:
+    def standing(self, key: JudgmentKey, author: str | None = None) -> Override | None:
         """The newest override of a judgment that is not taken back; with `author` of his alone."""
         for each in reversed(self.overrides):
-            here = (each.criterion, each.item_id) == (criterion, item_id) and each.undone is None
-            if here and author in (None, each.author):
+            if each.key == key and each.undone is None and author in (None, each.author):
                 return each
         return None
 
@@ -162,7 +160,3 @@ class Reviews:
         everything: tuple[Override | ReviewMark | Confirmation, ...]
         everything = (*self.overrides, *self.marks, *self.confirmations)
         return tuple(sorted({each.author for each in everything}))
-
-
-def _place(said: Override | Confirmation) -> tuple[str, str, str]:
-    return said.author, said.criterion, said.item_id

@@ -2,7 +2,7 @@
 
 `pandas.read_csv(path, dtype=str, keep_default_na=False)` gives back what was written, cell for cell.
 
-Knows: the columns, and what CSV needs quoted. Does not know: where runs are kept, how they are judged.
+Knows: the columns, what CSV needs quoted. Does not know: where runs are kept, how they are judged.
 """
 
 import json
@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, Override, Unscored
-from engine.core.ways.together import together
+from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Override, Unscored
+from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
 from engine.data.other_columns import distinct_names
 from engine.decisions.run_dataset import cells_beside
@@ -60,14 +60,13 @@ def write_results_csv(
     A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
     Raises SetupError where the file cannot be written.
     """
-    hashes = {item.item_id: item.content_hash for item in results.judged}
     dataset = dataset if dataset is not None else gold
     columns: tuple[str, ...] = ()
     cells = None
     if dataset is not None:
         names = distinct_names(dataset.other_columns, (*RUN_COLUMNS, *DATASET_COLUMNS))
         columns = (*DATASET_COLUMNS, *names.values())
-        cells = _DatasetCells(dataset, gold, hashes)
+        cells = _DatasetCells(dataset, gold, results.content_hashes)
     # newline: a line ends alike on every system, and what texts hold stays as it is.
     with (
         whole_file(path) as part,
@@ -83,7 +82,7 @@ def _rows(results: RunResults, of_dataset: "_DatasetCells | None") -> Iterator[t
             judgment = column[index]
             cells = _run_cells(results, item, judgment)
             if of_dataset is not None:
-                cells += of_dataset.of(item.item_id, judgment.criterion)
+                cells += of_dataset.of(judgment.key)
             yield cells
 
 
@@ -99,14 +98,14 @@ class _DatasetCells:
         self._beside = cells_beside(dataset, items)
         self._empty = _EMPTY * (len(DATASET_COLUMNS) + len(dataset.other_columns))
 
-    def of(self, item_id: str, criterion: str) -> tuple[str, ...]:
+    def of(self, key: JudgmentKey) -> tuple[str, ...]:
         """The cells of an item in the row of a criterion; empty where the dataset lacks it as it was."""
-        item = self._items.get(item_id)
+        item = self._items.get(key.item_id)
         if item is None:
             return self._empty
-        gold = item.gold.get(criterion)
+        gold = item.gold.get(key.criterion)
         human = (gold.label or "", gold.explanation or "") if gold else _EMPTY * 2
-        return item.instruction, item.output_a, item.output_b, *human, *self._beside[item_id].values()
+        return item.instruction, item.output_a, item.output_b, *human, *self._beside[key.item_id].values()
 
 
 def _run_cells(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
@@ -115,7 +114,7 @@ def _run_cells(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> 
         *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
         results.label(judgment) or "",
         "" if isinstance(judgment, Unscored) else judgment.preference,
-        *_override_cells(results.overrides.get((judgment.criterion, item.item_id))),
+        *_override_cells(results.overrides.get(judgment.key)),
         *_review_cells(results, item.item_id),
         _labels_by_people(results, judgment),
         *_note_cells(results, item),
@@ -147,8 +146,8 @@ def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
 
 
 def _labels_by_people(results: RunResults, judgment: AnyJudgment) -> str:
-    place = (judgment.criterion, judgment.item_id)
-    given = {name: labels[place].value for name, labels in results.reviews.labels.items() if place in labels}
+    key, people = judgment.key, results.reviews.labels
+    given = {name: labels[key].value for name, labels in people.items() if key in labels}
     return json.dumps(given, ensure_ascii=False) if given else ""
 
 

@@ -36,8 +36,7 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     beside: Mapping[str, Mapping[str, str]] = {}
     human: Mapping[str, Mapping[str, Gold]] = {}
     if dataset is not None:
-        hashes = {item.item_id: item.content_hash for item in results.judged}
-        human = {item.id: item.gold for item in dataset.same_items(hashes)}
+        human = {item.id: item.gold for item in dataset.same_items(results.content_hashes)}
         beside = cells_beside(dataset, human)
     columns = results.judgments.items()
     return {
@@ -98,15 +97,13 @@ def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
 
 
 def _with_people(results: RunResults, judgment: AnyJudgment, human: Gold | None) -> dict[str, Any]:
-    place = (judgment.criterion, judgment.item_id)
-    override = results.overrides.get(place)
+    key = judgment.key
+    override = results.overrides.get(key)
     return {
         **_judgment_json(judgment),
         "override": override and _override_json(override),
         "people": {
-            author: labels[place].value
-            for author, labels in results.reviews.labels.items()
-            if place in labels
+            author: labels[key].value for author, labels in results.reviews.labels.items() if key in labels
         },
         "human": human and human.said_json(),
     }

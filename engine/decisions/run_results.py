@@ -1,4 +1,4 @@
-"""A stored run as it counts: its judgments with what people overrode, and its submission.
+"""A stored run as it counts: its judgments, with what people overrode.
 
 Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
 """
@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from engine.core.items import Prediction, Preference, Way
-from engine.core.judgments import AnyJudgment, Explanation, ItemNote, JudgedItem, Override, Unscored
+from engine.core.judgments import (
+    AnyJudgment,
+    Explanation,
+    ItemNote,
+    JudgedItem,
+    JudgmentKey,
+    Override,
+    Unscored,
+)
 from engine.core.people import OverrideCount, Reviews, count_overrides, in_force
 from engine.core.run_records import StoredRun
 from engine.core.settings import Mode, settings_of
@@ -27,19 +35,18 @@ ALL_WAYS = "all together"
 class RunResults:
     """A run with all its judged items, decided; `calibration` is the one that its decisions are made with.
 
-    `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: those in force, by
-    criterion and item id. `reviews`: all that people said of it. `notes`: on its items, by the hash of their
-    content. A label or explanation is in force where it
-    is a person's, or the model's own and no person's stands in its place. Of what the model wrote, the text
-    for the label in force counts, and its first one where there is none. For an opened submission the model
-    is whoever made it.
+    `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: those in force.
+    `reviews`: all that people said of it. `notes`: on its items, by the hash of their content. A label or
+    explanation is in force where it is a person's, or the model's own and no person's stands in its place. Of
+    what the model wrote, the text for the label in force counts, and its first one where there is none. For
+    an opened submission the model is whoever made it.
     """
 
     run: StoredRun
     judged: tuple[JudgedItem, ...]
     judgments: Mapping[str, tuple[AnyJudgment, ...]]
     calibration: Calibration | None = None
-    overrides: Mapping[tuple[str, str], Override] = field(default_factory=dict)
+    overrides: Mapping[JudgmentKey, Override] = field(default_factory=dict)
     reviews: Reviews = field(default_factory=Reviews)
     notes: Mapping[str, ItemNote] = field(default_factory=dict)
 
@@ -74,10 +81,15 @@ class RunResults:
         return own.preference is not self.label(judgment)
 
     def _override(self, judgment: AnyJudgment) -> Override | None:
-        return self.overrides.get((judgment.criterion, judgment.item_id))
+        return self.overrides.get(judgment.key)
 
     def _all(self) -> Iterator[AnyJudgment]:
         return chain.from_iterable(self.judgments.values())
+
+    @property
+    def content_hashes(self) -> dict[str, str]:
+        """The hash of the content of each item that was judged, by item id."""
+        return {item.item_id: item.content_hash for item in self.judged}
 
     @property
     def one_labels(self) -> dict[str, OneLabel]:
@@ -134,7 +146,7 @@ class RunResults:
         judgments = {
             name: tuple(column[place] for place in places) for name, column in self.judgments.items()
         }
-        overrides = {key: said for key, said in self.overrides.items() if key[1] in ids}
+        overrides = {key: said for key, said in self.overrides.items() if key.item_id in ids}
         return replace(
             self,
             judged=tuple(self.judged[place] for place in places),

@@ -51,10 +51,10 @@ def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
     human = human_labels(results, dataset)
     found = {}
     for name, column in results.judgments.items():
-        labelled = [judgment for judgment in column if (name, judgment.item_id) in human]
+        labelled = [judgment for judgment in column if judgment.key in human]
         if labelled:
             predicted = [results.label(judgment) for judgment in labelled]
-            found[name] = accuracy(predicted, [human[name, judgment.item_id] for judgment in labelled])
+            found[name] = accuracy(predicted, [human[judgment.key] for judgment in labelled])
     return found
 
 

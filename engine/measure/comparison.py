@@ -12,6 +12,7 @@ from scipy.stats import binomtest, rankdata
 from engine.core.errors import SetupError
 from engine.core.formatting import without_middle, words
 from engine.core.items import HumanLabel, Preference, agree
+from engine.core.judgments import Keyed
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.measure.accuracy import kappa, mean
@@ -59,7 +60,7 @@ class PairAgreement:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Keyed):
     """An item and criterion on which systems differ; `labels` in the order of the systems, None unscored."""
 
     item_id: str

@@ -1,6 +1,6 @@
-"""A system's predictions and the human labels of the same items, joined by id.
+"""A system's predictions, joined by id with the human labels of the same items.
 
-Knows: how ids, texts and criteria must fit together. Does not know: measures, files.
+Knows: how ids, texts, criteria must fit together. Does not know: measures, files.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, Item, Prediction, Tie
-from engine.core.judgments import Judgment, Override
+from engine.core.judgments import Judgment, JudgmentKey, Override
 from engine.core.people import count_overrides
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
@@ -236,8 +236,8 @@ def _pairs(system: System, criterion: str, shared: Sequence[Item]) -> list[Pair]
     for item in shared:
         gold = item.gold.get(criterion)
         if gold is not None and gold.label is not None:
-            place = (criterion, item.id)
+            key = JudgmentKey(item.id, criterion)
             prediction = system.rows[item.id].predictions[criterion]
-            judgment, override = system.judgments.get(place), system.overrides.get(place)
+            judgment, override = system.judgments.get(key), system.overrides.get(key)
             pairs.append(Pair(item, gold, prediction, judgment, override))
     return pairs

@@ -3,7 +3,7 @@
 What two people share is the ceiling of a judge: where they agree in 70 of 100 items, no judge can be right
 in more for both of them. People are those who labelled a run, and the annotators of a dataset.
 
-Knows: labels by side, criterion and item. Does not know: where people gave them, whether they saw others'.
+Knows: labels by side, criterion, item. Does not know: where people gave them, whether they saw others'.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree
-from engine.core.judgments import Unscored
+from engine.core.judgments import JudgmentKey, Unscored
 from engine.core.log_probs import BoolArray
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import human_labels
@@ -25,7 +25,7 @@ MODEL, HUMAN = "the model", "the human labels"
 """The sides beside people; a person of such a name is still a person."""
 
 _ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMAN_LABELS])
-_Labels = Mapping[tuple[str, str], HumanLabel]  # by criterion and item id
+_Labels = Mapping[JudgmentKey, HumanLabel]
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,7 @@ def people_agreement(results: RunResults, gold: Dataset | None = None) -> People
     people = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
     others = [_Side(MODEL, _model_labels(results), is_person=False)]
     if gold is not None:
-        hashes = {item.item_id: item.content_hash for item in results.judged}
-        people += _annotators(gold.same_items(hashes), {side.name for side in people})
+        people += _annotators(gold.same_items(results.content_hashes), {side.name for side in people})
         others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
     return _agreement(people, others, (*results.judgments, None))
 
@@ -133,11 +132,11 @@ def _agreement(
 
 def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side]:
     """The annotators of some items; one whose name is `taken` is told apart."""
-    labels: dict[str, dict[tuple[str, str], HumanLabel]] = {}
+    labels: dict[str, dict[JudgmentKey, HumanLabel]] = {}
     for item in items:
         for criterion, gold in item.gold.items():
             for name, label in gold.annotators.items():
-                labels.setdefault(name, {})[criterion, item.id] = label
+                labels.setdefault(name, {})[JudgmentKey(item.id, criterion)] = label
     return [
         _Side(f"{name} (dataset)" if name in taken else name, given, of_dataset=True)
         for name, given in labels.items()
@@ -146,7 +145,7 @@ def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side
 
 def _model_labels(results: RunResults) -> _Labels:
     return {
-        (judgment.criterion, judgment.item_id): judgment.preference
+        judgment.key: judgment.preference
         for column in results.judgments.values()
         for judgment in column
         if not isinstance(judgment, Unscored)
@@ -156,14 +155,14 @@ def _model_labels(results: RunResults) -> _Labels:
 def _shared(one: _Side, other: _Side, criteria: Sequence[str | None]) -> Iterator[SharedLabels]:
     common = sorted(one.labels.keys() & other.labels.keys())
     for criterion in criteria:
-        places = [place for place in common if criterion in (None, place[0])]
-        if places:
-            mine, theirs = [[side.labels[place] for place in places] for side in (one, other)]
+        keys = [key for key in common if criterion in (None, key.criterion)]
+        if keys:
+            mine, theirs = [[side.labels[key] for key in keys] for side in (one, other)]
             yield SharedLabels(
                 one=one.name,
                 other=other.name,
                 criterion=criterion,
-                items=len(places),
+                items=len(keys),
                 equal=share_right(mine, theirs),
                 kappa=kappa(mine, theirs),
                 between_people=other.is_person,
@@ -182,7 +181,7 @@ def _among(
             assert equal is not None  # there is at least one pair
             found[criterion] = AmongPeople(
                 criterion,
-                people=sum(any(criterion in (None, place[0]) for place in labels) for labels in people),
+                people=sum(any(criterion in (None, key.criterion) for key in labels) for labels in people),
                 pairs=len(shared),
                 items=len(counts),
                 equal=equal,
@@ -194,11 +193,11 @@ def _among(
 
 def _label_counts(people: Sequence[_Labels], criterion: str | None) -> list[list[int]]:
     """How often each label was given to each item that two or more labelled."""
-    given: dict[tuple[str, str], list[HumanLabel]] = {}
+    given: dict[JudgmentKey, list[HumanLabel]] = {}
     for labels in people:
-        for place, label in labels.items():
-            if criterion in (None, place[0]):
-                given.setdefault(place, []).append(label)
+        for key, label in labels.items():
+            if criterion in (None, key.criterion):
+                given.setdefault(key, []).append(label)
     return [[labels.count(label) for label in HUMAN_LABELS] for labels in given.values() if len(labels) > 1]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
 from engine.core.health import Health
-from engine.core.judgments import Judgment, Override
+from engine.core.judgments import Judgment, JudgmentKey, Override
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric
 from engine.core.settings import USUAL_WAYS
@@ -79,11 +79,11 @@ class System:
         return {row.id: row for row in self.submission.rows}
 
     @cached_property
-    def judgments(self) -> Mapping[tuple[str, str], Judgment]:
-        """The model's own judgments of a run by criterion and item id; empty for a submission file."""
+    def judgments(self) -> Mapping[JudgmentKey, Judgment]:
+        """The model's own judgments of a run; empty for a submission file."""
         columns = self.results.judgments.values() if self.results else ()
         return {
-            (judgment.criterion, judgment.item_id): judgment
+            judgment.key: judgment
             for column in columns
             for judgment in column
             if isinstance(judgment, Judgment)
@@ -101,14 +101,14 @@ class System:
         return replace(self, submission=replace(self.submission, rows=rows), results=results)
 
     @property
-    def overrides(self) -> Mapping[tuple[str, str], Override]:
-        """What people overrode in a run, by criterion and item id; empty for a submission file."""
+    def overrides(self) -> Mapping[JudgmentKey, Override]:
+        """What people overrode in a run; empty for a submission file."""
         return self.results.overrides if self.results else {}
 
     @cached_property
     def content_hashes(self) -> Mapping[str, str]:
         """The content hash of each item that a run judged, by id; empty for a submission file."""
-        return {item.item_id: item.content_hash for item in self.results.judged} if self.results else {}
+        return self.results.content_hashes if self.results else {}
 
 
 def system_of_run(results: RunResults) -> System:

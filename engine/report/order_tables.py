@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from engine.calibrate.order_margin import MarginPoint, MarginReport
 from engine.core.formatting import interval, percent, words
-from engine.core.sheets import Section, Sentences
+from engine.core.sheets import Part, Section, Sentences
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
 
 _MARGIN = Column(
@@ -30,7 +30,7 @@ _SHARES = (
 
 def margin_sections(report: MarginReport) -> list[Section]:
     """What each margin keeps on these items, and what the least margin keeps that keeps enough."""
-    least = [chosen_table(report), Sentences(list(margin_sentences(report)))]
+    least: list[Part] = [chosen_table(report), Sentences(list(margin_sentences(report)))]
     return [
         Section("margins", "Each margin on these items", [margin_table(report)]),
         Section("least", "At the least margin", least),

@@ -19,11 +19,13 @@ from engine.core.run_records import (
     StoredRun,
     what_is_joined,
 )
+from engine.core.settings import SETTINGS
 from engine.core.sheets import Facts
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import read_in_words
 
 _WORDS = {
+    **{row.name: row.fact for row in SETTINGS},
     DEVICE: "GPU of the run",
     COMPUTED_ON: "computed on",
     DRIVER: "driver of the GPU",
@@ -31,10 +33,6 @@ _WORDS = {
     DEVICE_LEFT: "GPU left for the processor",
     CONTINUED: "continued with",
     REWRITTEN: "explanations written again",
-    "ways": "ways of asking",
-    "max_thought_tokens": "longest thought, tokens",
-    "thought_temperature": "temperature of thoughts",
-    "kv_type": "KV cache",
     "llama_cpp": "llama.cpp",
     "examples": "labelled examples, SHA-256",
     "chat_format_hash": "chat format, SHA-256",

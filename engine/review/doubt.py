@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.items import HumanLabel, Preference, agree
-from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, SubmittedLabel
+from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Keyed, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import human_labels
@@ -18,7 +18,7 @@ from engine.weigh.weighted_judge import normalised
 
 
 @dataclass(frozen=True)
-class ReviewRow:
+class ReviewRow(Keyed):
     """One item and criterion that a run judged.
 
     `position`: place in the run's dataset, from 0. `preference`: the label in force, None for unscored.
@@ -127,10 +127,10 @@ def _row(
     results: RunResults,
     item: JudgedItem,
     judgment: AnyJudgment,
-    human: Mapping[tuple[str, str], HumanLabel],
+    human: Mapping[JudgmentKey, HumanLabel],
     contradicted: bool,
 ) -> ReviewRow:
-    key = (judgment.criterion, item.item_id)
+    key = judgment.key
     preference, outdated = results.label(judgment), results.is_outdated(judgment)
     own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
     flipped = margin = None
@@ -186,7 +186,7 @@ def _winner(
 
 def _probabilities(results: RunResults, judgment: AnyJudgment) -> Sequence[float] | None:
     """Those of the labels, 1 for a person's or a submission's; None where there is no label in force."""
-    override = results.overrides.get((judgment.criterion, judgment.item_id))
+    override = results.overrides.get(judgment.key)
     if override is not None and override.preference is not None:
         return certain(override.preference)
     if isinstance(judgment, SubmittedLabel):

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.core.errors import SetupError
 from engine.core.items import Way
+from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy, Setting
 from engine.core.ways.graded import mean_grades
 from engine.data.dataset import Dataset
@@ -70,8 +71,8 @@ def _scores(system: System, item_id: str, criterion: str, by_grades: bool) -> tu
     preference = system.rows[item_id].predictions[criterion].preference
     if preference is None:
         return None
-    judgment = system.judgments.get((criterion, item_id))
-    override = system.overrides.get((criterion, item_id))
+    key = JudgmentKey(item_id, criterion)
+    judgment, override = system.judgments.get(key), system.overrides.get(key)
     if judgment is None or (override is not None and override.preference is not None):
         return response_scores(certain(preference))
     if by_grades:

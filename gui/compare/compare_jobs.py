@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.measure.evaluation import Evaluation
     from engine.measure.matching import Matched
     from engine.measure.systems import System
-    from gui.compare.slice_jobs import ComparedSlices
+    from gui.work.slice_jobs import Sliced
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequ
 
 
 def save_comparison(
-    path: Path, compared: Compared, in_use: Mapping[str, Path], slices: "ComparedSlices | None" = None
+    path: Path, compared: Compared, in_use: Mapping[str, Path], slices: "Sliced | None" = None
 ) -> Job[Path]:
     """Write a comparison as JSON, with its slices where it is divided, over nothing that was compared and no
     file in use; the path.

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
+from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import Filters, WantedItems
 from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import (
@@ -48,12 +49,10 @@ _WHAT = (
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What Review shall show as soon as its run is open: one judgment, or a set of `items`."""
+    """What Review shall show as soon as its run is open: one judgment, or a set of items."""
 
     run: int
-    item_id: str = ""
-    criterion: str = ""
-    items: WantedItems | None = None
+    what: JudgmentKey | WantedItems
 
 
 class ComparePage(Page):
@@ -138,7 +137,7 @@ class ComparePage(Page):
         """Write the comparison as JSON."""
         if self.compared is not None:
             in_use = files_in_use(self.workspace, self)
-            job = save_comparison(path, self.compared, in_use, self.view.slices.slices)
+            job = save_comparison(path, self.compared, in_use, self.view.slices.sliced)
             task = self.workspace.threads.start(Lane.FILES, job, must_end=True)
             task.finished.connect(self._tell_saved)
             task.failed.connect(self.notice.show_error)
@@ -330,12 +329,12 @@ class ComparePage(Page):
 
     # The way to Review
 
-    @Slot(str, str, object)
-    def _open_in_review(self, item_id: str, criterion: str, system: int | None) -> None:
+    @Slot(object, object)
+    def _open_in_review(self, key: JudgmentKey, system: int | None) -> None:
         """Open an item in the run of a system; else in the run that is open, else in the first one."""
         run = self._run_of(system)
         if run is not None:
-            self._open_run(_Wanted(run, item_id, criterion))
+            self._open_run(_Wanted(run, key))
 
     @Slot(object, str)
     def _list_in_review(self, filters: Filters, words: str) -> None:
@@ -344,7 +343,7 @@ class ComparePage(Page):
         if run is None:
             self.workspace.note.emit("Only a run can be opened in Review, and none of these systems is one.")
         else:
-            self._open_run(_Wanted(run, items=WantedItems(run, filters, words)))
+            self._open_run(_Wanted(run, WantedItems(run, filters, words)))
 
     def _run_of(self, system: int | None) -> int | None:
         """The run of a system; else the run that is open, else the first one; None without any."""
@@ -369,10 +368,10 @@ class ComparePage(Page):
         if wanted is not None and run is not None and run.id == wanted.run:
             self._wanted = None
             self.workspace.page_wanted.emit(PageName.REVIEW)
-            if wanted.items is not None:
-                self.workspace.listing_wanted.emit(wanted.items)
+            if isinstance(wanted.what, WantedItems):
+                self.workspace.listing_wanted.emit(wanted.what)
             else:
-                self.workspace.review_wanted.emit(wanted.item_id, wanted.criterion)
+                self.workspace.review_wanted.emit(wanted.what)
 
     @Slot(object)
     def _give_up_review(self, _error: EngineError) -> None:

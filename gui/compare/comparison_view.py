@@ -3,6 +3,7 @@
 Knows: which table stands where. Does not know: how systems are compared.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
@@ -13,17 +14,31 @@ from engine.core.review_filters import Filters
 from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Table
 from gui.compare.difference_list import DifferenceList
-from gui.compare.slices_tab import SlicesTab
 from gui.kit.foreign_text import OneLine, one_line, plain_label
 from gui.kit.labels import hint, set_role
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
+from gui.work.slice_jobs import compare_slices
+from gui.work.slices_panel import SlicesPanel, SliceWords
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from gui.compare.compare_jobs import Compared
 
 _WIDEST_SYSTEM = 40  # letters of a column
+_WIDEST_VALUE = "100.0 (100.0 to 100.0)"  # of nearly all slices; others are whole in a tip
+_BESIDE = 12  # pixels
+_SLICES = SliceWords(
+    measured="Each system is measured here on each part.",
+    in_title=": accuracy in percent, with 95 % intervals",
+    table="Accuracy of each system by slice",
+    heading="Win rates",
+    explained=(
+        "How often the weighted judge, with the rubric's weights, makes A or B the winner, in percent. What a"
+        " system prefers on one part and not on another may be a bias."
+    ),
+    below="How often A and B win, by slice",
+)
 _MORE = {
     "measures": "Bold: the best.",
     "agreement": "Enter or a double click lists the items of a row on which the two differ in Review.",
@@ -45,7 +60,8 @@ class ComparisonView(QTabWidget):
         self._titles = {key: OneLine(role="heading") for key in self._tables}
         self._notes = {key: hint("") for key in self._tables}
         self.differences = DifferenceList(workspace.threads)
-        self.slices = SlicesTab(workspace)
+        title, table = OneLine(role="heading"), TableModel(self)
+        self.slices = SlicesPanel(workspace, _SLICES, title=title, head=title, table=table, framed=_part)
         self.systems = plain_label()
         self.notes = plain_label()
         set_role(self.notes, "warning")
@@ -59,6 +75,7 @@ class ComparisonView(QTabWidget):
         self.differences.listed.connect(self.listed)
         self.slices.listed.connect(self.listed)
         self.slices.divided.connect(self._show_slices)
+        self.slices.choice.changed.connect(self._measure_slices)
         self._compared: Compared | None = None
         header = self.agreement_view.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -70,13 +87,15 @@ class ComparisonView(QTabWidget):
 
     def show_comparison(self, compared: "Compared") -> None:
         """Show another comparison; the tab that is open stays open."""
-        self._compared = compared
+        before, self._compared = self._compared, compared
         self.notes.setText(visible("\n".join(compared.notes)))
         self.notes.setVisible(bool(compared.notes))
         for section in compared.sheet.sections:
             self._show_section(section)
         self.differences.show_comparison(compared)
-        self.slices.show_comparison(compared)
+        self.slices.choice.show_dataset(compared.dataset)
+        if before is None or before.whole is not compared.whole:
+            self._measure_slices()
         self.setTabText(self.indexOf(self.differences), f"Differences ({len(compared.differences):,})")
 
     def _show_section(self, section: Section) -> None:
@@ -93,12 +112,19 @@ class ComparisonView(QTabWidget):
         """Fit all columns to another size of text."""
         for view in (*self._views, self.agreement_view):
             _limit_columns(view)
+        for view in (self.slices.view, self.slices.below_view):  # no name widens them more than a value
+            widest = view.fontMetrics().horizontalAdvance(_WIDEST_VALUE) + _BESIDE
+            view.horizontalHeader().setMaximumSectionSize(widest)
         self.differences.restyle()
-        self.slices.restyle()
 
     @Slot()
     def _show_slices(self) -> None:
         self.setCurrentIndex(self.count() - 1)
+
+    @Slot()
+    def _measure_slices(self) -> None:
+        if self._compared is not None:
+            self.slices.measure(partial(compare_slices, self._compared.whole))
 
     @Slot(QModelIndex)
     def _list_pair(self, index: QModelIndex) -> None:
@@ -139,6 +165,16 @@ class ComparisonView(QTabWidget):
         layout.addWidget(self._notes["agreement"])
         layout.addWidget(self.agreement_view, 1)
         return content
+
+
+def _part(*widgets: QWidget) -> QWidget:
+    """Widgets one below the other, without a frame."""
+    part = QWidget()
+    layout = QVBoxLayout(part)
+    layout.setContentsMargins(0, 8, 2, 0)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return part
 
 
 def _scrolled(content: QWidget, accessible: str) -> QScrollArea:

@@ -38,11 +38,11 @@ _LEAST_WIDTH, _MOST_WIDTH = 16, 32  # of a column, in letters
 class DifferenceList(QWidget):
     """The differences of a comparison.
 
-    `opened`: item id, criterion, and the place of a system or None. `listed`: Filters of the items that are
+    `opened`: a JudgmentKey, and which of the systems or None. `listed`: Filters of the items that are
     shown, and what these have in common in words.
     """
 
-    opened = Signal(str, str, object)
+    opened = Signal(object, object)
     listed = Signal(object, str)
     failed = Signal(object)
 
@@ -193,4 +193,4 @@ class DifferenceList(QWidget):
     def _open(self, index: QModelIndex) -> None:
         if index.isValid() and self._can_open:
             difference = self.table.difference(index.row())
-            self.opened.emit(difference.item_id, difference.criterion, self.table.system_at(index.column()))
+            self.opened.emit(difference.key, self.table.system_at(index.column()))

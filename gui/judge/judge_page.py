@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
+from engine.core.judgments import JudgmentKey
 from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset
 from gui.judge.dataset_line import DatasetLine
@@ -27,7 +28,7 @@ from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
 from gui.judge.usual_setup import usual_setup
 from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
-from gui.reading.first_steps import FirstSteps
+from gui.reading.help_dialog import FirstSteps
 from gui.work.file_jobs import Loading
 from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
@@ -56,7 +57,7 @@ class JudgePage(Page):
         self._awake = False  # set once the page is seen: what it computes can wait until then
         self._reading = False  # a dataset
         self._shown_path: Path | None = None
-        self._item_wanted: tuple[int, str, str] | None = None  # run, item id, criterion
+        self._wanted: tuple[int, JudgmentKey] | None = None  # a run and what is to be shown of it
         self._awaited: RunSetup | None = None  # whose dataset is still read
         self._make_parts()
         self._make_header()
@@ -68,7 +69,6 @@ class JudgePage(Page):
         workspace.runs_changed.connect(self._show_first_steps)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
-        self.run_panel.listen_to(control)
         control.ended.connect(self._follow_end)
         self._show_dataset()
 
@@ -163,7 +163,7 @@ class JudgePage(Page):
         self.plan_panel = PlanPanel()
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
         self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
-        self.run_panel = RunPanel()
+        self.run_panel = RunPanel(self.control)
         for follow in (self.picker.refit, self.run_panel.restyle):
             self.restyled.connect(follow)
         self.run_panel.results_wanted.connect(lambda: self._show_run(PageName.RESULTS))
@@ -326,7 +326,7 @@ class JudgePage(Page):
 
     @Slot()
     def _follow(self) -> None:
-        self.run_panel.follow(self.control.progress, self.control.note)
+        self.run_panel.follow(self.control.progress)
         self._show_buttons()
 
     @Slot(object)
@@ -370,15 +370,15 @@ class JudgePage(Page):
             self.workspace.open_run(progress.run_id)
         self.workspace.page_wanted.emit(page)
 
-    @Slot(str, str)
-    def _want_item(self, item_id: str, criterion: str) -> None:
+    @Slot(object)
+    def _want_item(self, key: JudgmentKey) -> None:
         progress, run = self.control.progress, self.workspace.run
         if progress is None:
             return
         if run is not None and run.id == progress.run_id and not self.control.running:
-            self.workspace.review_wanted.emit(item_id, criterion)
+            self.workspace.review_wanted.emit(key)
             return
-        self._item_wanted = (progress.run_id, item_id, criterion)
+        self._wanted = (progress.run_id, key)
         self.workspace.open_run(progress.run_id)
 
     @Slot()
@@ -387,9 +387,9 @@ class JudgePage(Page):
         run, progress = self.workspace.run, None if self.control.running else self.control.progress
         if run is not None and progress is not None and run.id == progress.run_id:
             self.run_panel.show_health(run.health)
-        wanted, self._item_wanted = self._item_wanted, None
+        wanted, self._wanted = self._wanted, None
         if wanted is not None and run is not None and run.id == wanted[0]:
-            self.workspace.review_wanted.emit(*wanted[1:])
+            self.workspace.review_wanted.emit(wanted[1])
 
     @Slot(object)
     def resume(self, setup: RunSetup) -> None:

@@ -84,7 +84,7 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
     def work(control: JobControl) -> "Forecast":
         control.report(_READING)
         from engine.judge.work import time_plan
-        from engine.loading.model_in_use import in_use
+        from engine.loading.checked_model import in_use
 
         with worker(time_plan, control) as timer:
             made = _prepared(planned.setup, at_hand, control).plan

@@ -1,7 +1,7 @@
-"""Tables for a view: columns with heads, whatever their rows are; and the tables of the engine.
+"""Tables for a view: columns with heads, whatever their rows are.
 
-Those (accuracy, labels, explanations) hold values, shown as the engine writes them. Cells and the clipboard
-have the engine's words; headers and the names of rows begin with a capital letter.
+Those of the engine hold values, shown in the engine's words; headers and the names of rows begin with a
+capital letter.
 
 Knows: heads of columns, kinds of values. Does not know: what is measured, what rows stand for elsewhere.
 """

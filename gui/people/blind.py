@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from gui.work.state import BLIND
 from gui.work.workspace import Workspace
 
@@ -31,7 +32,7 @@ class Blind(QObject):
         super().__init__(parent)
         self._workspace = workspace
         self._on = workspace.state.text(BLIND) == "on"
-        self._given: set[tuple[str, str]] = set()  # not stored yet
+        self._given: set[JudgmentKey] = set()  # not stored yet
         workspace.author_changed.connect(self._start_anew)
         workspace.reviewed.connect(self._settle)
         workspace.run_changed.connect(self._drop)
@@ -51,28 +52,28 @@ class Blind(QObject):
             self.changed.emit()
             self._workspace.blind_changed.emit()
 
-    def shows(self, item_id: str, criterion: str) -> bool:
+    def shows(self, key: JudgmentKey) -> bool:
         """True where the judgment may be shown: not blind, or this person has given his own label."""
-        return not self._on or self.own(item_id, criterion) is not None or self._gives(item_id, criterion)
+        return not self._on or self.own(key) is not None or key in self._given
 
-    def own(self, item_id: str, criterion: str) -> Preference | None:
+    def own(self, key: JudgmentKey) -> Preference | None:
         """The label that this person gave or confirmed."""
         run = self._workspace.run
         labels = run.results.reviews.labels.get(self._workspace.author, {}) if run else {}
-        return labels.get((criterion, item_id))
+        return labels.get(key)
 
-    def give(self, item_id: str, criterion: str) -> None:
+    def give(self, key: JudgmentKey) -> None:
         """This person gives his label now: it is on its way to the store."""
-        self._given.add((item_id, criterion))
+        self._given.add(key)
 
     @Slot()
     def _settle(self) -> None:
         """What was on its way and is stored now is the store's to say."""
-        self._given = {place for place in self._given if self.own(*place) is None}
+        self._given = {key for key in self._given if self.own(key) is None}
 
     def row(self, row: "ReviewRow") -> "ReviewRow":
         """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
-        if self.shows(row.item_id, row.criterion):
+        if self.shows(row.key):
             return row
         return replace(
             row,
@@ -85,9 +86,6 @@ class Blind(QObject):
             doubt=0.0,
             hidden=True,
         )
-
-    def _gives(self, item_id: str, criterion: str) -> bool:
-        return (item_id, criterion) in self._given
 
     @Slot()
     def _drop(self) -> None:

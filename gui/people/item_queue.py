@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Slot
 
 from engine.core.formatting import words
 from engine.core.items import Preference
-from engine.core.judgments import ReviewState
+from engine.core.judgments import JudgmentKey, ReviewState
 from gui.people.blind import Blind
 from gui.people.naming import WhoButton
 from gui.people.progress import Progress
@@ -103,7 +103,7 @@ class ItemQueue(QObject):
         confirmed: Mapping[str, Preference] = {}
         if state is ReviewState.DONE and self._blind.on:
             # Each label was given by itself; that of another person must not take its place unseen.
-            missing = [name for name in desk.criteria if not self._blind.shows(item_id, name)]
+            missing = [name for name in desk.criteria if not self._blind.shows(JudgmentKey(item_id, name))]
             if missing:
                 self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
                 desk.choose_criterion(missing[0])

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
+from engine.core.judgments import JudgmentKey
 from gui.kit.labels import name
 from gui.people.blind import Blind
 from gui.people.item_queue import ItemQueue
@@ -61,5 +62,5 @@ class Reviewer(QObject):
         run = self._workspace.run
         if run is not None and 0 <= self._place < len(run.results.judged):
             item = run.results.judged[self._place]
-            hides = not all(self.blind.shows(item.item_id, name) for name in self._criteria)
+            hides = not all(self.blind.shows(JudgmentKey(item.item_id, name)) for name in self._criteria)
             self.note.show_item(item.content_hash, hides)

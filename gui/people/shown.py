@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.formatting import visible
 from engine.core.items import Gold, Preference
-from engine.core.judgments import AnyJudgment, Explanation, JudgedItem, Override, Unscored
+from engine.core.judgments import AnyJudgment, Explanation, JudgedItem, JudgmentKey, Override, Unscored
 from engine.core.people import Reviews
 from gui.kit.label_words import LABEL_WORDS
 
@@ -44,10 +44,10 @@ class Shown:
     hidden: bool = False
 
 
-def hidden(item_id: str, criterion: str) -> Shown:
+def hidden(key: JudgmentKey) -> Shown:
     """What a card shows of a judgment that a person labels blind: nothing of it is known to the card."""
     return Shown(
-        Unscored(item_id, criterion, ""),
+        Unscored(*key, ""),
         label=None,
         explanation=None,
         outdated=False,
@@ -58,9 +58,9 @@ def hidden(item_id: str, criterion: str) -> Shown:
     )
 
 
-def label_from(said: Reviews, criterion: str, item_id: str) -> str | None:
+def label_from(said: Reviews, key: JudgmentKey) -> str | None:
     """Whose label stands for the model's: of each person the last override counts, as a whole."""
-    last = (said.standing(criterion, item_id, author) for author in said.people)
+    last = (said.standing(key, author) for author in said.people)
     labels = [override for override in last if override is not None and override.preference is not None]
     return max(labels, key=lambda override: override.id).author if labels else None
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from engine.core.judgments import JudgmentKey
 from engine.core.value_tables import Row
 from gui.kit.fold import Fold
 from gui.kit.labels import name
@@ -27,7 +28,7 @@ class ScoresPanel(QWidget):
 
     measure_wanted = Signal(object)  # a ModelMeasure
     explanations_wanted = Signal()
-    item_wanted = Signal(str, str)  # item id, criterion
+    item_wanted = Signal(object)  # a JudgmentKey
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -114,4 +115,4 @@ class ScoresPanel(QWidget):
 
     def _open_item(self, index: QModelIndex) -> None:
         item, criterion, *_ = self._unscored[index.row()]
-        self.item_wanted.emit(item, criterion)
+        self.item_wanted.emit(JudgmentKey(str(item), str(criterion)))

@@ -350,10 +350,10 @@ class Beside(QObject):
 
     def _own_column(self, results: "RunResults", shown: Shown) -> ColumnText:
         """What this person gave or agreed with, and wrote."""
-        author, place = self._workspace.author, (shown.judgment.criterion, shown.judgment.item_id)
+        author = self._workspace.author
         history = [each for each in shown.history if each.author == author]
         standing = [each for each in history if each.undone is None]
-        label = results.reviews.labels.get(author, {}).get(place)
+        label = results.reviews.labels.get(author, {}).get(shown.judgment.key)
         return own_column(author, label, standing[-1].explanation if standing else None, shown.draft)
 
     def _open_column(self, results: "RunResults", shown: Shown) -> ColumnText:
@@ -372,13 +372,13 @@ class Beside(QObject):
             remark = "Reading …" if self._reading.busy else "This run is not in the store any more."
             return silent_column(f"Run {which}", "", remark)
         run, judgments = other.results.run, other.results.judgments
-        criterion, item_id = shown.judgment.criterion, shown.judgment.item_id
+        item_id, criterion = shown.judgment.key
         place = other.places.get((item_id, self._hashes[item_id]))
         if place is None:
             return silent_column(system_name(run), whole_name(run), "Does not answer this item.")
         if criterion not in judgments:
             return silent_column(system_name(run), whole_name(run), f"Has no criterion {words(criterion)}.")
-        override = other.results.overrides.get((criterion, item_id))
+        override = other.results.overrides.get(shown.judgment.key)
         return column_of(run, judgments[criterion][place], override)
 
 

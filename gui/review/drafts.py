@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import SignalInstance
 
+from engine.core.judgments import JudgmentKey
 from gui.work.state import State
 
 DRAFTS = "review/drafts"  # their name in the state
 
 
 class Drafts:
-    """Drafts by run, criterion and item id; `deleted`: gives the numbers of runs that are gone."""
+    """Drafts by run and judgment; `deleted`: gives the numbers of runs that are gone."""
 
     def __init__(self, state: State, deleted: SignalInstance) -> None:
         self._state = state
@@ -22,18 +23,18 @@ class Drafts:
         texts = state.record(DRAFTS)
         self._texts = {key: text for key, text in texts.items() if isinstance(text, str)}
 
-    def of(self, run_id: int, criterion: str, item_id: str) -> str | None:
+    def of(self, run_id: int, key: JudgmentKey) -> str | None:
         """A draft, None where there is none."""
-        return self._texts.get(_key(run_id, criterion, item_id))
+        return self._texts.get(_name(run_id, key))
 
-    def keep(self, run_id: int, criterion: str, item_id: str, text: str) -> None:
+    def keep(self, run_id: int, key: JudgmentKey, text: str) -> None:
         """Keep a draft in the place of the one before."""
-        self._texts[_key(run_id, criterion, item_id)] = text
+        self._texts[_name(run_id, key)] = text
         self._state.set_record(DRAFTS, self._texts)
 
-    def drop(self, run_id: int, criterion: str, item_id: str) -> None:
+    def drop(self, run_id: int, key: JudgmentKey) -> None:
         """Forget a draft, if there is one."""
-        if self._texts.pop(_key(run_id, criterion, item_id), None) is not None:
+        if self._texts.pop(_name(run_id, key), None) is not None:
             self._state.set_record(DRAFTS, self._texts)
 
     def _forget_runs(self, run_ids: Sequence[int]) -> None:
@@ -45,5 +46,5 @@ class Drafts:
             self._state.set_record(DRAFTS, self._texts)
 
 
-def _key(run_id: int, criterion: str, item_id: str) -> str:
-    return json.dumps([run_id, criterion, item_id])
+def _name(run_id: int, key: JudgmentKey) -> str:
+    return json.dumps([run_id, key.criterion, key.item_id])

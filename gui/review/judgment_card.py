@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import clipped, number, percent, visible
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import Judgment, SubmittedLabel, Unscored
-from engine.core.ways.together import together
+from engine.core.judgments import Judgment, JudgmentKey, SubmittedLabel, Unscored
+from engine.core.ways.all_ways import together
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
@@ -58,7 +58,7 @@ class JudgmentCard(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
-        self._key: tuple[str, str] | None = None
+        self._key: JudgmentKey | None = None
         self._low_mass = self._folded = False
         self.fold = QToolButton()
         self.badge = LabelBadge(big=True)
@@ -167,9 +167,8 @@ class JudgmentCard(QFrame):
     def show_judgment(self, shown: Shown) -> None:
         """Show a judgment; an editor that is open stays open."""
         judgment = shown.judgment
-        key = (judgment.criterion, judgment.item_id)
-        if key != self._key:
-            self._key = key
+        if judgment.key != self._key:
+            self._key = judgment.key
             self.body.verticalScrollBar().setValue(0)
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from engine.core.formatting import clipped, visible
 from engine.core.items import Gold, Preference
-from engine.core.judgments import AnyJudgment, NewReview
+from engine.core.judgments import AnyJudgment, JudgmentKey, NewReview
 from engine.core.people import Reviews
 from gui.kit.label_words import LABEL_WORDS
 from gui.people.blind import HIDDEN
@@ -27,9 +27,6 @@ from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from gui.work.places import OpenRun
-
-Key = tuple[str, str]
-"""Criterion and item id."""
 
 
 class JudgmentDesk(QWidget):
@@ -50,8 +47,8 @@ class JudgmentDesk(QWidget):
         self._item_id = ""
         self.criterion = ""
         self._drafts = Drafts(workspace.state, workspace.runs_deleted)
-        self._asked: dict[Key, tuple[Preference | None, str | None]] = {}  # not stored yet
-        self._saving: Key | None = None
+        self._asked: dict[JudgmentKey, tuple[Preference | None, str | None]] = {}  # not stored yet
+        self._saving: JudgmentKey | None = None
         self.strip = CriterionStrip()
         self.card = JudgmentCard()
         layout = QVBoxLayout(self)
@@ -136,7 +133,7 @@ class JudgmentDesk(QWidget):
             return
         results, key = run.results, self._key
         if not self._may_show:
-            shown = hidden(self._item_id, self.criterion)
+            shown = hidden(key)
         else:
             human, human_from = self._human()
             said = results.reviews.of_item(self._item_id)
@@ -151,7 +148,7 @@ class JudgmentDesk(QWidget):
                 human_from=human_from,
                 people=[(name, labels[key]) for name, labels in said.labels.items() if key in labels],
                 undoable=self._takes_back(key),
-                draft=not self.writing and self._drafts.of(run.id, *key) is not None,
+                draft=not self.writing and self._drafts.of(run.id, key) is not None,
                 doubt=self._doubt(),
                 maker="submission" if results.run.submitted else "model",
             )
@@ -160,7 +157,7 @@ class JudgmentDesk(QWidget):
 
     @property
     def _may_show(self) -> bool:
-        return self._blind.shows(self._item_id, self.criterion)
+        return self._blind.shows(self._key)
 
     @property
     def criteria(self) -> Sequence[str]:
@@ -169,19 +166,19 @@ class JudgmentDesk(QWidget):
 
     def labels_in_force(self) -> Mapping[str, Preference]:
         """By criterion, as a person asked for them last; criteria without a label are left out."""
-        labels = {name: self._label_in_force((name, self._item_id)) for name in self.criteria}
+        labels = {name: self._label_in_force(JudgmentKey(self._item_id, name)) for name in self.criteria}
         return {name: label for name, label in labels.items() if label is not None}
 
-    def _label_in_force(self, key: Key) -> Preference | None:
+    def _label_in_force(self, key: JudgmentKey) -> Preference | None:
         run, review = self._run, self._review
-        if run is None or review is None or key[1] not in review.places:
+        if run is None or review is None or key.item_id not in review.places:
             return None
         asked = self._asked.get(key, (None, None))[0]
-        return asked or run.results.label(run.results.judgments[key[0]][review.places[key[1]]])
+        return asked or run.results.label(run.results.judgments[key.criterion][review.places[key.item_id]])
 
     @property
-    def _key(self) -> Key:
-        return self.criterion, self._item_id
+    def _key(self) -> JudgmentKey:
+        return JudgmentKey(self._item_id, self.criterion)
 
     @property
     def _run(self) -> "OpenRun | None":
@@ -219,16 +216,15 @@ class JudgmentDesk(QWidget):
         if self._judgment() is not None:
             self._named(partial(self._give, self._key, preference))
 
-    def _give(self, key: Key, preference: Preference) -> None:
+    def _give(self, key: JudgmentKey, preference: Preference) -> None:
         """A label that this person gives blind, or after another one, may be one that he agrees with."""
-        criterion, item_id = key
-        blind = not self._blind.shows(item_id, criterion)
+        blind = not self._blind.shows(key)
         if blind:
-            self._blind.give(item_id, criterion)
+            self._blind.give(key)
         equal = self._label_in_force(key) is preference
         by, me = self._author_of_label(key), self._workspace.author
         if equal and (blind or by not in (None, me)):
-            self._workspace.review(NewReview(item_id, me, confirmed={criterion: preference}))
+            self._workspace.review(NewReview(key.item_id, me, confirmed={key.criterion: preference}))
             self._workspace.note.emit(f"You agree: {LABEL_WORDS[preference]}.")
             self.show_changes()
             return
@@ -244,9 +240,9 @@ class JudgmentDesk(QWidget):
         """Take this person's last override of the open judgment back."""
         if self._judgment() is None:
             return
-        standing = self._said.standing(*self._key)
+        standing = self._said.standing(self._key)
         if self._takes_back(self._key):
-            self._workspace.undo_override(self._item_id, self.criterion)
+            self._workspace.undo_override(self._key)
         elif standing is not None and self._may_show:
             author = visible(clipped(standing.author))
             self._workspace.note.emit(f"This is {author}'s: only {author} can take it back.")
@@ -268,7 +264,7 @@ class JudgmentDesk(QWidget):
         if run is None or judgment is None or self.writing or not self._may_show:
             return
         text = run.results.explanation(judgment) or ""
-        self.card.open_editor(text, self._drafts.of(run.id, *self._key))
+        self.card.open_editor(text, self._drafts.of(run.id, self._key))
         self._show_card()
 
     @property
@@ -310,31 +306,31 @@ class JudgmentDesk(QWidget):
     def keep_draft(self) -> None:
         """Remember what is being written: the window may close."""
         if self.writing and self.card.editor.changed:
-            self._drafts.keep(self._run_id, *self._key, self.card.editor.text)
+            self._drafts.keep(self._run_id, self._key, self.card.editor.text)
 
-    def _own(self, key: Key) -> tuple[Preference | None, str | None]:
+    def _own(self, key: JudgmentKey) -> tuple[Preference | None, str | None]:
         """Label and explanation that this person gave himself, as asked for last."""
-        own = self._said.standing(*key, self._workspace.author)
+        own = self._said.standing(key, self._workspace.author)
         return self._asked.get(key, (own.preference, own.explanation) if own else (None, None))
 
-    def _takes_back(self, key: Key) -> bool:
+    def _takes_back(self, key: JudgmentKey) -> bool:
         """Whether there is an override of this person to take back."""
-        return key in self._asked or self._said.standing(*key, self._workspace.author) is not None
+        return key in self._asked or self._said.standing(key, self._workspace.author) is not None
 
-    def _author_of_label(self, key: Key) -> str | None:
+    def _author_of_label(self, key: JudgmentKey) -> str | None:
         """Whose label stands for the model's, as asked for last; None where it is the model's own."""
         if self._asked.get(key, (None, None))[0] is not None:
             return self._workspace.author
-        return label_from(self._said, *key)
+        return label_from(self._said, key)
 
     @property
     def _said(self) -> Reviews:
         """All that people said of the run."""
         return self._run.results.reviews if self._run else Reviews()
 
-    def _ask(self, key: Key, preference: Preference | None, explanation: str | None) -> None:
+    def _ask(self, key: JudgmentKey, preference: Preference | None, explanation: str | None) -> None:
         self._asked[key] = (preference, explanation)
-        self._workspace.override(key[1], key[0], preference, explanation)
+        self._workspace.override(key, preference, explanation)
 
     @Slot(str)
     def _save(self, text: str) -> None:
@@ -344,14 +340,14 @@ class JudgmentDesk(QWidget):
             label = None  # whose words these are says nothing of whose label it is
         self._close_editor()
         if not changed:
-            self._drafts.drop(self._run_id, *key)
+            self._drafts.drop(self._run_id, key)
         elif text.strip() or (label is not None and explanation is not None):
             # Kept until it is stored: the engine may refuse it.
-            self._drafts.keep(self._run_id, *key, text)
+            self._drafts.keep(self._run_id, key, text)
             self._saving = key
             self._ask(key, label, text.strip() or None)
         else:
-            self._drafts.drop(self._run_id, *key)
+            self._drafts.drop(self._run_id, key)
             self._workspace.note.emit("An empty text is no explanation. U takes an override back.")
         self._show_card()
 
@@ -366,19 +362,19 @@ class JudgmentDesk(QWidget):
     def _leave(self, _text: str) -> None:
         self.keep_draft()
         if not self.card.editor.changed:
-            self._drafts.drop(self._run_id, *self._key)
+            self._drafts.drop(self._run_id, self._key)
         self._close_editor()
         self._show_card()
 
-    @Slot(str, str)
-    def _follow_override(self, item_id: str, criterion: str) -> None:
-        key, run = (criterion, item_id), self._run
+    @Slot(object)
+    def _follow_override(self, key: JudgmentKey) -> None:
+        run = self._run
         if run is None:
             return
         self._asked.pop(key, None)
-        draft = self._drafts.of(run.id, *key)
+        draft = self._drafts.of(run.id, key)
         if key == self._saving and draft is not None and draft.strip() == (self._own(key)[1] or ""):
-            self._drafts.drop(run.id, *key)
+            self._drafts.drop(run.id, key)
             self._saving = None
         if key == self._key:
             self._show_card()

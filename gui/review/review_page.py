@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import ListOrder
 from gui.kit.labels import DownScroll, name
 from gui.people.reviewer import Reviewer
@@ -82,7 +83,7 @@ class ReviewPage(Page):
         self._stale = True
         self._run_id: int | None = None
         self._item_id = ""
-        self._wanted = ("", "")  # the item and the criterion that another page wants shown
+        self._wanted: JudgmentKey | None = None  # that another page wants shown
         self.reviewer = Reviewer(workspace, self)
         self.keys = PageKeys(self)
         self.list = ReviewList(workspace, self.reviewer)
@@ -226,7 +227,7 @@ class ReviewPage(Page):
                 begun = self.reviewer.progress.begun
                 if remembered.get("run") == run.id and not self.list.awaits and not begun:
                     item_id = str(remembered.get("item", ""))
-                    self._wanted = (item_id, str(remembered.get("criterion", "")))
+                    self._wanted = JudgmentKey(item_id, str(remembered.get("criterion", "")))
                     self.list.choose(item_id, clearing=False)
             if self.reviewer.progress.begun:
                 self.list.go_on_with_to_do()
@@ -250,15 +251,15 @@ class ReviewPage(Page):
         self.desk.show_nothing()
         self._down.hide()
 
-    @Slot(str, str)
-    def _show_wanted(self, item_id: str, criterion: str) -> None:
-        self._wanted = (item_id, criterion)
-        self.list.choose(item_id)
+    @Slot(object)
+    def _show_wanted(self, key: JudgmentKey) -> None:
+        self._wanted = key
+        self.list.choose(key.item_id)
 
-    @Slot(str, str)
-    def _follow_override(self, item_id: str, _criterion: str) -> None:
+    @Slot(object)
+    def _follow_override(self, key: JudgmentKey) -> None:
         if not self._stale:
-            self.list.read_item(item_id)
+            self.list.read_item(key.item_id)
 
     # The chosen item
 
@@ -279,10 +280,11 @@ class ReviewPage(Page):
         """The criterion to open: the one asked for, of the item that is open the open one, else the reason
         why the item is where it is.
         """
-        if self._wanted[0] == item_id:
-            (_, wanted), self._wanted = self._wanted, ("", "")
-            if wanted in criteria:
-                return wanted
+        wanted = self._wanted
+        if wanted is not None and wanted.item_id == item_id:
+            self._wanted = None
+            if wanted.criterion in criteria:
+                return wanted.criterion
         passing = self.list.table.listing.passing.get(item_id, criteria)
         open_here = item_id == self._item_id and self.desk.criterion in passing
         if open_here or item_id == self._item_in_writing():

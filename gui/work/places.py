@@ -56,6 +56,6 @@ def about_run(run_id: int) -> tuple[str, int]:
 
 def not_stored(error: EngineError, item_id: str, criterion: str = "") -> EngineError:
     """An error by which the decision of a person was lost, with what it was about."""
-    place = f"{item_id}, {words(criterion)}" if criterion else item_id
-    lost = f"Item {visible(place)}: what you decided is not stored."
+    about = f"{item_id}, {words(criterion)}" if criterion else item_id
+    lost = f"Item {visible(about)}: what you decided is not stored."
     return SetupError(f"{lost} {error.problem}", error.remedy) if isinstance(error, SetupError) else error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.health import Health
-from engine.core.judgments import ItemNote, NewOverride, NewReview
+from engine.core.judgments import ItemNote, JudgmentKey, NewOverride, NewReview
 from engine.core.people import Reviews
 from gui.work.file_jobs import has_labels_for
 from gui.work.garbage import many_records
@@ -107,11 +107,9 @@ def override(store_path: Path, run_id: int, new: NewOverride) -> ReviewsJob:
     return _said(store_path, run_id, lambda store: store.override(run_id, new))
 
 
-def undo_override(store_path: Path, run_id: int, item_id: str, criterion: str, author: str) -> ReviewsJob:
+def undo_override(store_path: Path, run_id: int, key: JudgmentKey, author: str) -> ReviewsJob:
     """Take a person's last override of a judgment back."""
-    return _said(
-        store_path, run_id, lambda store: store.undo_override(run_id, item_id, criterion, author=author)
-    )
+    return _said(store_path, run_id, lambda store: store.undo_override(run_id, key, author))
 
 
 def review(store_path: Path, run_id: int, new: NewReview) -> ReviewsJob:

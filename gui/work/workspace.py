@@ -17,18 +17,17 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
 from engine.core.health import Health
 from engine.core.items import Preference
-from engine.core.judgments import NewOverride, NewReview
+from engine.core.judgments import JudgmentKey, NewOverride, NewReview
 from engine.core.people import Reviews, in_force
 from engine.core.run_records import DamagedRun
-from engine.system.account import account_name
-from engine.system.paths import default_store
+from engine.system.paths import account_name, default_store
 from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
 from gui.work.dataset_reader import DatasetReader
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.page_name import PageName
 from gui.work.places import OpenRun, UnderWay, about_run, not_stored
-from gui.work.rubrics.at_hand import RubricAtHand
+from gui.work.rubric_at_hand import RubricAtHand
 from gui.work.state import AUTHOR, State
 
 LONGEST_NAME = 255  # letters of a person's name
@@ -47,7 +46,7 @@ class Workspace(QObject):
     dataset_loading = Signal(object)  # file_jobs.Loading, the rows so far; None at the end
     dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
     run_changed = Signal()  # another run is open, or it was read again
-    overrides_changed = Signal(str, str)  # item id, criterion
+    overrides_changed = Signal(object)  # a JudgmentKey
     reviewed = Signal(str)  # item id: what people say of it has changed, be it an override, a mark or a label
     noted = Signal(str)  # content hash of an item
     author_changed = Signal()
@@ -58,7 +57,7 @@ class Workspace(QObject):
     gold_changed = Signal()  # the human labels of the open run
     submission_wanted = Signal()  # a person is to be asked for a submission file to open
     check_wanted = Signal()  # the open run is to be checked as a submission
-    review_wanted = Signal(str, str)  # item id, criterion: show this judgment
+    review_wanted = Signal(object)  # a JudgmentKey: show this judgment
     listing_wanted = Signal(object)  # a WantedItems: list just these in Review
     items_wanted = Signal(object, object, object)  # path of a dataset, ids, its columns: judge these alone
     columns_wanted = Signal(object)  # a ColumnsWish: a person is to be asked for the columns of a file
@@ -323,19 +322,16 @@ class Workspace(QObject):
             self.state.set_text(AUTHOR, name)
             self.author_changed.emit()
 
-    def override(
-        self, item_id: str, criterion: str, preference: Preference | None, explanation: str | None
-    ) -> None:
+    def override(self, key: JudgmentKey, preference: Preference | None, explanation: str | None) -> None:
         """Let a person's label, explanation or both stand for the model's."""
         if self.run is not None:
-            new = NewOverride(item_id, criterion, preference, explanation, self.author)
-            self._say(store_jobs.override(self.store_path, self.run.id, new), item_id, criterion)
+            new = NewOverride(*key, preference, explanation, self.author)
+            self._say(store_jobs.override(self.store_path, self.run.id, new), *key)
 
-    def undo_override(self, item_id: str, criterion: str) -> None:
+    def undo_override(self, key: JudgmentKey) -> None:
         """Take this person's last override of a judgment back."""
         if self.run is not None:
-            place = self.run.id, item_id, criterion
-            self._say(store_jobs.undo_override(self.store_path, *place, self.author), item_id, criterion)
+            self._say(store_jobs.undo_override(self.store_path, self.run.id, key, self.author), *key)
 
     def review(self, new: NewReview) -> None:
         """Keep how far a person is with an item, and which labels he confirms."""
@@ -373,7 +369,7 @@ class Workspace(QObject):
             results = replace(self.run.results, overrides=in_force(reviews.overrides), reviews=reviews)
             self.run = replace(self.run, results=results)
             if criterion:
-                self.overrides_changed.emit(item_id, criterion)
+                self.overrides_changed.emit(JudgmentKey(item_id, criterion))
             self.reviewed.emit(item_id)
 
         task.finished.connect(take)

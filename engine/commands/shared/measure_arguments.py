@@ -11,9 +11,9 @@ from pathlib import Path
 
 from engine.commands.shared.column_arguments import add_columns, add_rubric, rubric_of
 from engine.commands.shared.console import printable, tell
-from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.progress import show_measure
+from engine.commands.shared.setting_arguments import add_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.judgments import Agreement, Unscored
@@ -64,7 +64,7 @@ def add_model_measures(arguments: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--judge-model", metavar="MODEL", help=f"is asked whether explanations agree: {MODEL_WORDS}"
     )
-    add_computer(group)
+    add_settings(group, "threads")
 
 
 def find_judge_model(options: argparse.Namespace) -> None:

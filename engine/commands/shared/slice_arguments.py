@@ -12,7 +12,7 @@ from engine.core.measure_words import SLICES_NOTE
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
 from engine.data.slices import Slicing, Tags, is_by_tag, select, slicing
-from engine.decisions.item_tags import tags_of_items
+from engine.decisions.run_dataset import tags_of_items
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures, measure_slices
 from engine.store.opening import is_there

@@ -12,7 +12,7 @@ import pytest
 
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
-from engine.core.judgments import ItemNote, NewOverride, NewReview, Override, ReviewState
+from engine.core.judgments import ItemNote, JudgmentKey, NewOverride, NewReview, Override, ReviewState
 from engine.core.people import OverrideCount, count_overrides, in_force
 from engine.decisions.run_results import load_reviews
 from engine.store.migrations import APPLICATION_ID, STEPS
@@ -21,7 +21,7 @@ from tests.commands import ROOT
 from tests.judged import IDENTITY, OLD_SETTINGS, judged_item
 
 A, B, GOOD, BAD = Preference
-PLACE = ("safety", "id 0")
+KEY = JudgmentKey("id 0", "safety")
 
 
 @pytest.fixture
@@ -57,22 +57,22 @@ def test_an_override_comes_back_with_its_author_and_time(store: RunStore) -> Non
 def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: RunStore) -> None:
     first, second = override(store, A), override(store, None, "A reason.")
     other = override(store, BAD, item_id="id 1")
-    assert in_force(store.overrides(1)) == {PLACE: second, ("safety", "id 1"): other}
-    undone = store.undo_override(1, "id 0", "safety")
+    assert in_force(store.overrides(1)) == {KEY: second, JudgmentKey("id 1", "safety"): other}
+    undone = store.undo_override(1, KEY)
     assert undone is not None
     assert undone.undone is not None
-    assert in_force(store.overrides(1))[PLACE] == first
+    assert in_force(store.overrides(1))[KEY] == first
     assert store.overrides(1) == [first, undone, other]
     third = override(store, GOOD)
-    assert in_force(store.overrides(1))[PLACE] == third
+    assert in_force(store.overrides(1))[KEY] == third
 
 
 def test_where_nothing_is_in_force_nothing_is_undone(store: RunStore) -> None:
     override(store)
-    assert store.undo_override(1, "id 0", "safety") is not None
+    assert store.undo_override(1, KEY) is not None
     before = store.overrides(1)
-    for place in (("id 0", "safety"), ("id 1", "safety"), ("no such id", "safety")):
-        assert store.undo_override(1, *place) is None
+    for item_id in ("id 0", "id 1", "no such id"):
+        assert store.undo_override(1, JudgmentKey(item_id, "safety")) is None
     assert store.overrides(1) == before
     assert in_force(before) == {}
 
@@ -82,7 +82,7 @@ def test_runs_do_not_share_overrides(store: RunStore) -> None:
         store.add(run.id, [judged_item(0)])
     override(store)
     assert store.overrides(run.id) == []
-    assert store.undo_override(run.id, "id 0", "safety") is None
+    assert store.undo_override(run.id, KEY) is None
 
 
 @pytest.mark.parametrize(
@@ -210,8 +210,8 @@ def test_labels_of_people_are_kept_apart(store: RunStore) -> None:
     override(store, B, author="Ben")
     store.review(1, NewReview("id 0", "Cem", ReviewState.DONE, {"safety": B}))
     reviews = load_reviews(store, 1)
-    assert reviews.labels == {"Ada": {PLACE: A}, "Ben": {PLACE: B}, "Cem": {PLACE: B}}
-    assert in_force(reviews.overrides)[PLACE].author == "Ben"
+    assert reviews.labels == {"Ada": {KEY: A}, "Ben": {KEY: B}, "Cem": {KEY: B}}
+    assert in_force(reviews.overrides)[KEY].author == "Ben"
 
 
 def test_the_last_word_of_a_person_counts(store: RunStore) -> None:
@@ -219,11 +219,11 @@ def test_the_last_word_of_a_person_counts(store: RunStore) -> None:
     pause()
     override(store, A, author="Ada")
     pause()
-    assert load_reviews(store, 1).labels == {"Ada": {PLACE: A}}
+    assert load_reviews(store, 1).labels == {"Ada": {KEY: A}}
     store.review(1, NewReview("id 0", "Ada", confirmed={"safety": GOOD}))
-    assert load_reviews(store, 1).labels == {"Ada": {PLACE: GOOD}}
+    assert load_reviews(store, 1).labels == {"Ada": {KEY: GOOD}}
     pause()
-    store.undo_override(1, "id 0", "safety", "Ada")
+    store.undo_override(1, KEY, "Ada")
     assert load_reviews(store, 1).labels == {}
 
 
@@ -231,16 +231,16 @@ def test_label_and_explanation_may_be_of_two_people(store: RunStore) -> None:
     override(store, BAD, author="Ben")
     override(store, None, "Only my words.", author="Ada")
     reviews = load_reviews(store, 1)
-    found = in_force(reviews.overrides)[PLACE]
+    found = in_force(reviews.overrides)[KEY]
     assert (found.preference, found.explanation, found.author) == (BAD, "Only my words.", "Ben and Ada")
-    assert reviews.labels == {"Ben": {PLACE: BAD}}
+    assert reviews.labels == {"Ben": {KEY: BAD}}
 
 
 def test_the_last_override_of_a_person_counts_as_a_whole(store: RunStore) -> None:
     override(store, BAD, "His words.", author="Ben")
     override(store, A, "Her words.", author="Ada")
     override(store, B, None, author="Ada")
-    found = in_force(store.overrides(1))[PLACE]
+    found = in_force(store.overrides(1))[KEY]
     assert (found.preference, found.explanation, found.author) == (B, "His words.", "Ada and Ben")
 
 
@@ -248,8 +248,8 @@ def test_an_explanation_taken_back_leaves_a_confirmed_label(store: RunStore) -> 
     store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": A}))
     pause()
     override(store, None, "A reason.", author="Ada")
-    store.undo_override(1, "id 0", "safety", "Ada")
-    assert load_reviews(store, 1).labels == {"Ada": {PLACE: A}}
+    store.undo_override(1, KEY, "Ada")
+    assert load_reviews(store, 1).labels == {"Ada": {KEY: A}}
 
 
 def test_an_explanation_alone_is_no_label(store: RunStore) -> None:
@@ -260,11 +260,11 @@ def test_an_explanation_alone_is_no_label(store: RunStore) -> None:
 def test_a_person_takes_back_only_what_he_said(store: RunStore) -> None:
     override(store, A, author="Ada")
     override(store, B, author="Ben")
-    undone = store.undo_override(1, "id 0", "safety", "Ada")
+    undone = store.undo_override(1, KEY, "Ada")
     assert undone is not None
     assert (undone.author, undone.preference) == ("Ada", A)
-    assert in_force(store.overrides(1))[PLACE].author == "Ben"
-    assert store.undo_override(1, "id 0", "safety", "Ada") is None
+    assert in_force(store.overrides(1))[KEY].author == "Ben"
+    assert store.undo_override(1, KEY, "Ada") is None
 
 
 @pytest.mark.parametrize(

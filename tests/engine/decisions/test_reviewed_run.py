@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from engine.core.errors import SetupError, StoreError
-from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.core.judgments import JudgmentKey, NewOverride, NewReview, ReviewState
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, load_results
@@ -17,6 +17,7 @@ from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
 
 GOLD = dataset({"safety": [A, A, GOOD], "relevance": [A, B, None]})
 LONG = "ß" * 255
+SAFETY = JudgmentKey("1", "safety")
 
 
 @pytest.fixture
@@ -57,10 +58,10 @@ def test_a_confirmation_is_a_label_of_its_person_and_no_override(store: RunStore
     store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ben"))
     found = results(store)
     assert found.reviews.labels == {
-        "Ada": {("safety", "1"): A, ("relevance", "1"): A},
-        "Ben": {("safety", "1"): B},
+        "Ada": {SAFETY: A, JudgmentKey("1", "relevance"): A},
+        "Ben": {SAFETY: B},
     }
-    assert list(found.overrides) == [("safety", "1")]
+    assert list(found.overrides) == [SAFETY]
     assert found.reviews.of_item("1").labels == found.reviews.labels
     assert found.reviews.of_item("2").labels == {}
 
@@ -68,9 +69,9 @@ def test_a_confirmation_is_a_label_of_its_person_and_no_override(store: RunStore
 def test_each_takes_back_only_his_own(store: RunStore) -> None:
     store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ben"))
     store.override(1, NewOverride("1", "safety", GOOD, explanation=None, author="Ada"))
-    assert store.undo_override(1, "1", "safety", author="Cy") is None
-    store.undo_override(1, "1", "safety", author="Ben")
-    assert results(store).reviews.labels == {"Ada": {("safety", "1"): GOOD}}
+    assert store.undo_override(1, SAFETY, author="Cy") is None
+    store.undo_override(1, SAFETY, author="Ben")
+    assert results(store).reviews.labels == {"Ada": {SAFETY: GOOD}}
 
 
 @pytest.mark.parametrize(("item", "author", "error"), [("9", "Ada", StoreError), ("1", " ", SetupError)])

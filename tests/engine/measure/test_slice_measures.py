@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
+from engine.core.judgments import JudgmentKey
 from engine.data.slices import slicing
 from engine.measure.bootstrap import bootstrap_interval, mean_interval
 from engine.measure.evaluation import evaluate_labels, mean_of
@@ -192,7 +193,7 @@ def test_a_run_keeps_of_its_items_what_is_theirs(tmp_path: Path) -> None:
     results = results_of(tmp_path, [("1", "safety", B, None), ("2", "safety", A, None)])
     part = results.only({"2"})
     assert [item.item_id for item in part.judged] == ["2"]
-    assert set(part.overrides) == {("safety", "2")}
+    assert set(part.overrides) == {JudgmentKey("2", "safety")}
     assert {len(column) for column in part.judgments.values()} == {1}
     assert [said.item_id for said in part.reviews.overrides] == ["2"]
 

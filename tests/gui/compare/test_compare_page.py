@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
@@ -259,10 +260,10 @@ def test_a_comparison_of_something_else_is_marked_as_old(
     assert not page.stale.isVisible()
     item = space.run.results.judged[0].item_id  # type: ignore[union-attr]
     with qtbot.waitSignal(space.overrides_changed):
-        space.override(item, "safety", Preference.BOTH_BAD, None)
+        space.override(JudgmentKey(item, "safety"), Preference.BOTH_BAD, None)
     assert page.stale.isVisible()
     with qtbot.waitSignal(space.overrides_changed):
-        space.undo_override(item, "safety")
+        space.undo_override(JudgmentKey(item, "safety"))
     assert not page.stale.isVisible()
 
 

@@ -24,9 +24,7 @@ def test_return_opens_a_difference_in_review(
     view.selectRow(2)
     heard: list[tuple[str, ...]] = []
     space.page_wanted.connect(lambda page_name: heard.append((page_name,)))
-    space.review_wanted.connect(
-        lambda item_id, criterion: heard.append((item_id, words(criterion).capitalize()))
-    )
+    space.review_wanted.connect(lambda key: heard.append((key.item_id, words(key.criterion).capitalize())))
     press(view, Qt.Key.Key_Return)
     assert heard == []  # the run must be opened first
     qtbot.waitUntil(lambda: len(heard) == 2)

@@ -12,6 +12,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import ItemJudged
 from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset, load_dataset
@@ -86,7 +87,7 @@ def click(button: QAbstractButton) -> None:
 
 def override(qtbot: QtBot, page: ResultsPage, item: str, label: Preference) -> None:
     with qtbot.waitSignal(page.workspace.overrides_changed, timeout=10_000):
-        page.workspace.override(item, "safety", label, None)
+        page.workspace.override(JudgmentKey(item, "safety"), label, None)
 
 
 def judge(

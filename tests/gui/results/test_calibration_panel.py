@@ -27,6 +27,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=30_000)
     assert rows(panel, "quality") == 6
     assert rows(panel, "changes") == 5
+    assert not panel._fitted.isVisible()  # until it is unfolded
     assert "Nothing has changed yet: run 1 follows once you press “Apply to run 1”" in panel._source.text()
     assert panel.apply_button.text() == "Appl&y to run 1"
     panel.save(tmp_path / "calibration.json")

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSlide
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
-from engine.core.judgments import Explanation, NewReview
+from engine.core.judgments import Explanation, JudgmentKey, NewReview
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results
@@ -177,7 +177,7 @@ def test_what_could_not_be_judged_is_listed_with_its_reason(
     assert "<img" not in table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
     with qtbot.waitSignal(space.review_wanted) as wanted:
         page.scores._unscored_view.activated.emit(table.index(0, 0))
-    assert wanted.args == [HOSTILE_ID, "relevance"]
+    assert wanted.args == [JudgmentKey(HOSTILE_ID, "relevance")]
 
 
 # Overrides

@@ -21,7 +21,7 @@ from engine.report.slice_tables import slice_table
 from engine.store.run_store import RunStore
 from gui.people.blind import Blind
 from gui.results.results_page import ResultsPage
-from gui.results.slice_jobs import DRAWN
+from gui.work.slice_jobs import DRAWN
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.gui.results.steps import doubts, exported, measured, open_run, table_of
@@ -33,7 +33,7 @@ def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
     qtbot.waitUntil(lambda: choice.by.findData(by) > 0, timeout=10_000)
     choice.by.setCurrentIndex(choice.by.findData(by))
     choice.by.activated.emit(choice.by.currentIndex())
-    qtbot.waitUntil(lambda: page.slices.scores is not None and page.slices.scores.measured.division.by == by)
+    qtbot.waitUntil(lambda: page.slices.sliced is not None and page.slices.sliced.division.by == by)
     assert choice.slicing is not None
     return choice.slicing
 
@@ -56,12 +56,12 @@ def test_all_slices_stand_in_a_table(
     with RunStore(demo_store) as store:
         matched = match(system_of_run(load_results(store, 1)), load_dataset(demo_gold))
     expected = slice_table(measure_slices(matched, slicing(matched.dataset, "longer")))
-    assert opened.slices.scores is not None
-    shown = opened.slices.scores.tables[0]
+    assert opened.slices.sliced is not None
+    shown = opened.slices.sliced.table
     places = [place for place, column in enumerate(shown.columns) if column.key != DRAWN]
     assert [[row[place] for place in places] for row in shown.rows] == [list(row) for row in expected.rows]
     assert "Many slices are many comparisons" in opened.slices.what.text()
-    assert opened.slices.criteria.rowCount() == len(expected.rows)
+    assert opened.slices.below.rowCount() == len(expected.rows)
 
 
 def test_one_slice_restricts_scores_figures_and_weights(
@@ -119,8 +119,8 @@ def test_without_human_labels_labels_are_counted_by_slice(
     open_run(qtbot, page, 1)
     divide(qtbot, page, "length")
     assert space.gold is None
-    assert page.slices.scores is not None
-    assert sum(part.items for part in page.slices.scores.measured.slices) == DEMO_ITEMS
+    assert page.slices.sliced is not None
+    assert sum(part.items for part in page.slices.sliced.measured[0].slices) == DEMO_ITEMS
     assert page.slices.table.columnCount() == 4
     keep_to(qtbot, page, "short")
     assert "Only a slice is shown: length of both responses = short" in doubts(page)

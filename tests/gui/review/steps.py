@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
-from engine.core.judgments import Override
+from engine.core.judgments import JudgmentKey, Override
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import load_dataset
@@ -43,7 +43,7 @@ def wanted_elsewhere(qtbot: QtBot, page: ReviewPage, item_id: str, criterion: st
     page.hide()
     again = ReviewPage(page.workspace, Rewriter(page.workspace))
     qtbot.addWidget(again)
-    page.workspace.review_wanted.emit(item_id, criterion)
+    page.workspace.review_wanted.emit(JudgmentKey(item_id, criterion))
     again.show()
     qtbot.waitUntil(lambda: bool(again.desk.card.badge.text))
     return again

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
 from gui.review.review_page import ReviewPage
 from tests.gui.review.steps import (
@@ -121,7 +122,7 @@ def test_another_run_keeps_what_is_being_written_as_a_draft_and_takes_no_letters
     qtbot: QtBot, page: ReviewPage, store: Path, tmp_path: Path
 ) -> None:
     judge_hostile_items(tmp_path / "hostile.tsv", store)
-    key = (page.desk.criterion, current(page))
+    key = JudgmentKey(current(page), page.desk.criterion)
     write(qtbot, page, "a good reas")
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "is a draft" in text):
         page.workspace.open_run(2)
@@ -133,7 +134,7 @@ def test_another_run_keeps_what_is_being_written_as_a_draft_and_takes_no_letters
     qtbot.waitUntil(lambda: not page.keys.pausing)
     with RunStore(store) as opened:
         assert [opened.overrides(1), opened.overrides(2)] == [[], []]
-    assert page.desk._drafts.of(1, *key) == "a good reas"
+    assert page.desk._drafts.of(1, key) == "a good reas"
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "G"))
 
 

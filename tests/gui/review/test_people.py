@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import NewReview, ReviewState
+from engine.core.judgments import JudgmentKey, NewReview, ReviewState
 from engine.core.people import Reviews
 from engine.core.review_filters import Filters, ListOrder, WantedItems
 from engine.decisions.run_json import as_json
@@ -74,7 +74,7 @@ def test_enter_confirms_all_labels_in_force_and_goes_on(qtbot: QtBot, page: Revi
     enter(qtbot, page)  # at once: the label that was asked for is the one that is confirmed
     qtbot.waitUntil(lambda: len(reviews(store).confirmations) == 5)
     given = reviews(store).labels["Ada"]
-    assert {name: given[name, first] for name in in_force} == {**in_force, criterion: other}
+    assert {name: given[JudgmentKey(first, name)] for name in in_force} == {**in_force, criterion: other}
     assert len(overrides(store)) == 1
     assert reviews(store).state(first, "Ada") is ReviewState.DONE
     assert current(page) != first
@@ -496,7 +496,7 @@ def test_blind_enter_waits_for_all_labels_and_keeps_them(qtbot: QtBot, page: Rev
     qtbot.keyClick(page, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: reviews(store).state(item, "Ada") is ReviewState.DONE)
     given = reviews(store).labels["Ada"]
-    assert {given[name, item] for name in page.desk.criteria} == {Preference.BOTH_BAD}
+    assert {given[JudgmentKey(item, name)] for name in page.desk.criteria} == {Preference.BOTH_BAD}
     assert current(page) != item
 
 

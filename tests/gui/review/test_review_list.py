@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from engine.core.judgments import JudgmentKey
 from gui.review.review_page import ReviewPage
 from tests.gui.review.steps import (
     HOSTILE,
@@ -70,7 +71,7 @@ def test_where_nothing_passes_the_page_says_so(qtbot: QtBot, page: ReviewPage) -
 def test_a_wanted_judgment_is_shown_though_filters_hide_it(qtbot: QtBot, page: ReviewPage) -> None:
     page.list.filters.search.setText("no text has this")
     qtbot.waitUntil(lambda: page.list.shown == 0)
-    page.workspace.review_wanted.emit("7", "safety")
+    page.workspace.review_wanted.emit(JudgmentKey("7", "safety"))
     qtbot.waitUntil(lambda: page.list.current is not None)
     assert (current(page), page.desk.criterion) == ("7", "safety")
     assert page.list.filters.search.text() == ""
@@ -79,7 +80,7 @@ def test_a_wanted_judgment_is_shown_though_filters_hide_it(qtbot: QtBot, page: R
 def test_a_wanted_item_that_is_not_in_the_run_is_said(qtbot: QtBot, page: ReviewPage) -> None:
     before = current(page)
     with qtbot.waitSignal(page.workspace.note):
-        page.workspace.review_wanted.emit("no such item", "safety")
+        page.workspace.review_wanted.emit(JudgmentKey("no such item", "safety"))
     assert current(page) == before
 
 
@@ -92,7 +93,9 @@ def test_a_judgment_that_is_wanted_of_the_next_run_is_looked_for_there(
     page.workspace.note.connect(notes.append)
     page.setHidden(hidden)
     page.workspace.run_changed.disconnect(page._refresh)  # so that it hears of the run after the wish
-    page.workspace.run_changed.connect(lambda: page.workspace.review_wanted.emit(HOSTILE, "safety"))
+    page.workspace.run_changed.connect(
+        lambda: page.workspace.review_wanted.emit(JudgmentKey(HOSTILE, "safety"))
+    )
     page.workspace.run_changed.connect(page._refresh)
     with qtbot.waitSignal(page.workspace.run_changed):
         page.workspace.open_run(2)

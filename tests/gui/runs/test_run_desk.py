@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
 from engine.core.events import followed
+from engine.core.judgments import JudgmentKey
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
 from engine.judge.prepare import prepare_run
@@ -176,7 +177,7 @@ def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Inte
 
 def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Interior) -> None:
     space = interior.workspace
-    interior.review.desk._drafts.keep(1, "safety", "1", "begun")
+    interior.review.desk._drafts.keep(1, JudgmentKey("1", "safety"), "begun")
     space.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": {}}]})
     interior.runs.show_runs()
     (dialog,) = interior.frame.findChildren(RunsDialog)

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.health import NOT_LOOKED_AT
 from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from engine.data.submission import read_submission
 from engine.store.run_store import RunStore
 from gui.window.check_dialog import CheckDialog
@@ -311,7 +312,7 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     own = card.badge.text
     item, criterion = interior.review.desk.item_id, interior.review.desk.criterion
     with qtbot.waitSignal(interior.workspace.overrides_changed):
-        interior.workspace.override(item, criterion, None, "Because I say so.")
+        interior.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
     qtbot.waitUntil(lambda: card.explanation.text() == "Because I say so.")
     assert "The submission's own explanation:" in card.by.text()
     other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD

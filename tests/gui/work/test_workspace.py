@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.errors import SetupError
 from engine.core.health import HealthVerdict
 from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from engine.store.run_store import RunStore
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
@@ -34,12 +35,12 @@ def test_a_run_is_opened_with_the_items_that_it_judged(judged: Workspace, demo_g
 
 def test_an_override_is_in_the_results_at_once_and_undone_again(qtbot: QtBot, judged: Workspace) -> None:
     with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
-        judged.override("1", "safety", Preference.BOTH_BAD, None)
+        judged.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
     assert judged.run is not None
     (override,) = judged.run.results.overrides.values()
     assert (override.item_id, override.criterion, override.preference) == ("1", "safety", Preference.BOTH_BAD)
     with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
-        judged.undo_override("1", "safety")
+        judged.undo_override(JudgmentKey("1", "safety"))
     assert judged.run.results.overrides == {}
 
 
@@ -50,7 +51,7 @@ def test_an_override_made_while_the_run_is_read_again_stays(qtbot: QtBot, judged
     before = judged.run.results
     judged.read_run_again()
     with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
-        judged.override("1", "safety", Preference.BOTH_BAD, None)
+        judged.override(JudgmentKey("1", "safety"), Preference.BOTH_BAD, None)
     with qtbot.waitSignal(judged.run_changed, timeout=A_WHILE):
         gate.set()
     assert judged.run.results is not before
@@ -69,7 +70,7 @@ def test_reading_again_does_not_drop_the_run_that_was_just_chosen(qtbot: QtBot, 
 
 def test_an_override_that_cannot_be_stored_is_told(qtbot: QtBot, judged: Workspace) -> None:
     with qtbot.waitSignal(judged.problem, timeout=A_WHILE) as problem:
-        judged.override("no such item", "safety", Preference.A, None)
+        judged.override(JudgmentKey("no such item", "safety"), Preference.A, None)
     assert isinstance(problem.args[0], SetupError)
     assert problem.args[0].problem.startswith("Item no such item, safety: what you decided is not stored.")
 
