@@ -154,6 +154,12 @@ class Reviews:
                 return each
         return None
 
+    def author_of_label(self, key: JudgmentKey) -> str | None:
+        """Whose label stands for the model's: of each person the last override counts, as a whole."""
+        last = (self.standing(key, author) for author in self.people)
+        labels = [override for override in last if override is not None and override.preference is not None]
+        return max(labels, key=lambda override: override.id).author if labels else None
+
     @property
     def people(self) -> tuple[str, ...]:
         """Everybody who said anything, sorted by name."""

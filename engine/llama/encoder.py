@@ -19,7 +19,7 @@ from engine.core.remedies import Remedy
 from engine.llama.batch import TokenBatch
 from engine.llama.library import forget_errors, last_errors
 from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.threads import ThreadChoice
+from engine.llama.threads import ThreadCount
 from engine.llama.vocabulary import Vocabulary
 
 LONGEST = 512
@@ -46,7 +46,7 @@ class Encoded:
 class LlamaEncoder:
     """The context of one encoder. Belongs to the thread that made it; close it before its model."""
 
-    def __init__(self, model: LlamaModel, threads: int | ThreadChoice, cancel: CancelToken) -> None:
+    def __init__(self, model: LlamaModel, threads: int | ThreadCount, cancel: CancelToken) -> None:
         """Make room for a text. NoRoomError where there is none, ModelFileError for what is no encoder.
 
         `threads`: so many for each text, or as many as there are cores for at the moment.
@@ -58,8 +58,8 @@ class LlamaEncoder:
         self._begin, self._end = self._ends()
         self._longest = min(LONGEST, model.trained_context)
         self._width = int(llama_cpp.llama_model_n_embd(model.pointer))
-        self._threads = threads if isinstance(threads, ThreadChoice) else None
-        count = threads.count if isinstance(threads, ThreadChoice) else threads
+        self._threads = threads if isinstance(threads, ThreadCount) else None
+        count = threads.count if isinstance(threads, ThreadCount) else threads
         self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(count))
         if not self._context:
             raise NoRoomError(

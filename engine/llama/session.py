@@ -32,7 +32,7 @@ from engine.llama.batch import Entry, TokenBatch, batches
 from engine.llama.context import SessionShape, new_context
 from engine.llama.library import forget_errors, last_errors
 from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.threads import ThreadChoice
+from engine.llama.threads import ThreadCount
 from engine.llama.token_tree import BranchTokens, usable_prefix
 from engine.llama.vocabulary import Vocabulary
 from engine.llama.writer import Continuation, Generated, Sampling, Writer
@@ -63,7 +63,7 @@ class LlamaSession:
     """The context of one model. Belongs to the thread that made it; close it before its model."""
 
     def __init__(
-        self, model: LlamaModel, shape: SessionShape, threads: int | ThreadChoice, cancel: CancelToken
+        self, model: LlamaModel, shape: SessionShape, threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
         """Make room for `shape`; raises what `new_context` raises.
 
@@ -76,8 +76,8 @@ class LlamaSession:
         self.shape = shape
         self.tokens_read = 0
         self.tokens_generated = 0
-        self._threads = threads if isinstance(threads, ThreadChoice) else None
-        count = threads.count if isinstance(threads, ThreadChoice) else threads
+        self._threads = threads if isinstance(threads, ThreadCount) else None
+        count = threads.count if isinstance(threads, ThreadCount) else threads
         self._context: Any = new_context(model, shape, count)
         self._memory = llama_cpp.llama_get_memory(self._context)
         # llama.cpp keeps only the pointer: the callback lives as long as the session.

@@ -33,15 +33,20 @@ class ReviewRow(Keyed):
     position: int
     item_id: str
     criterion: str
-    preference: Preference | None
-    human: HumanLabel | None
-    flipped: bool | None
-    margin: float | None
-    overridden: bool
-    outdated: bool
-    doubt: float
+    preference: Preference | None = None
+    human: HumanLabel | None = None
+    flipped: bool | None = None
+    margin: float | None = None
+    overridden: bool = False
+    outdated: bool = False
+    doubt: float = 0.0
     own: Preference | None = None
     hidden: bool = False
+
+    @property
+    def blank(self) -> "ReviewRow":
+        """All that a person is shown of it who labels blind."""
+        return ReviewRow(self.position, self.item_id, self.criterion, hidden=True)
 
     @property
     def differs_from_human(self) -> bool:
@@ -141,7 +146,6 @@ def _row(
     else:
         reasons = (bool(flipped), contradicted and judgment.criterion == OVERALL, outdated)
         doubt = 1 - (1.0 if margin is None else margin) * 0.5 ** sum(reasons)
-    overridden = key in results.overrides
     return ReviewRow(
         position=item.position,
         item_id=item.item_id,
@@ -150,9 +154,9 @@ def _row(
         human=human.get(key),
         flipped=flipped,
         margin=margin,
-        overridden=overridden,
+        overridden=key in results.overrides,
         outdated=outdated,
-        doubt=0.0 if overridden and preference is not None else doubt,
+        doubt=0.0 if results.decided_by_person(judgment) else doubt,
         own=own,
     )
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Choice:
+class CompareWish:
     """What is compared, and how. `runs`: ids. `model_alone`: without what people overrode in the runs."""
 
     runs: tuple[int, ...] = ()
@@ -59,7 +59,7 @@ class Compared:
     each run, what it was, by value.
     """
 
-    choice: Choice
+    choice: CompareWish
     dataset: "Dataset"
     comparison: "Comparison"
     evaluations: "Sequence[Evaluation]"
@@ -83,7 +83,7 @@ class Compared:
 
 
 def compare_systems(
-    store_path: Path, choice: Choice, gold: "Dataset", chosen: Chosen | None = None
+    store_path: Path, choice: CompareWish, gold: "Dataset", chosen: Chosen | None = None
 ) -> Job[Compared]:
     """Hold the chosen systems against the human labels of a dataset, on one slice of its items where one is
     `chosen`; reports Comparing.
@@ -143,7 +143,7 @@ class _Steps:
 
 
 def _on_slice(
-    choice: Choice, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
+    choice: CompareWish, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
 ) -> Compared:
     from engine.measure.comparison import compare
     from engine.measure.evaluation import evaluate
@@ -159,7 +159,7 @@ def _on_slice(
 
 
 def _compared(
-    choice: Choice,
+    choice: CompareWish,
     gold: "Dataset",
     systems: "Sequence[System]",
     evaluations: "Sequence[Evaluation]",

@@ -33,8 +33,8 @@ from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
-from gui.review.drafts import DRAFTS
 from gui.review.review_page import ReviewPage
+from gui.review.session import DRAFTS
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import OF_RUNS, SAVED
