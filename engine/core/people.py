@@ -139,14 +139,6 @@ class Reviews:
                 labels.setdefault(each.author, {})[each.key] = each.preference
         return labels
 
-    def of_item(self, item_id: str) -> "Reviews":
-        """What people said of one item."""
-        return Reviews(
-            tuple(each for each in self.overrides if each.item_id == item_id),
-            tuple(each for each in self.marks if each.item_id == item_id),
-            tuple(each for each in self.confirmations if each.item_id == item_id),
-        )
-
     def standing(self, key: JudgmentKey, author: str | None = None) -> Override | None:
         """The newest override of a judgment that is not taken back; with `author` of his alone."""
         for each in reversed(self.overrides):

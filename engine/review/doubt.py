@@ -6,6 +6,8 @@ Knows: what makes a judgment doubtful, and how doubts are filtered. Does not kno
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.core.items import HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Keyed, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
@@ -114,18 +116,14 @@ def by_item(rows: Iterable[ReviewRow], order: ListOrder = ListOrder.DOUBT) -> li
         doubts[key] = max(row.doubt, doubts.get(key, 0.0))
         if row.differs_from_human:
             differing[key] = differing.get(key, 0) + 1
-    items = [ReviewItem(*key, doubt, differing.get(key, 0)) for key, doubt in doubts.items()]
-    return sorted(items, key=lambda item: _rank(item, order))
-
-
-def _rank(item: ReviewItem, order: ListOrder) -> tuple[float, float, int]:
-    match order:
-        case ListOrder.DOUBT:
-            return -item.doubt, 0, item.position
-        case ListOrder.DISAGREEMENT:
-            return -item.differing, -item.doubt, item.position
-        case ListOrder.DATASET:
-            return 0, 0, item.position
+    items = [ReviewItem(*key, doubt, differing.get(key, 0)) for key, doubt in sorted(doubts.items())]
+    if order is ListOrder.DATASET or not items:
+        return items
+    ranks = [[-item.doubt for item in items]]
+    if order is ListOrder.DISAGREEMENT:
+        ranks.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
+    # By numpy: Python's own sort of 100,000 items keeps a window waiting.
+    return [items[place] for place in np.lexsort(ranks)]
 
 
 def _row(

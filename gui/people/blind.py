@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
-from gui.work.places import Opened
+from gui.work.open_run import Opened
 
 if TYPE_CHECKING:
     from engine.review.doubt import ReviewRow

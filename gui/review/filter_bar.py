@@ -3,7 +3,7 @@
 Knows: a wish. Does not know: rows, what passes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -26,6 +26,7 @@ from gui.kit.fields import narrow_box
 from gui.kit.flow import FlowLayout
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
+from gui.people.person_filter import PersonFilter
 from gui.work.slice_choice import SliceChoice
 from gui.work.workspace import Workspace
 
@@ -69,19 +70,16 @@ class _Search(QLineEdit):
 class FilterBar(QWidget):
     """The controls above the list.
 
-    `others_narrow`: whether filters elsewhere leave anything out; what clears these here clears them too.
+    `people`: a person's own filters, which count with these and are cleared with them.
     """
 
     changed = Signal()
-    cleared = Signal()  # just before `changed`: filters elsewhere are to leave nothing out
     left = Signal()  # the keys are to go to the list
 
-    def __init__(
-        self, workspace: Workspace, others_narrow: Callable[[], bool], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace, people: PersonFilter, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.slices = SliceChoice(workspace)
-        self._others_narrow = others_narrow
+        self._people = people
         self.search = _Search()
         self.search.setPlaceholderText("Search in the texts (/)")
         self.search.setClearButtonEnabled(True)
@@ -152,7 +150,7 @@ class FilterBar(QWidget):
     @property
     def narrows(self) -> bool:
         """True where anything is left out, here or elsewhere."""
-        return self.wish.narrows or self.slices.ids is not None or self._others_narrow()
+        return self.wish.narrows or self.slices.ids is not None or self._people.narrows
 
     @property
     def wish(self) -> Filters:
@@ -236,7 +234,7 @@ class FilterBar(QWidget):
     def clear(self) -> None:
         """List everything; the order stays."""
         self._choose(Filters())
-        self.cleared.emit()
+        self._people.clear()
         self._tell()
 
     def offer_to_clear(self) -> None:

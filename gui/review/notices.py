@@ -17,8 +17,8 @@ from gui.kit.foreign_text import OneLine, plain_label, tip
 from gui.kit.labels import heading, hint, main_button, name, set_role
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.reading.glossary import MORE_BY_F1
+from gui.work.open_run import OpenRun, UnderWay
 from gui.work.page_name import PageName
-from gui.work.places import OpenRun, UnderWay
 from gui.work.workspace import Workspace
 
 _HEALTH = {

@@ -62,7 +62,7 @@ class ReviewList(QWidget):
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
-        self.filters = FilterBar(workspace, others_narrow=lambda: self.people.narrows)
+        self.filters = FilterBar(workspace, self.people)
         self.table = ReviewTableModel(self.progress.state, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
         self.wanted_line, self.alike = WantedLine(), AlikeLine()
@@ -109,7 +109,6 @@ class ReviewList(QWidget):
         self._busy.cancelled.connect(self._reading.cancel)
         self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
-        self.filters.cleared.connect(self.people.clear)
         self.filters.left.connect(self.take_focus)
         self.people.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)

@@ -24,7 +24,7 @@ from engine.core.judgments import (
 from engine.core.people import Reviews
 from gui.kit.label_words import LABEL_WORDS
 from gui.people.blind import Blind
-from gui.work.places import Opened, OpenRun
+from gui.work.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -186,7 +186,7 @@ class ReviewSession:
         results, key, author = run.results, self.key, self._opened.author
         if not self.may_see:
             return Shown(Unscored(*key, ""), reviewer=author, writing=self.writing, hidden=True)
-        said = results.reviews.of_item(key.item_id)
+        said = results.reviews.only({key.item_id})
         human, human_from = self._human(run, review)
         return Shown(
             judgment,

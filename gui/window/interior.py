@@ -52,9 +52,9 @@ from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
 from gui.window.submission_opener import SubmissionOpener
 from gui.work.lanes import EngineThreads, Lane
+from gui.work.open_run import about_run
 from gui.work.page import Page
 from gui.work.page_name import PageName
-from gui.work.places import about_run
 from gui.work.rewriter import Rewriter
 from gui.work.state import AUTHOR, BLIND
 from gui.work.store_jobs import is_read_only

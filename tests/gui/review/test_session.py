@@ -16,7 +16,7 @@ from engine.store.run_store import RunStore
 from gui.people.blind import Blind
 from gui.review.review_jobs import Review
 from gui.review.session import Change, Drafts, ReviewSession, Shown
-from gui.work.places import OpenRun
+from gui.work.open_run import OpenRun
 from gui.work.state import State
 from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
 
