@@ -40,7 +40,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.calibrate": "core decisions measure",
         "engine.weigh": "core data measure",
         "engine.review": "core data decisions weigh",
-        "engine.report": "core gguf decisions measure calibrate weigh",
+        "engine.report": "core data gguf decisions measure calibrate weigh",
         "gui.kit": "",
         "gui.work": "kit",
         "gui.dataset": "kit work reading",

@@ -19,10 +19,10 @@ from engine.commands.shared.console import (
     table,
     tell,
 )
-from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import model_file
 from engine.commands.shared.progress import show_measure
 from engine.commands.shared.remedies import OPTIONS
+from engine.commands.shared.setting_arguments import add_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, short_count
@@ -107,7 +107,7 @@ def _add_options(arguments: argparse.ArgumentParser) -> None:
     speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
     add_store(speed, "the runs whose format mass stands beside the speed")
     computer = arguments.add_argument_group("models speed, models devices")
-    add_computer(computer)
+    add_settings(computer, "threads")
     computer.add_argument("--device", metavar="NAME", help="devices: try this one alone")
     convert = arguments.add_argument_group("models convert")
     formats = [kind.value for kind in WeightFormat]

@@ -36,21 +36,6 @@ COMPUTED_ON, DRIVER, GPU_LAYERS = "computed_on", "driver", "gpu_layers"
 """In the manifest of a run: the device that computed and its driver, missing for the processor alone; how
 many layers of the model were on it.
 """
-DEVICE_WORDS = {
-    DEVICE: "GPU of the run",
-    COMPUTED_ON: "computed on",
-    DRIVER: "driver of the GPU",
-    GPU_LAYERS: "GPU layers",
-    DEVICE_LEFT: "GPU left for the processor",
-}
-"""What is known of the device of a run, for people."""
-FACT_WORDS = {
-    **DEVICE_WORDS,
-    "ways": "ways of asking",
-    "max_thought_tokens": "longest thought, tokens",
-    "thought_temperature": "temperature of thoughts",
-}
-"""What is known of a run, for people, where the name of a fact says too little."""
 CONTINUED = "continued_with"
 """In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"

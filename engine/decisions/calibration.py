@@ -1,6 +1,6 @@
 """A calibration with what it was made for, as a file and in the run store.
 
-Knows: the JSON form, and which runs a calibration fits. Does not know: how one is fitted.
+Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
 """
 
 import json
@@ -172,6 +172,7 @@ class Calibration:
                 "prompt_version": judge.prompt_version,
                 "orders": list(judge.orders),
                 "examples": judge.examples,
+                # Left out as before there were other ways: such files stay what they were.
                 **({"ways": list(judge.ways)} if judge.ways != USUAL_WAYS else {}),
                 "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
             },

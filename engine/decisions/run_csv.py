@@ -2,7 +2,7 @@
 
 `pandas.read_csv(path, dtype=str, keep_default_na=False)` gives back what was written, cell for cell.
 
-Knows: the columns, and what CSV needs quoted. Does not know: where runs are kept, how they are judged.
+Knows: the columns, what CSV needs quoted. Does not know: where runs are kept, how they are judged.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A stored run as it counts: its judgments with what people overrode, and its submission.
+"""A stored run as it counts: its judgments, with what people overrode.
 
 Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
 """

@@ -1,4 +1,4 @@
-"""Where one order leaves a decision open, and what is kept where only then the second order is read.
+"""Where one order leaves a decision open, so that the second must be read.
 
 Knows: readings and decisions. Does not know: how a reading is made, what it costs, human labels.
 """

@@ -1,6 +1,6 @@
 """The model files on this computer, in the folders where programs keep them, all or by a part of the name.
 
-Knows: the folders of this program and of others, and which files in them are no models.
+Knows: the folders of this program, those of others, which files in them are no models.
 Does not know: what a header says, how files are named, llama.cpp.
 """
 
@@ -209,6 +209,7 @@ def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
             except OSError as error:
                 yield FoundModel(here, None, _unreadable_folder(here, error), source)
                 continue
+            # Taken from the end: so the first folder by name comes first.
             pending.extend(reversed(inner))
             yield _Listing(here, source, files)
 
@@ -235,6 +236,7 @@ def _first_of_each(files: Iterable[Path]) -> list[Path]:
 
 def _is_new(path: Path, seen: set[Path]) -> bool:
     target = real_path(path)
+    # By where links lead: in the cache of Hugging Face each model lies once and is linked to.
     if target in seen:
         return False
     seen.add(target)

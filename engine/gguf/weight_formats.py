@@ -73,7 +73,7 @@ _BLOCK = 256
 
 def bits_per_weight(tensors: Sequence[TensorInfo]) -> float:
     """Bits of a weight in the matrices of the layers, on average; of all tensors where there are none."""
-    weights = layer_matrices(tensors)
+    weights = layer_matrices(tensors)  # without the table of tokens, of which more bits are kept
     elements = sum(tensor.n_elements for tensor in weights)
     return 8 * sum(tensor.n_bytes for tensor in weights) / max(elements, 1)
 

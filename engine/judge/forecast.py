@@ -1,7 +1,7 @@
 """What a run will take, before it starts: tokens, items that do not fit, what is judged already, time.
 
-Knows: how a plan's prompts are counted, what the store holds of earlier runs. Does not know: how its words
-are shown.
+Knows: how a plan's prompts are counted, what the store holds of earlier runs. Does not know: how all of it is
+worded (`plan_facts`), but for time and store, which may change alone.
 """
 
 import time
@@ -16,6 +16,7 @@ import numpy as np
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
+from engine.core.formatting import duration
 from engine.core.items import Item, Way
 from engine.core.judgments import JudgedItem
 from engine.core.log_probs import FloatArray
@@ -36,6 +37,7 @@ from engine.store.run_store import RunStore
 
 _ITEMS_AT_ONCE = 50  # between two reports
 _TOLD_BY = 1000  # items of an earlier run, at most: more make it no surer
+# llama.cpp makes a context of whole steps of 256 tokens.
 _CONTEXT_STEP = 256
 _TIMED_ITEMS = 4  # of two, the explanations may be a quarter longer or shorter than usual
 _LONG = 120.0  # seconds after which fewer must do
@@ -113,6 +115,37 @@ class Forecast:
     seconds_of_file: bool = False
     second: SecondShare | None = None
     tokens_by_way: Mapping[Way, int] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """True where the store holds this very run, whole."""
+        return self.judged == self.items
+
+    @property
+    def unfinished(self) -> bool:
+        """True where the store holds some of this very run."""
+        return 0 < self.judged < self.items
+
+    @property
+    def stored(self) -> str:
+        """How much of this very run the store holds, where it holds some of it, as a clause."""
+        if not self.complete:
+            far = f"{self.judged:,} of {self.items:,} items are judged"
+            return f"{far} in run {self.run_id}, which goes on from there"
+        items = "the item is" if self.items == 1 else f"all {self.items:,} items are"
+        return f"{items} judged in run {self.run_id}"
+
+    @property
+    def time_in_words(self) -> str:
+        """How long what is left will take, as a clause."""
+        if self.complete:
+            return "nothing is left to judge"
+        if len(self.too_long) == self.items:
+            return "no item fits: there is nothing to judge"
+        if self.seconds is None:
+            return "not known before a run with this model and these settings"
+        left = " for the rest" if self.unfinished else ""
+        return f"about {duration(self.seconds)}{left}, at the pace of {self.pace}"
 
     @property
     def pace(self) -> str:
@@ -325,6 +358,7 @@ def _ratio(table: FloatArray) -> float:
     """How many times as long a token takes that is written; the usual where these items do not tell."""
     if len(table) >= _LEAST_FITTED:
         (reading, writing), *_ = np.linalg.lstsq(table[:, 1:], table[:, 0])
+        # Outside of this the items vary too little to tell reading from writing.
         if reading > 0 and 1 <= writing / reading <= _MOST_RATIO:
             return float(writing / reading)
     return _USUAL_RATIO
@@ -431,6 +465,7 @@ def _usual_groups(plan: RunPlan) -> Iterator[list[Placed]]:
     run takes.
     """
     letters = plan.dataset.letters
+    # Of about the mean length: by its first two items alone, the rest of a run was up to 42 % off.
     nearest = np.argsort(np.abs(letters - letters.mean()), kind="stable").tolist()
     placed = ((position, plan.dataset[position]) for position in nearest)
     return iter(lambda: list(islice(placed, plan.settings.items_at_once)), [])

@@ -38,6 +38,7 @@ from engine.prompt.preview import Previewer
 from engine.prompt.rounds import Round
 from engine.prompt.sizes import PromptSizer, SizedItem
 
+# People see the ways in this order; they are read in another, for their prompts.
 _PLACES = {way: place for place, way in enumerate(Way)}
 
 
@@ -169,6 +170,7 @@ def shown_prompts(
         place = sizer.asked.index(one)
         previewer = Previewer(template, sizer.stem)
         places = [(name, order) for order in question.settings.orders for name in question.rubric.names]
+        # False sorts first: the one that a person looks at comes at once.
         for criterion, order in sorted(places, key=lambda each: each != first):
             cancel.raise_if_requested()
             branch, tokens = question.rubric.names.index(criterion), sized.rounds[order][place].tokens

@@ -34,6 +34,7 @@ def missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:
     """Groups of positions of which none is stored; a group is stored whole."""
     size, items = plan.settings.items_at_once, len(plan.dataset)
     groups = (range(start, min(start + size, items)) for start in range(0, items, size))
+    # A group is stored whole, so its first item stands for all.
     return [group for group in groups if group.start not in judged]
 
 

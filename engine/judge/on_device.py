@@ -45,6 +45,7 @@ def judging_by(
             return events.result
     except (DeviceFailed, ProcessEnded) as error:
         device = plan.machine.device
+        # Ended from outside, by a person or for want of memory, says nothing of the device.
         if device is None or run_id is None or (isinstance(error, ProcessEnded) and not error.broke_down):
             raise
         reason = error.reason if isinstance(error, DeviceFailed) else error.as_clause

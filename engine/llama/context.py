@@ -1,4 +1,4 @@
-"""A context of llama.cpp, made for a model and as large as it is wanted; and how a batch is computed in one.
+"""A context of llama.cpp, made for a model; how a batch is computed in one.
 
 Knows: llama_cpp's parameters of contexts, why it refuses them, how it is stopped.
 Does not know: what is read in it.
@@ -112,11 +112,14 @@ def new_context(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
 def _params(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     params = llama_cpp.llama_context_default_params()
     params.n_ctx = shape.context
+    # Equal, so that llama.cpp does not cut a batch once more: the last digits depend on what is read
+    # together.
     params.n_batch = params.n_ubatch = _batch_size(model)
     params.n_seq_max = shape.sequences
     # Logits are wanted of few tokens; the default makes room for those of a whole batch.
     params.n_outputs_max = min(params.n_batch, max(shape.sequences, 16))
     params.n_threads = params.n_threads_batch = threads
+    # One cache for all: else each sequence has its own share of the context, and a shared prefix is copied.
     params.kv_unified = True
     # Flash attention, which a q8_0 cache needs, stays at llama.cpp's own choice: on wherever it can be.
     params.type_k = params.type_v = _GGML_TYPES[shape.kv_type]

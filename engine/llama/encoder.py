@@ -1,6 +1,7 @@
 """An encoder at work: texts to one vector for each token, as BERTScore compares them.
 
-Knows: llama_cpp's context, how RoBERTa and BERT begin and end a text. Does not know: pairs, scores, stores.
+Knows: llama_cpp's context, how a text begins for RoBERTa or BERT, how it ends. Does not know: pairs, scores,
+stores.
 """
 
 from collections.abc import Sequence
@@ -74,6 +75,7 @@ class LlamaEncoder(OwnContext):
         params.n_seq_max = 1
         params.n_threads = params.n_threads_batch = threads
         params.embeddings = True
+        # A vector for each token, not one for the whole text.
         params.pooling_type = llama_cpp.LLAMA_POOLING_TYPE_NONE
         params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.kv_unified = True

@@ -5,13 +5,13 @@ has a trunk sequence and one sequence for each branch; a prefix already held is 
 cache is unified, so a copy takes no room.
 
 llama.cpp computes nothing of a single token alone: its attention would then share the cache out between the
-threads, and the last digits depend on how many there are. A token that would be alone has company, which a
+threads: the last digits would depend on how many there are. A token that would be alone has company, which a
 sequence of its own holds for that moment.
 
-What takes long is done in steps, one for each batch: `reading_trunk`, `scoring` and `writing` are generators,
-so that whoever works with them can say in between how far they are.
+What takes long is done in steps, one for each batch: `reading_trunk`, `scoring`, `writing` are generators, so
+that whoever works with them can say in between how far they are.
 
-Knows: llama_cpp's context, batches and memory. Does not know: what the tokens say, items, stores.
+Knows: llama_cpp's context, batches, memory. Does not know: what the tokens say, items, stores.
 """
 
 from collections.abc import Generator, Iterable, Sequence
@@ -171,6 +171,7 @@ class LlamaSession(OwnContext):
         """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
         if len(label) == 1:
             return 0.0
+        # The last sequence but one; the last is a lone token's company.
         scratch = self.shape.sequences - 2
         start = self._copy(sequence, scratch, prompt)
         tokens = [*prompt[start:], *label[:-1]]
@@ -301,6 +302,7 @@ class LlamaSession(OwnContext):
         batch = self._batch.filled(tokens, positions, sequences, wanted)
         result = self._computed(llama_cpp.llama_decode, batch)
         if result == _NO_ROOM_LEFT:
+            # What is read was counted before, so this is our fault.
             raise EngineBug(f"no room in the cache for {len(entries)} tokens: {last_errors()}")
         if result != 0:
             raise cannot_compute(self._model, result, _SMALLER)
@@ -311,6 +313,8 @@ class LlamaSession(OwnContext):
         """Those after a token of the last batch, where llama.cpp keeps them: until the next batch."""
         row = llama_cpp.llama_get_logits_ith(self._context, place)
         scores = np.ctypeslib.as_array(row, shape=(self.vocabulary.size,))
+        # Some drivers give NaN for batches of some sizes. On the processor NaN is the model's own, and its
+        # item stays unscored.
         if self._model.device is not None and np.isnan(scores.max()):
             raise DeviceFailed(self._model.device.title, "what it computes are no numbers")
         return scores

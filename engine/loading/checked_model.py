@@ -25,6 +25,7 @@ from engine.system.paths import CHILD, self_command
 
 TRIAL_COMMAND = (CHILD, "try", "judge")
 ENCODER_TRIAL_COMMAND = (CHILD, "try", "encoder")
+# 4 MiB: large enough for a disk, small enough that Stop is heard at once.
 _CHUNK = 1 << 22
 
 
@@ -93,6 +94,7 @@ def in_use(checked: CheckedModel) -> Iterator[None]:
 
 
 def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: CancelToken) -> CheckedModel:
+    # Before the hash: a file that is written meanwhile is seen to have changed.
     before, (path, *more_files) = file_state(files), files
     with model_memory() as memory:
         file_hash = memory.hash_of(files) or _hash(files, cancel)
@@ -102,6 +104,7 @@ def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: Can
         # One memory for both kinds: what a file is, its content says.
         if not memory.found_good(file_hash):
             _try_in_child(path, trial, cancel)
+            # Good ones alone: what was bad may have been the computer's doing, such as want of memory.
             memory.remember_good(file_hash)
     return model
 

@@ -1,4 +1,4 @@
-"""The devices of this computer beside the processor: looked for, tried with a model, and one chosen.
+"""The devices of this computer beside the processor: looked for, tried with a model, chosen.
 
 All of it is done in child processes: some drivers hang, or end the process that asks them. What is found is
 remembered for the model, the build of llama.cpp and the processor; a device counts as tried as long as its
@@ -169,6 +169,7 @@ def trying_devices(
     yield Preparing("Trying the processor")
     with worker() as working, in_use(checked):
         processor = yield from working.do(checked, machine)
+    # It was measured anyhow, and a plan can take its time from it.
     remember_speed(checked.hash, machine, processor.speed)
     findings = []
     for device in tried:
@@ -177,6 +178,7 @@ def trying_devices(
         try:
             with worker() as working, in_use(checked):
                 own = yield from working.do(checked, on_device)
+        # A driver that ends its process says as much of the device as one that reports.
         except (DeviceFailed, ProcessEnded) as error:
             findings.append(DeviceFinding(device, reason=_as_clause(error)))
             continue

@@ -116,6 +116,7 @@ def model_memory() -> Iterator[ModelMemory]:
         folder.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(folder / "models.sqlite", isolation_level=None)
     except (OSError, sqlite3.Error):
+        # Forgetting costs seconds; refusing to judge because a cache cannot be written would cost more.
         db = sqlite3.connect(":memory:", isolation_level=None)
     try:
         yield ModelMemory(db)

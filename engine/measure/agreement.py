@@ -2,7 +2,7 @@
 
 P(yes) and P(no) are read from the logits after the prompt; no text is generated. All questions about an
 item share its texts, which are read once. Each question is read by itself after them, so that its result
-depends on nothing else that is asked, and can be kept.
+depends on nothing else that is asked: it can be kept.
 
 Knows: the way from questions to remembered numbers. Does not know: the wording, files, means over items.
 """

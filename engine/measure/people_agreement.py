@@ -3,7 +3,7 @@
 What two people share is the ceiling of a judge: where they agree in 70 of 100 items, no judge can be right
 in more for both of them. People are those who labelled a run, and the annotators of a dataset.
 
-Knows: labels by side, criterion and item. Does not know: where people gave them, whether they saw others'.
+Knows: labels by side, criterion, item. Does not know: where people gave them, whether they saw others'.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What a second model is asked: is an explanation accurate, and does it agree with the human one.
+"""What a second model is asked of an explanation, beside the human one.
 
     stem     what is asked, what the answers mean      the same for all questions
      trunk   the item: instruction, both responses     shared by all explanations of an item

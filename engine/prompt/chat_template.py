@@ -56,6 +56,7 @@ class ChatTemplate:
                 done.append((_shown(run.text), [run.id]))
             else:
                 done.append(self._guard.read(tuple(run), conversation.fences))
+        # Many templates write it themselves: twice would be another prompt.
         first = next((ids[0] for _, ids in done if ids), None)
         bos = self.vocabulary.bos
         if self.vocabulary.wants_bos and bos is not None and first != bos:
@@ -99,6 +100,7 @@ class ChatTemplate:
             pieces = run
             before = runs[index - 1] if index else None
             after = runs[index + 1] if index + 1 < len(runs) else None
+            # As llama.cpp does it where it reads a whole text; run by run it would not know of the neighbour.
             if isinstance(before, SpecialToken) and before.strips_right:
                 pieces = _without_start(pieces, _C_SPACE)
             if isinstance(after, SpecialToken) and after.strips_left:

@@ -1,6 +1,6 @@
-"""What a model is shown of an item, to be looked at: the text with whose it is, and each token's place in it.
+"""What a model is shown of an item, to be looked at: whose each part of it is, where each token stands.
 
-Made of the same runs of text and of the same ids as the prompt itself, so that it cannot differ from it.
+Made of the same runs of text, of the same ids as the prompt itself, so that it cannot differ from it.
 
 Knows: prompts, their tokens, what tokens write. Does not know: sessions, settings, how a text is shown.
 """

@@ -1,6 +1,6 @@
-"""Items as the prompts of a run, and what those take: room in the context, tokens to read and to write.
+"""Items as the prompts of a run, with the room and the tokens that they take.
 
-Whoever judges and whoever plans ask the same PromptSizer, so that a plan counts what a run will do.
+Whoever plans asks the same PromptSizer as whoever judges, so that a plan counts what a run will do.
 
 Knows: rubrics, settings, examples, tokenized prompts. Does not know: sessions, stores, how a run goes on.
 """
@@ -91,6 +91,7 @@ class PromptSizer:
                 Remedy("Use a larger ", Setting.CONTEXT, ", fewer ", Setting.SHOTS, " or shorter examples."),
             )
         self._closing = closing_tokens(rubric, self.asked, template)
+        # All explanations of an item are written at once, each with its lead.
         texts = len(rubric.criteria) if settings.explains else 0
         self._leads = texts * lead_tokens(rubric, template)
         self._aside = settings.explains and settings.may_read_one_order
@@ -120,6 +121,7 @@ class PromptSizer:
             trees[order] = build_prompt(shown, order, self.rubric, examples)
             tokens[order], rounds[order] = tokenize_rounds(trees[order], self.asked, self._template)
         apart: tuple[int, ...] = ()
+        # A recurrent memory cannot be cut back: what both orders share must be held by itself.
         if in_series or (self._keeps_state and len(tokens) > 1):
             prompts = list(tokens.values())
             apart = instruction_tokens(shown, prompts, self.rubric, examples, self._template)
@@ -229,6 +231,7 @@ def shorten(item: Item, fits: Callable[[Item], bool], most: int) -> tuple[Item, 
     if least >= most or not fits(_held_to(item, least)):
         return None
     while most - least > 1:
+        # By halves: each try tokenizes the whole item.
         limit = (least + most) // 2
         if fits(_held_to(item, limit)):
             least = limit

@@ -135,6 +135,7 @@ class RunStore:
     def _locked(self, run_id: int) -> Iterator[None]:
         """Keep others from a run, whether or not it can be read."""
         self._refuse_where_read_only()
+        # A lock of the system, not a row: it is gone with the process, however that ends.
         lock = FileLock(self._lock_path(run_id))
         with self._errors("lock"):
             try:
@@ -143,6 +144,7 @@ class RunStore:
                 raise self._busy(run_id) from error
         try:
             with self._transaction():
+                # Only for the message to whoever comes second; the lock is what keeps him out.
                 self._db.execute("UPDATE run SET worker = ? WHERE id = ?", (os.getpid(), run_id))
             yield
         finally:
@@ -416,6 +418,7 @@ class RunStore:
                 yield
                 self._db.execute("COMMIT")
             except BaseException:
+                # SQLite rolls some back by itself, such as on a full disk.
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise

@@ -144,6 +144,7 @@ def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
 
 def as_json(value: object) -> str:
     """Plain values as the store keeps them."""
+    # Sorted, so that equal values are equal texts.
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 

@@ -100,8 +100,8 @@ class JudgePage(Page):
     def run(self) -> None:
         """Run, or resume; a run that is complete is not judged again: only its button does that."""
         plan = self.planner.plan
-        if plan is not None and plan.complete and not self.control.running:
-            self.workspace.note.emit(f"{plan.stored.capitalize()}; press Judge again for a new run.")
+        if plan is not None and plan.forecast.complete and not self.control.running:
+            self.workspace.note.emit(f"{plan.forecast.stored.capitalize()}; press Judge again for a new run.")
         else:
             self._run(fresh=False)
 
@@ -123,14 +123,16 @@ class JudgePage(Page):
     def wanted(self, fresh: bool | None = None) -> RunSetup | None:
         """What the main button would start, or `fresh` or not; None, which is said, where something lacks."""
         plan = self.planner.plan
-        setup = replace(self.setup(), fresh=plan is not None and plan.complete if fresh is None else fresh)
+        setup = replace(
+            self.setup(), fresh=plan is not None and plan.forecast.complete if fresh is None else fresh
+        )
         if self._reading:
             self.workspace.note.emit("Another dataset is being read: run once it is there.")
             return None
         if self.workspace.dataset is None or not setup.asks:
             self.workspace.note.emit("Open a dataset, choose a criterion and a way of asking, then run.")
             return None
-        goes_on = plan is not None and plan.unfinished and not setup.fresh
+        goes_on = plan is not None and plan.forecast.unfinished and not setup.fresh
         return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
 
     def setup(self) -> RunSetup:
@@ -337,8 +339,8 @@ class JudgePage(Page):
 
     def _show_buttons(self) -> None:
         running, planned = self.control.running, self.planner.plan
-        complete = planned is not None and planned.complete
-        unfinished = planned is not None and planned.unfinished
+        complete = planned is not None and planned.forecast.complete
+        unfinished = planned is not None and planned.forecast.unfinished
         self.run_button.setText("Judge again" if complete else "Resume" if unfinished else "Run")
         name(
             self.run_button,

@@ -7,7 +7,6 @@ windows.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,10 +17,12 @@ from engine.core.formatting import HIDDEN
 from engine.core.items import Item, Order, Preference, Way
 from engine.core.judgments import RawAnswer, Reading
 from engine.core.prompt_text import PlacedToken, Preview, Source, Span
-from engine.core.rubric import Rubric
+from engine.core.rubric import USUAL_WORDING, PromptWording, Rubric
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.value_tables import Table
+from engine.core.ways.all_ways import WAYS
+from engine.core.ways.question import Question
 from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
 from gui.work.apart_jobs import worker
 from gui.work.garbage import many_records
@@ -50,28 +51,37 @@ SAMPLE_ITEM = Item(
 )
 """What is asked about where no dataset is open."""
 
-_BY_LETTER = (Way.LETTERS, Way.PERMUTED)
 _SECOND = 1  # of the permuted meanings: the first are those of the letters
 
 
-class PromptKind(StrEnum):
-    """What is asked of a criterion; the value: for people."""
+def _shown_question(way: Way, wording: PromptWording) -> Question:
+    """The question of a way that stands for all of them."""
+    return WAYS[way].questions(wording)[_SECOND if way is Way.PERMUTED else 0]
 
-    LETTERS = "The letter"
-    EXPLANATION = "The explanation"
-    PERMUTED = "Letters with other meanings"
-    ABSOLUTE = "Yes or no, of response A"
-    GRADED = "A grade, of response A"
+
+def _kinds() -> Mapping[Way | None, str]:
+    found: dict[Way | None, str] = {Way.LETTERS: "", None: "The explanation"}
+    for way, asking in WAYS.items():
+        question = _shown_question(way, USUAL_WORDING)
+        if not question.thinks:  # what stands before its answer is the model's own
+            found[way] = f"{asking.title}, of response A" if question.name == "A" else asking.title
+    return found
+
+
+KINDS = _kinds()
+"""What of a criterion can be looked at, for people: a way of asking, or None for the explanation."""
 
 
 @dataclass(frozen=True)
 class PreviewWish:
-    """The one criterion of `rubric`, asked of an item. `model`: whose chat format, None for none."""
+    """The one criterion of `rubric`, asked of an item. `kind`: one of KINDS. `model`: whose chat format, None
+    for none.
+    """
 
     rubric: Rubric
     item: Item
     order: Order
-    kind: PromptKind
+    kind: Way | None
     model: Path | None = None
 
 
@@ -141,7 +151,7 @@ def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | No
         with many_records():
             for made in shown_prompts(question, first, control.cancel, *(asking or ())):
                 if isinstance(made, OnePrompt):
-                    prompt = _shown(made.preview, _then(made.asked.way, made.asked.question.thinks), quoted)
+                    prompt = _shown(made.preview, _then(made.asked.question), quoted)
                     place = (made.criterion, made.order, made.asked.way, made.asked.name)
                     control.report(PlacedPrompt(place, prompt))
                 else:
@@ -185,7 +195,7 @@ def masses_of(readings: Mapping[str, Sequence[Reading]]) -> dict[Place, float]:
 def _held_by(asked: "Asked") -> str:
     if asked.question.thinks:
         return ""
-    return "The four letters hold" if asked.way in _BY_LETTER else "The answers hold"
+    return "The four letters hold" if asked.question.chooses else "The answers hold"
 
 
 def _question(subject: Subject, cancel: "CancelToken") -> "ItemQuestion":
@@ -216,13 +226,6 @@ def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
 
 # A criterion while it is written
 
-_WAYS = {
-    PromptKind.LETTERS: Way.LETTERS,
-    PromptKind.PERMUTED: Way.PERMUTED,
-    PromptKind.ABSOLUTE: Way.ABSOLUTE,
-    PromptKind.GRADED: Way.GRADED,
-}
-
 
 def preview(wish: PreviewWish, at_once: bool) -> Job[PreviewedPrompt]:
     """The prompt in the model's own chat format; where there is no model that can tell, the text alone.
@@ -252,15 +255,13 @@ def preview(wish: PreviewWish, at_once: bool) -> Job[PreviewedPrompt]:
 
 def _asked(wish: PreviewWish) -> "tuple[Conversation, list[Conversation]]":
     """What is asked up to where the answer is read, and the same with each of its answers."""
-    from engine.core.ways.all_ways import WAYS
     from engine.prompt.judge_prompt import build_prompt, explanation_reply
 
     tree, wording = build_prompt(wish.item, wish.order, wish.rubric), wish.rubric.wording
-    if wish.kind is PromptKind.EXPLANATION:
+    if wish.kind is None:
         reply = explanation_reply(Preference.A, wording)
         return tree.question(0, reply), []
-    questions = WAYS[_WAYS[wish.kind]].questions(wording)
-    question = questions[_SECOND if wish.kind is PromptKind.PERMUTED else 0]
+    question = _shown_question(wish.kind, wording)
     answered = [tree.question(0, f"{question.lead} {answer}", question.text) for answer in question.answers]
     return tree.question(0, question.lead, question.text), answered
 
@@ -271,7 +272,7 @@ def _in_format(wish: PreviewWish, template: "ChatTemplate") -> PreviewedPrompt:
     asked, answered = _asked(wish)
     pieces = [piece for run, _ids in template.tokenized(asked) for piece in run]
     tokens = len(branch_tokens(answered, template).prompt) if answered else len(template.tokenize(asked))
-    return PreviewedPrompt(_text_alone(pieces, wish.kind), tokens, template.frame.note or "")
+    return PreviewedPrompt(_text_alone(pieces, wish), tokens, template.frame.note or "")
 
 
 def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
@@ -282,7 +283,7 @@ def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
         *_titled("reply", ()),
         (asked.reply, Source.OWN),
     ]
-    return PreviewedPrompt(_text_alone(pieces, wish.kind), None, why)
+    return PreviewedPrompt(_text_alone(pieces, wish), None, why)
 
 
 def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
@@ -291,21 +292,22 @@ def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
     return [(f"– {title} –\n", Source.TEMPLATE), *texts, *([("\n\n", Source.TEMPLATE)] if texts else [])]
 
 
-def _text_alone(pieces: "Sequence[Piece]", kind: PromptKind) -> ShownPrompt:
+def _text_alone(pieces: "Sequence[Piece]", wish: PreviewWish) -> ShownPrompt:
     from engine.prompt.preview import text_alone
 
-    then = "the explanation begins here" if kind is PromptKind.EXPLANATION else _then(_WAYS[kind])
-    return _shown(text_alone(pieces), then, {})
+    if wish.kind is None:
+        return _shown(text_alone(pieces), "the explanation begins here", {})
+    return _shown(text_alone(pieces), _then(_shown_question(wish.kind, wish.rubric.wording)), {})
 
 
 # Ready to be shown
 
 
-def _then(way: Way, thinks: bool = False) -> str:
+def _then(question: Question) -> str:
     """What happens at the end of a prompt."""
-    if thinks:
+    if question.thinks:
         return "the model thinks here, then it answers"
-    return VERDICT_HERE if way in _BY_LETTER else "the answer is read here"
+    return VERDICT_HERE if question.chooses else "the answer is read here"
 
 
 def _shown(preview: Preview, then: str, quoted: dict[int, str]) -> ShownPrompt:

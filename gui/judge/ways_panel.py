@@ -1,43 +1,29 @@
 """The ways in which a run asks: which of them, and for thoughts how many and how long.
 
-Knows: fields for a RunSetup, what a person should know of each way. Does not know: how a way asks.
+Knows: fields for a RunSetup. Does not know: how a way asks, what a person should know of it.
 """
 
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QVBoxLayout, QWidget
 
 from engine.core.formatting import short_name, visible
 from engine.core.items import Way
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
+from engine.core.ways.all_ways import WAYS
 from gui.judge.model_jobs import knows_thoughts
+from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
-from gui.kit.fields import SpinBox
 from gui.kit.fold import Fold
 from gui.kit.labels import hint, label, name
 from gui.kit.remedies import FIELDS
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
-_ASKS = {
-    Way.LETTERS: "A letter for each criterion, one for each label. The least work.",
-    Way.PERMUTED: (
-        "The letters with their meanings changed round, so that a lean to a letter falls out. Four questions"
-        " for each criterion, which say the meanings again."
-    ),
-    Way.ABSOLUTE: (
-        "Is a response good on the criterion, yes or no? Asked of each response: two short questions."
-    ),
-    Way.GRADED: ("A grade from 1 to 5 for each response, of which the mean is taken: two short questions."),
-    Way.THINKING: (
-        "The model writes down what it thinks before its letter. By far the most work; for models that"
-        " reason."
-    ),
-}
-_MOST_THOUGHTS, _LONGEST_THOUGHT, _THOUGHT_STEP = 64, 2**17, 128
+_OF_THOUGHTS = ("thoughts", "max_thought_tokens")
 
 
 class WaysPanel(QWidget):
@@ -67,8 +53,7 @@ class WaysPanel(QWidget):
         self.blockSignals(True)
         for way, box in self.boxes.items():
             box.setChecked(way in setup.ways)
-        self.thoughts.setValue(setup.thoughts)
-        self.longest.setValue(setup.max_thought_tokens)
+        self.of_thoughts.show_setup(setup)
         self.blockSignals(False)
         self._say()
 
@@ -77,8 +62,7 @@ class WaysPanel(QWidget):
         return replace(
             setup,
             ways=tuple(way for way, box in self.boxes.items() if box.isChecked()),
-            thoughts=self.thoughts.value(),
-            max_thought_tokens=self.longest.value(),
+            **self.of_thoughts.values(),
         )
 
     def set_model(self, path: Path) -> None:
@@ -92,15 +76,10 @@ class WaysPanel(QWidget):
         self.boxes: dict[Way, QCheckBox] = {}
         for way in Way:
             box = QCheckBox(way.value.capitalize())
-            name(box, f"Ask in the way “{way}”", _ASKS[way])
+            name(box, f"Ask in the way “{way}”", WAYS[way].help)
             box.toggled.connect(self._tell)
             self.boxes[way] = box
-        self.thoughts = _number("Thoughts for each criterion and order", _MOST_THOUGHTS)
-        self.longest = _number("The most tokens of a thought", _LONGEST_THOUGHT)
-        self.longest.setSuffix(" tokens")
-        self.longest.setSingleStep(_THOUGHT_STEP)
-        for field in (self.thoughts, self.longest):
-            field.valueChanged.connect(self._tell)
+        self.of_thoughts = SettingFields(_OF_THOUGHTS, self._tell)
 
     def _inside(self) -> QWidget:
         inside = QWidget()
@@ -109,14 +88,13 @@ class WaysPanel(QWidget):
         layout.setSpacing(2)
         for way, box in self.boxes.items():
             layout.addWidget(box)
-            layout.addWidget(_indented(hint(_ASKS[way])))
-        self._of_thoughts = QWidget()
-        form = QFormLayout(self._of_thoughts)
+            layout.addWidget(_indented(hint(WAYS[way].help)))
+        self._thoughts = QWidget()
+        form = QFormLayout(self._thoughts)
         form.setContentsMargins(22, 4, 0, 0)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        form.addRow("Thoughts", self.thoughts)
-        form.addRow("Longest thought", self.longest)
-        layout.addWidget(self._of_thoughts)
+        self.of_thoughts.add_to(form, *_OF_THOUGHTS)
+        layout.addWidget(self._thoughts)
         layout.addWidget(hint("What the ways say of an item is averaged; Review shows each by itself."))
         return inside
 
@@ -136,7 +114,7 @@ class WaysPanel(QWidget):
         chosen = [way for way, box in self.boxes.items() if box.isChecked()]
         thinks = Way.THINKING in chosen
         self.fold.set_title(f"{FIELDS[Setting.WAYS]}: {', '.join(chosen) or 'none'}")
-        self._of_thoughts.setVisible(thinks)
+        self._thoughts.setVisible(thinks)
         problem = "" if chosen else "Choose at least one way of asking."
         if thinks and self._thinks is False and self._model is not None:
             problem = (
@@ -145,14 +123,6 @@ class WaysPanel(QWidget):
             )
         self._problem.setText(visible(problem))
         self._problem.setVisible(bool(problem))
-
-
-def _number(accessible: str, most: int) -> QSpinBox:
-    field = SpinBox()
-    field.setRange(1, most)
-    field.setGroupSeparatorShown(True)
-    name(field, accessible)
-    return field
 
 
 def _indented(widget: QWidget) -> QWidget:

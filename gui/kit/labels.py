@@ -59,6 +59,7 @@ class Prose(QLabel):
 
 def breakable(text: str) -> str:
     """A text whose longest words, such as names of files, may be broken over lines where it is wrapped."""
+    # A space of no width: the line may break there, and nothing is seen of it.
     return _UNBROKEN.sub(lambda word: "\u200b".join(_IN_PIECES.findall(word[0])), text)
 
 
@@ -95,6 +96,7 @@ def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another role, and let the style sheet see it."""
     if widget.property("role") != role:
         widget.setProperty("role", role)
+        # Qt reads properties for the style sheet only when it polishes a widget.
         widget.style().unpolish(widget)
         widget.style().polish(widget)
 

@@ -140,5 +140,5 @@ def _with_model_scores(
     from engine.measure.evaluation import with_model_scores
 
     evaluation = with_model_scores(_evaluated(scores), model_scores)
-    grown = with_explanations(scores, evaluation, explained=True)
-    return replace(grown, warnings=[*scores.warnings, *warnings])
+    warned = replace(scores, warnings=[*scores.warnings, *warnings])
+    return with_explanations(warned, evaluation, explained=True)

@@ -1,4 +1,4 @@
-"""All that the window holds: pages, the control of runs, menus and dialogs, and how they meet the frame.
+"""What fills the frame: pages, menus, dialogs, each joined to the others.
 
 Imported after the window's first picture, because it takes longer than the frame.
 

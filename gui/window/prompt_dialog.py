@@ -1,6 +1,6 @@
-"""What a model is shown of an item: its text, its tokens, and on demand what it would write next.
+"""What a model is shown of an item; on demand what it would write next.
 
-Knows: how prompts and answers are chosen and laid out. Does not know: how they are made.
+Knows: how prompts are chosen, how they are laid out. Does not know: how they are made.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,8 @@ from gui.work.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
 _LETTERS = ((Way.LETTERS, ""),)
-_WHICH = {"A": "response shown first", "B": "response shown second"}
+# "1" is the first of several thoughts, and all are asked alike: its number says nothing.
+_WHICH = {"A": "response shown first", "B": "response shown second", "1": ""}
 _HIDDEN = "Hidden until you have given your own label."
 _ALONE = (
     "The model reads the prompts of this item as a run does, both orders and all criteria; nothing is stored."
@@ -73,9 +74,11 @@ class PromptDialog(QDialog):
         self._answers: Mapping[Place, PromptAnswer] = {}
         self._make_parts()
         self._lay_out()
+        # Not on the lane of the model: the vocabulary alone is read, also while a run has the model.
         self._making = LatestTask(workspace.threads, Lane.SCAN, self)
         self._making.progress.connect(self._take)
         self._making.failed.connect(self._tell_failure)
+        # This opens the model, so it waits for a run that has one.
         self._asking = LatestTask(workspace.threads, Lane.MODEL, self)
         self._asking.progress.connect(self._tell_step)
         self._asking.finished.connect(self._take_answers)
@@ -333,5 +336,5 @@ class PromptDialog(QDialog):
 def _in_words(asking: Asking) -> str:
     """A question: `Letters`, `Permuted: BCDA`, `Absolute: response shown first`."""
     way, question = asking
-    which = question if way is Way.PERMUTED else _WHICH.get(question, "")
+    which = _WHICH.get(question, question)
     return f"{way.capitalize()}: {which}" if which else way.capitalize()

@@ -1,8 +1,7 @@
 """The threads on which the engine works for the window: one for each lane, one job at a time in each.
 
 A job is a function that is given a JobControl and returns its result. Whoever starts one gets a Task, whose
-signals arrive on the thread of the window: any number of events, then exactly one of finished, failed and
-cancelled.
+signals arrive on the thread of the window: any number of events, then finished, failed or cancelled, once.
 
 Knows: QThread, how errors cross threads. The only file of the window that knows threads. Does not know:
 what any job does.
@@ -172,6 +171,7 @@ class _LaneThread(QObject):
         self._thread = QThread()
         self._thread.setObjectName(lane.value)
         self._runner = _Runner()
+        # Its slots run on that thread from now on; this object's stay on the window's.
         self._runner.moveToThread(self._thread)
         self._wanted.connect(self._runner.run)
         self._runner.told.connect(self.told)
@@ -216,8 +216,10 @@ class EngineThreads(QObject):
             task.done = True
             return task
         self._tasks[task.work] = task
+        # A thread for each lane is started with its first job: the window opens without any.
         if lane not in self._lanes:
             self._lanes[lane] = _LaneThread(lane)
+            # A bound slot: a lambda would run on the thread of the lane.
             self._lanes[lane].told.connect(self._hand_on)
         self._lanes[lane].give(task.work)
         return task
@@ -303,6 +305,7 @@ class LatestTask(QObject):
     def drop(self) -> None:
         """Abandon the newest job; nothing more is heard of it."""
         if self._task is not None and not self._task.done:
+            # Its end comes later, and would be taken for that of the next one.
             self._task.ended.disconnect(self._tell_end)
             self._task.abandon()
             self._task = None

@@ -1,4 +1,4 @@
-"""The rubric that the window works with: by its criteria datasets are read, and runs are asked.
+"""The rubric that the window works with.
 
 It is kept whole, not by the name of its file alone: that may be changed or gone by tomorrow, and what a
 person has chosen must still be there.

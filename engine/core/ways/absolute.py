@@ -20,10 +20,13 @@ class Absolute:
     """Two questions, of the response shown first and of the second, named A and B."""
 
     way = Way.ABSOLUTE
+    title = "Yes or no"
+    help = "Is a response good on the criterion, yes or no? Asked of each response: two short questions."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking."""
-        return of_each_response(wording, wording.absolute, wording.answer, (wording.yes, wording.no))
+        says = ("{response} is good", "{response} is bad")
+        return of_each_response(wording, wording.absolute, wording.answer, (wording.yes, wording.no), says)
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: both good, both bad, or the good one alone, as if the answers were independent."""

@@ -25,10 +25,13 @@ class Graded:
     """Two questions, of the response shown first and of the second, named A and B."""
 
     way = Way.GRADED
+    title = "A grade"
+    help = "A grade from 1 to 5 for each response, of which the mean is taken: two short questions."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking."""
-        return of_each_response(wording, wording.graded, wording.grade, tuple(map(str, GRADES)))
+        says = tuple(f"{{response}}: {grade} of {GRADES[-1]}" for grade in GRADES)
+        return of_each_response(wording, wording.graded, wording.grade, tuple(map(str, GRADES)), says)
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: by the means alone, as in an ordered logit with a place for ties.

@@ -25,10 +25,12 @@ class Letters:
     """One letter, whose meanings stand before the item."""
 
     way = Way.LETTERS
+    title = "The letter"
+    help = "A letter for each criterion, one for each label. The least work."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking: one, the reply's first letter."""
-        return (Question("", "", wording.verdict, tuple(LETTERS.values())),)
+        return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES),)
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: as they were read."""
@@ -44,6 +46,11 @@ class Permuted:
     """
 
     way = Way.PERMUTED
+    title = "Letters with other meanings"
+    help = (
+        "The letters with their meanings changed round, so that a lean to a letter falls out. Four questions"
+        " for each criterion, which say the meanings again."
+    )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking: four."""
@@ -54,6 +61,7 @@ class Permuted:
                 text=put_in(wording.permuted, letters=wording.letters(shift)),
                 lead=wording.verdict,
                 answers=letters,
+                says=shift,
             )
             for shift in _SHIFTS
         )
@@ -72,10 +80,15 @@ class Thinking:
     """One letter after each thought: for models that reason."""
 
     way = Way.THINKING
+    title = "The letter after a thought"
+    help = (
+        "The model writes down what it thinks before its letter. By far the most work; for models that"
+        " reason."
+    )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking: one, asked after each thought."""
-        return (Question("", "", wording.verdict, tuple(LETTERS.values()), thinks=True),)
+        return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES, thinks=True),)
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: the mean of the probabilities, for a thought may settle on any label."""

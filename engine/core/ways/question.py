@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.core.items import Way
+from engine.core.formatting import words
+from engine.core.items import Order, Preference, Way
 from engine.core.judgments import RawAnswer
 from engine.core.rubric import PromptWording, put_in
 
@@ -22,33 +23,65 @@ class Question:
 
     `name`: by which its answer is stored, one of its way's own. `text`: what follows the criterion's question
     on a line of its own; empty for nothing. `lead`: how the reply begins. `answers`: the words that may
-    follow it, one of which is read. `thinks`: the model writes a thought before its reply; such a question is
-    asked once for each thought of a run.
+    follow it, one of which is read. `says`: what each of them means: a label as the model sees the responses,
+    or words, with {first} and {second} for the responses. `thinks`: the model writes a thought before its
+    reply; such a question is asked once for each thought of a run.
     """
 
     name: str
     text: str
     lead: str
     answers: tuple[str, ...]
+    says: tuple[Preference | str, ...]
     thinks: bool = False
+
+    @property
+    def chooses(self) -> bool:
+        """Whether each answer is a label."""
+        return all(isinstance(each, Preference) for each in self.says)
+
+    def said(self, answer: int, order: Order) -> str:
+        """What an answer says of the item's own A and B: `both good`, `A is bad`, `B: 4 of 5`."""
+        says = self.says[answer]
+        if isinstance(says, Preference):
+            return words(says if order is Order.AB else says.swapped)
+        first, second = order.arrange("A", "B")
+        return put_in(says, first=first, second=second)
 
 
 def of_each_response(
-    wording: PromptWording, text: str, lead: str, answers: tuple[str, ...]
+    wording: PromptWording, text: str, lead: str, answers: tuple[str, ...], says: tuple[str, ...]
 ) -> tuple[Question, ...]:
-    """The same question of the response shown first and of the second, named A and B; `text` has a response's
-    mark.
+    """The same question of the response shown first and of the second, named A and B; `text` and `says` have
+    a response's mark.
     """
-    titles = (("A", wording.response_a), ("B", wording.response_b))
-    return tuple(Question(name, put_in(text, response=title), lead, answers) for name, title in titles)
+    shown = (("A", wording.response_a, "{first}"), ("B", wording.response_b, "{second}"))
+    return tuple(
+        Question(
+            name=name,
+            text=put_in(text, response=title),
+            lead=lead,
+            answers=answers,
+            says=tuple(put_in(each, response=response) for each in says),
+        )
+        for name, title, response in shown
+    )
 
 
 class WayOfAsking(Protocol):
-    """A way of asking."""
+    """A way of asking; the only place that says what one is, asks and means."""
 
     @property
     def way(self) -> Way:
         """Which one it is."""
+
+    @property
+    def title(self) -> str:
+        """What it asks for, in a few words."""
+
+    @property
+    def help(self) -> str:
+        """What a person should know before choosing it."""
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """What it asks of each criterion in each order, in this order."""

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import short_name, visible
-from engine.core.items import Item, Order
+from engine.core.items import Item, Order, Way
 from gui.judge import prompt_jobs
-from gui.judge.prompt_jobs import SAMPLE_ITEM, PreviewedPrompt, PreviewWish, PromptKind
+from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewWish
 from gui.judge.rubric.draft import RubricDraft
 from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import OneLine, one_line
@@ -45,7 +45,7 @@ class PreviewPanel(QWidget):
         """`dataset`: whose items are asked about, None for a sample; `model`: in whose chat format."""
         super().__init__(parent)
         self._draft, self._dataset, self._model = draft, dataset, model
-        self._shown_of: tuple[int, PromptKind, Order] | None = None
+        self._shown_of: tuple[int, Way | None, Order] | None = None
         self._make_choices()
         self.of = OneLine(role="heading")
         self.view = PromptView()
@@ -73,7 +73,7 @@ class PreviewPanel(QWidget):
             self._draft.rubric.sound(self._draft.place),
             self._item(),
             Order(self.order.currentData()),
-            PromptKind(self.kind.currentData()),
+            Way(self.kind.currentData()) if self.kind.currentData() else None,
             self._model,
         )
 
@@ -100,8 +100,8 @@ class PreviewPanel(QWidget):
 
     def _make_choices(self) -> None:
         self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
-        for kind in PromptKind:
-            self.kind.addItem(kind.value, kind.value)
+        for kind, text in KINDS.items():
+            self.kind.addItem(text, kind.value if kind else "")
         for order, text in _ORDERS.items():
             self.order.addItem(text, order.value)
         narrow(self.kind)

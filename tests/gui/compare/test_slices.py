@@ -88,13 +88,15 @@ def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, co
     assert compared.compared.comparison.items == len(part) < DEMO_ITEMS
     assert {found.item_id for found in compared.compared.differences} <= part.known
     text = f"On {len(part)} items with the human labels of gold.tsv: {compared.slices.words}"
-    assert compared.view._measured_on.text() == text
+    assert compared.view._titles["measures"].text() == text
     assert shown(compared.view.measures) != whole[0]
     assert len(shown(compared.view.slices.table)) == len(division.slices)  # all of them still
     assert not compared.stale.isVisible()
     keep_to(qtbot, compared, 0)
     assert (shown(compared.view.measures), compared.view.tabText(2)) == whole
-    assert compared.view._measured_on.text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
+    assert (
+        compared.view._titles["measures"].text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
+    )
 
 
 def test_what_is_chosen_stays_when_it_is_compared_again(qtbot: QtBot, compared: ComparePage) -> None:

@@ -231,7 +231,7 @@ def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: J
     assert "was stopped" in text_of(ready.run_panel)
     wait_for_plan(qtbot, ready)
     assert ready.run_button.text() == "Resume"
-    assert "items are judged in run 1; Resume goes on" in text_of(ready.plan_panel)
+    assert "items are judged in run 1, which goes on from there" in text_of(ready.plan_panel)
     assert ready.over_button.isVisible()
 
 
@@ -275,7 +275,7 @@ def test_the_nearest_examples_are_chosen_and_remembered(
 ) -> None:
     page.settings.fold.set_open(True)
     page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
-    field = page.settings.advanced._choice
+    field = page.settings.advanced.usual.by_name["example_choice"]
     assert (field.currentText(), field.isEnabled()) == ("the same for all items", False)
     page.settings.show_setup(
         replace(usual_setup(), mode=Mode.LABELS, examples_path=demo_gold, shots=1, threads=1)

@@ -73,11 +73,15 @@ def test_what_was_chosen_is_remembered_until_it_is_set_back(qtbot: QtBot, page: 
 def test_thoughts_are_counted_only_where_the_model_is_to_think(qtbot: QtBot, page: JudgePage) -> None:
     panel = panel_of(page)
     panel.fold.set_open(True)
-    assert not panel.thoughts.isVisible()
+    thoughts, longest = panel.of_thoughts.by_name.values()
+    seed = page.settings.advanced.usual.by_name["seed"]
+    assert not thoughts.isVisible()
+    assert not seed.isEnabled()  # labels alone are never drawn
     panel.boxes[Way.THINKING].click()
-    assert panel.thoughts.isVisible()
-    panel.thoughts.setValue(3)
-    panel.longest.setValue(64)
+    assert thoughts.isVisible()
+    assert seed.isEnabled()
+    thoughts.setValue(3)
+    longest.setValue(64)
     assert page.setup().thoughts == 3
     assert page.setup().max_thought_tokens == 64
     queued = Queued(page.setup())

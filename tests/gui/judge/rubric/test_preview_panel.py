@@ -6,14 +6,14 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
-from engine.core.items import Order
+from engine.core.items import Order, Way
 from engine.core.prompt_text import Source
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.data.dataset import Dataset, load_dataset
 from engine.judge.item_prompt import PromptFacts, question_of_setup, shown_prompts
 from engine.system.paths import demo_model
-from gui.judge.prompt_jobs import PromptKind
+from gui.judge.prompt_jobs import KINDS
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import EditedRubric
 from gui.judge.rubric.preview_panel import PreviewPanel
@@ -106,20 +106,20 @@ def test_it_follows_what_is_written_a_moment_later(
 @pytest.mark.parametrize(
     ("kind", "ends"),
     [
-        (PromptKind.EXPLANATION, "Verdict: A\nExplanation:"),
-        (PromptKind.PERMUTED, "Verdict:"),
-        (PromptKind.ABSOLUTE, "Answer:"),
-        (PromptKind.GRADED, "Grade:"),
+        (None, "Verdict: A\nExplanation:"),
+        (Way.PERMUTED, "Verdict:"),
+        (Way.ABSOLUTE, "Answer:"),
+        (Way.GRADED, "Grade:"),
     ],
 )
 def test_every_question_of_a_criterion_can_be_seen(
-    qtbot: QtBot, threads: EngineThreads, demo: Dataset, kind: PromptKind, ends: str
+    qtbot: QtBot, threads: EngineThreads, demo: Dataset, kind: Way | None, ends: str
 ) -> None:
     panel = made(qtbot, threads, demo, demo_model())
-    panel.kind.setCurrentIndex(panel.kind.findData(kind.value))
+    panel.kind.setCurrentIndex(panel.kind.findText(KINDS[kind]))
     panel.make()
     qtbot.waitUntil(lambda: not panel._making.busy)
     assert text(panel).endswith(ends)
     asked = {"permuted": "For this question alone", "absolute": "yes or no", "graded": "from 1 (very bad)"}
-    assert asked.get(kind.name.lower(), "") in text(panel)
+    assert asked.get(kind or "", "") in text(panel)
     assert "tokens." in panel.said.text()
