@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
-from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, tell
+from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, tell
 from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
@@ -32,7 +32,7 @@ from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
 from engine.report.run_facts import run_facts
-from engine.report.run_tables import changes_table, labels_given_section
+from engine.report.run_tables import changes_section, labels_given_section
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.system.paths import default_store
@@ -204,7 +204,7 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     print(f"Run {options.id} is now {made}.\n")
     if after.one_labels:
         tell(after.one_label_sentence)
-    print(printed(changes_table(before, after)))
+    print(printed_section(changes_section(before, after)))
     return warn_of_gaps(after)
 
 

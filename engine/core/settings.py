@@ -371,7 +371,8 @@ SETTINGS = (
     ),
     SettingRow(
         "gpu_layers", int, Setting.GPU_LAYERS, things=True, least=0, when="may_use_gpu",
-        title="Layers of the model on the GPU", offered=(-1, 9999), instead=-1, special="Automatic",
+        title="Layers of the model on the GPU",
+        offered=(-1, 9999), instead=-1, special="Automatic",  # for 0 is a choice
         tip="Where a GPU computes: so many layers of the model are on it, the others stay with the processor."
         " Automatic: as many as its memory holds.",
         help="layers of the model on the GPU (as many as its memory holds)",

@@ -25,7 +25,7 @@ from engine.core.errors import ModelFileError
 from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.run_records import StoredRun
-from engine.core.sheets import Facts, Picture, Section, Sentences, Sheet
+from engine.core.sheets import Facts, Picture, Section, Sheet
 from engine.decisions.run_results import RunResults
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.measure.disagreements import Disagreement, largest_disagreements
@@ -37,14 +37,9 @@ from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
 from engine.report.findings import figure_in_words
 from engine.report.order_figure import order_report_of
-from engine.report.run_facts import question_facts, run_facts
+from engine.report.run_facts import run_facts
 from engine.report.slice_tables import slice_sections
-from engine.report.weighing_tables import (
-    overall_agreement_table,
-    weighing_table,
-    weights_in_words,
-    winner_table,
-)
+from engine.report.weighing_tables import weighing_section
 from engine.weigh.system_weighing import Weighing
 
 _TEMPLATE = "report_template.html"
@@ -148,7 +143,11 @@ def report_sheet(report: Report) -> Sheet:
         *slice_sections(report.slices),
         *([_RELIABILITY] if report.bins else ()),
         *([_ORDERS] if report.orders else ()),
-        *([_weighing(report, report.weighing)] if report.weighing else ()),
+        *(
+            [weighing_section(report.weighing, report.evaluation.matched.system, report.weights_from)]
+            if report.weighing
+            else ()
+        ),
     ]
     return evaluation_sheet(report.evaluation, more=more)
 
@@ -197,35 +196,6 @@ def _written_out(value: object) -> object:
 def _embedded(figure: Figure, alt: str) -> dict[str, str]:
     data = base64.b64encode(as_svg(figure)).decode("ascii")
     return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
-
-
-def _weighing(report: Report, weighing: Weighing) -> Section:
-    agreement = weighing.agreement
-    held = [overall_agreement_table(agreement), winner_table(agreement)] if agreement else []
-    sure = ""
-    if report.results is None:
-        sure = "; the label of a submission counts as probability 1"
-    elif report.evaluation.matched.system.overrides:
-        sure = "; the label of a person who overrode the judge counts as probability 1"
-    said = (
-        f"Weights: {weights_in_words(weighing)}. Differences up to {weighing.tie_threshold:g} points are a"
-        f" tie. Weights and tie threshold: {report.weights_from}."
-    )
-    return Section(
-        "weighing",
-        "Weighted judge",
-        [
-            Sentences([said]),
-            weighing_table(weighing),
-            *held,
-            Picture(
-                "margins", "Margins near the tie threshold are decisions that a small change would turn."
-            ),
-        ],
-        f"A response's score on a criterion is 10 × (P(it is preferred) + P(both_good)), 0 to 10{sure}. The"
-        " weighted sum of the criteria decides; the margin is the difference of the two sums. The human"
-        " winner is the human label of overall quality, where both_good and both_bad are a tie.",
-    )
 
 
 def _shown(disagreement: Disagreement) -> dict[str, Any]:
@@ -280,8 +250,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     gold = report.evaluation.matched.dataset
     if report.results:
         run = report.results.run
-        yield from run_facts(report.results).pairs
-        yield from question_facts(run)
+        yield from run_facts(report.results, questions=True).pairs
         if not run.submitted:
             yield "model, quantisation", report.model.quantisation if report.model else _UNKNOWN
     else:

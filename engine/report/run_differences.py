@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.core.run_records import Effort, StoredRun
 from engine.core.value_tables import Column, Kind, Row, Table
-from engine.report.run_facts import NEVER_ALIKE, TIMES, effort_facts, question_facts, stored_facts
+from engine.report.run_facts import NEVER_ALIKE, TIMES, effort_facts, stored_facts
 
 _HASH_SHOWN = 12  # letters: enough to tell two apart
 
@@ -28,9 +28,8 @@ def differences_table(first: StoredRun, other: StoredRun, efforts: Mapping[int, 
             for key, run in (("first", first), ("other", other))
         ),
     )
-    left, right = _facts(first, efforts[first.id]), _facts(other, efforts[other.id])
-    if first.identity.asked.asked != other.identity.asked.asked:
-        left, right = left | dict(question_facts(first)), right | dict(question_facts(other))
+    questions = first.identity.asked.asked != other.identity.asked.asked
+    left, right = (_facts(run, efforts[run.id], questions) for run in (first, other))
     alike: list[Row] = []
     differing: list[Row] = []
     known: dict[str, Row] = {}
@@ -51,8 +50,8 @@ def difference_count(table: Table) -> int:
     return sum(row[1] is True for row in table.rows)
 
 
-def _facts(run: StoredRun, efforts: Sequence[Effort]) -> dict[str, str]:
-    facts = dict((*stored_facts(run), *effort_facts(efforts)))
+def _facts(run: StoredRun, efforts: Sequence[Effort], questions: bool) -> dict[str, str]:
+    facts = dict((*stored_facts(run, questions), *effort_facts(efforts)))
     facts |= {fact: facts[fact][:_HASH_SHOWN] for fact in facts if fact.endswith("SHA-256")}
     if run.calibration:
         facts["calibration"] = f"fitted on {run.calibration.get('dataset', {}).get('name', '')}"

@@ -47,8 +47,11 @@ TIMES = ("time for judging", "seconds for an item")
 Pair = tuple[str, str]
 
 
-def run_facts(results: RunResults) -> Facts:
-    """Of a run, or of a part of its items: how it was made, what it took, what people changed."""
+def run_facts(results: RunResults, questions: bool = False) -> Facts:
+    """Of a run, or of a part of its items: how it was made, what it took, what people changed.
+
+    `questions`: with all that the model was asked.
+    """
     run = results.run
     overridden = ("overridden by people", results.overridden.by_whom if results.overrides else "nothing here")
     if run.submitted:
@@ -58,7 +61,7 @@ def run_facts(results: RunResults) -> Facts:
     shortened = sum(item.shortening is not None for item in results.judged)
     return Facts(
         [
-            *stored_facts(run),
+            *stored_facts(run, questions),
             ("calibration", fitted),
             ("read in", read_in_words(results)),
             overridden,
@@ -68,7 +71,7 @@ def run_facts(results: RunResults) -> Facts:
     )
 
 
-def stored_facts(run: StoredRun) -> Iterator[Pair]:
+def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
     """What the store tells of a run, without its items."""
     identity = run.identity
     opened, answered = ("opened", "answered") if run.submitted else ("created", "judged")
@@ -80,11 +83,13 @@ def stored_facts(run: StoredRun) -> Iterator[Pair]:
     if run.archived:
         yield "archived", f"{run.archived.when:%Y-%m-%d %H:%M} UTC, by {run.archived.by}"
     yield "items", f"{run.judged:,} of {identity.items:,} {answered}"
-    yield "dataset", str(identity.dataset_path)
+    yield "dataset", identity.dataset_path.name
+    yield "dataset file", str(identity.dataset_path)
     yield "dataset, SHA-256", identity.dataset_hash
     yield "criteria", ", ".join(map(words, identity.criteria))
     if run.submitted:
-        yield "submission", str(identity.model_path)
+        yield "submission", identity.model_name
+        yield "submission file", str(identity.model_path)
         yield "submission, SHA-256", identity.model_hash
         yield "joined", what_is_joined(run)
         return
@@ -93,6 +98,11 @@ def stored_facts(run: StoredRun) -> Iterator[Pair]:
     yield "model, SHA-256", identity.model_hash
     yield "prompt version", identity.prompt_version
     yield "rubric", " ".join(f"{identity.asked.name}. {identity.asked.source}".split())
+    if questions:
+        for criterion in identity.asked.criteria:
+            yield f"question, {words(criterion.name)}", " ".join(" ".join(criterion.asked[1:]).split())
+        for name, text in identity.asked.wording.own.items():
+            yield f"wording, {words(name)}", " ".join(text.split())
     for name, value in {**identity.settings_in_short, **run.manifest_in_short}.items():
         if value != "":
             yield _WORDS.get(name, words(name)), value_in_words(value)
@@ -106,13 +116,3 @@ def effort_facts(items: Sequence[JudgedItem | Effort]) -> Iterator[Pair]:
         yield "tokens generated", f"{sum(item.tokens_generated for item in items):,}"
         yield TIMES[0], duration(seconds)
         yield TIMES[1], f"{seconds / len(items):.2f}"
-
-
-def question_facts(run: StoredRun) -> Iterator[Pair]:
-    """What was asked of each item; of a submission nobody knows it."""
-    if not run.submitted:
-        asked = run.identity.asked
-        for criterion in asked.criteria:
-            yield f"question, {words(criterion.name)}", " ".join(" ".join(criterion.asked[1:]).split())
-        for name, text in asked.wording.own.items():
-            yield f"wording, {words(name)}", " ".join(text.split())

@@ -99,6 +99,11 @@ def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
     return Table(_RUN_ACCURACY, [*rows, ["mean", "", shares, baselines, ""]])
 
 
+def changes_section(before: RunResults, after: RunResults) -> Section:
+    """What another calibration of the same run does to its labels."""
+    return Section("changes", "Labels that the calibration changes", [changes_table(before, after)])
+
+
 def changes_table(before: RunResults, after: RunResults) -> Table:
     """How many of the model's own labels another calibration of the same run changes."""
     rows: list[Row] = []

@@ -53,6 +53,7 @@ class SheetView(QWidget):
                 self._layout.insertWidget(place, made)
             view = self._views[section.key]
             view.show_section(section)
+            view.show()
             place = self._layout.indexOf(view) + 1
         for key in self._views.keys() - {section.key for section in sections}:
             self._views[key].hide()
@@ -109,7 +110,6 @@ class SectionView(QFrame):
         for place, table in enumerate(self._tables):
             rows_of = f": {table.model.headerData(0, Qt.Orientation.Horizontal)}" if place else ""
             table.view.setAccessibleName(f"{visible(section.title)}{rows_of}")
-        self.show()
 
     @property
     def tables(self) -> list[TableModel]:
