@@ -60,7 +60,8 @@ def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> F
 
 def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> Frame:
     try:
-        first, second = (_frame_of_children({**asked, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
+        given = {**asked, "seconds": RENDER_SECONDS}
+        first, second = (_frame_of_children({**given, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
         if first != second:
             raise UnusableTemplateError("it writes something else each time, or for other messages")
     except UnusableTemplateError as error:

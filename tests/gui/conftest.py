@@ -18,6 +18,10 @@ from gui.work.workspace import Workspace
 
 guard_overrides()  # as the application does
 
+# A busy computer proves nothing: what a test waits for may take a minute where it does not say otherwise.
+for _waiting in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed):
+    _waiting.__kwdefaults__["timeout"] = 60_000
+
 
 @pytest.fixture(autouse=True, scope="module")
 def windows_collected() -> Iterator[None]:

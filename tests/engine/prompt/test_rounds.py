@@ -62,7 +62,7 @@ def test_other_ways_leave_the_tokens_of_the_letters_alone_and_share_their_trunk(
 
 
 def test_a_branch_is_read_from_where_it_parts_with_the_round_before(small_model: SmallModel) -> None:
-    with opened(small_model("headers")) as (_, template):
+    with opened(small_model("bytes")) as (_, template):
         _, rounds = tokenize_rounds(TREE, asked(Way.LETTERS, Way.ABSOLUTE), template)
         first, second, letters = rounds
         read = tokens_read(rounds, keeps_state=False)

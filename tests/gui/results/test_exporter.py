@@ -32,6 +32,8 @@ from tests.conftest import DEMO_ITEMS
 from tests.foreign_gold import foreign_gold, judged_by_columns
 from tests.gui.results.steps import Save, click, exported, judge, measured, open_run, override, problem_after
 
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
 
 def test_submissions_are_those_of_the_engine(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
     with RunStore(opened.workspace.store_path) as store:
