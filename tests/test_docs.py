@@ -17,20 +17,21 @@ from pathlib import Path
 import pytest
 
 import main
+from engine.core import VERSION
 from tests.test_layout import MAY_IMPORT, ROOT
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = (
     README,
-    ROOT / "SECURITY.md",
-    *sorted(DOCS.glob("*.md")),
+    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
+    *sorted(DOCS.rglob("*.md")),
     ROOT / "bench" / "README.md",
     ROOT / "examples" / "README.md",
     ROOT / "models" / "demo-judge.md",
 )
 
-MOST_LINES, LONGEST_LINE = 160, 120
+MOST_LINES, LONGEST_LINE = 150, 120
 ACTIONS = {
     "runs": (
         *("add", "show", "export", "recalibrate", "rewrite"),
@@ -363,6 +364,27 @@ def test_every_picture_is_shown() -> None:
 def test_every_page_can_be_reached_from_the_readme() -> None:
     linked = {first.partition("#")[0] for first, _ in _LINK.findall(text_of(README))}
     assert {f"docs/{page.name}" for page in DOCS.glob("*.md")} <= linked
+
+
+def test_every_decision_is_in_their_list() -> None:
+    notes = {note.name for note in (DOCS / "decisions").glob("*.md")} - {"README.md"}
+    assert {first for first, _ in _LINK.findall(text_of(DOCS / "decisions" / "README.md"))} == notes
+
+
+def test_a_decision_says_what_would_change_it() -> None:
+    asked = ["Question", "Decided", "Why", "Costs", "What would change it"]
+    notes = [note for note in (DOCS / "decisions").glob("*.md") if note.name != "README.md"]
+    assert not [note.name for note in notes if re.findall(r"^\*\*(.+?)\.\*\*", text_of(note), re.M) != asked]
+
+
+def test_before_a_commit_runs_what_make_test_runs() -> None:
+    made = re.findall(r"^\t\$\(BIN\)/((?:ruff|mypy).*)$", text_of(ROOT / "Makefile"), re.M)
+    hooks = re.findall(r"entry: \.venv/bin/(.+)", text_of(ROOT / ".pre-commit-config.yaml"))
+    assert hooks[: len(made)] == made
+
+
+def test_the_version_to_cite_is_that_of_the_program() -> None:
+    assert f"\nversion: {VERSION}\n" in text_of(ROOT / "CITATION.cff")
 
 
 # The checks see what is wrong

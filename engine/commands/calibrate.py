@@ -14,15 +14,15 @@ from engine.commands.shared.console import (
     command_parser,
     interruptible,
     printable,
-    printed,
     tell,
 )
 from engine.commands.shared.measure_arguments import add_gold, check_measure_outputs, say_what_was_left_out
+from engine.commands.shared.printed_sheet import printed_section
 from engine.core.errors import SetupError
 from engine.decisions.calibration import save_calibration
 from engine.measure.matching import match
 from engine.measure.systems import open_system
-from engine.report.calibration_tables import calibration_warnings, parameter_table, quality_table
+from engine.report.calibration_tables import calibration_warnings, parameter_section, quality_section
 
 
 def parser() -> argparse.ArgumentParser:
@@ -55,10 +55,10 @@ def run(options: argparse.Namespace) -> int:
         tell(warning)
     save_calibration(options.out, made.calibration)
     against = printable(matched.dataset.name)
-    print(f"{system.name}, cross-validated on {against}; no instruction is on both sides.\n")
+    print(f"{system.name}, cross-validated on {against}\n")
     if system.results is not None and (sentence := made.one_label_sentence(system.results)):
         print(f"{sentence}\n")
-    print(printed(quality_table(made.reports)))
-    print(f"\n{printed(parameter_table(made.reports))}")
-    print(f"\nCalibration: {options.out}")
+    for section in (quality_section(made), parameter_section(made)):
+        print(f"{printed_section(section)}\n")
+    print(f"Calibration: {options.out}")
     return DONE

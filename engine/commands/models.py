@@ -5,9 +5,9 @@ Knows: its arguments and what it prints.
 
 import argparse
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
-from engine.commands.model_files.convert import convert_file
 from engine.commands.model_files.devices import list_devices, try_devices
 from engine.commands.model_files.speed import measure_files
 from engine.commands.shared.console import (
@@ -19,9 +19,10 @@ from engine.commands.shared.console import (
     table,
     tell,
 )
-from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import model_file
+from engine.commands.shared.progress import show_measure
 from engine.commands.shared.remedies import OPTIONS
+from engine.commands.shared.setting_arguments import add_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, short_count
@@ -36,15 +37,15 @@ from engine.gguf.encoder_file import (
     read_encoder_file,
 )
 from engine.gguf.finder import FoundModel, by_reason, find_models, usual_folders
-from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe
+from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe, read_model_file
 from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
 from engine.gguf.split import read_whole
 from engine.gguf.weight_formats import WeightFormat
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import checked_encoder, checked_model
-from engine.loading.templates import chat_template
+from engine.loading.conversion import convert, plan_conversion, quantising
+from engine.loading.opening import open_template
+from engine.system.apart import Apart
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
@@ -106,7 +107,7 @@ def _add_options(arguments: argparse.ArgumentParser) -> None:
     speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
     add_store(speed, "the runs whose format mass stands beside the speed")
     computer = arguments.add_argument_group("models speed, models devices")
-    add_computer(computer)
+    add_settings(computer, "threads")
     computer.add_argument("--device", metavar="NAME", help="devices: try this one alone")
     convert = arguments.add_argument_group("models convert")
     formats = [kind.value for kind in WeightFormat]
@@ -163,7 +164,23 @@ def _devices(files: list[str], options: argparse.Namespace) -> int:
 def _convert(files: list[str], options: argparse.Namespace) -> int:
     if len(files) != 1 or options.to is None:
         raise SetupError("models convert takes one file and --to.", _HOW_TO_CONVERT)
-    return convert_file(files[0], WeightFormat(options.to), options.out, options.lossy_source)
+    to = WeightFormat(options.to)
+    planned = plan_conversion(model_file(files[0]), to, options.out, options.lossy_source)
+    source = planned.source
+    print(
+        f"{printable(source.name)}: {source.quantisation}, {amount(source.size_bytes)}. In {to.label} about"
+        f" {amount(planned.expected)}.\n{printable(planned.cost)}",
+        flush=True,
+    )
+    with interruptible() as cancel:
+        made = show_measure("Converting", convert(planned, cancel, partial(Apart, quantising, cancel)))
+    became = read_model_file(made.path)
+    print(
+        f"{printable(str(made.path))}: {became.quantisation}, {amount(made.size_bytes)}, SHA-256 {made.hash}."
+        " It loads, reads and writes.\n"
+        f"How fast each of them is here: {program()} models speed FILE FILE"
+    )
+    return DONE
 
 
 def _folders(words: list[str]) -> list[Path]:
@@ -198,8 +215,8 @@ def _check(path: Path) -> int:
 
 def _template_note(model: ModelFile, cancel: CancelToken) -> str:
     """What `judge` will say of the chat template; empty where it uses it as it is."""
-    with LlamaModel(model.path, vocabulary_only=True, cancel=cancel) as opened:
-        note = chat_template(opened.chat_template, Vocabulary(opened), cancel).frame.note
+    with open_template(model.path, cancel) as (_, template):
+        note = template.frame.note
     return note if model.has_chat_template else f"none: {NO_TEMPLATE}"
 
 

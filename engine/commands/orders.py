@@ -21,18 +21,19 @@ from engine.commands.shared.console import (
     command_parser,
     interruptible,
     printable,
-    printed,
     tell,
 )
+from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError, StoreError
 from engine.core.run_records import StoredRun
+from engine.core.sheets import Sheet
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.second_order import KEEP, BothOrders, learned_from
 from engine.judge.order_tokens import order_tokens
-from engine.report.order_tables import chosen_table, margin_sentences, margin_table
+from engine.report.order_tables import margin_sections
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json
@@ -75,11 +76,8 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         write_json(options.json, _as_json(run, report))
         print(f"Orders: {options.json}\n")
-    print(f"{printable(run.title)}: {len(read.ids):,} items in both orders, before any calibration\n")
-    print(printed(margin_table(report)))
-    print("\nEach margin on these items. At the least margin:\n")
-    print(printed(chosen_table(report)))
-    print("\n" + "\n".join(margin_sentences(report)))
+    title = f"{run.title}: {len(read.ids):,} items in both orders, before any calibration"
+    print_sheet(Sheet(title, margin_sections(report)))
     return DONE
 
 

@@ -5,10 +5,8 @@ Knows: its arguments and what it prints.
 
 import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from statistics import quantiles
 from typing import Any
 
 from engine.commands.shared.column_arguments import columns_of, read_dataset, read_labels, rubric_of
@@ -23,23 +21,17 @@ from engine.commands.shared.measure_arguments import (
     weigh_system,
     weight_errors,
 )
+from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, slices_json
 from engine.core.errors import SetupError
-from engine.core.formatting import listed, number
+from engine.core.formatting import listed
 from engine.core.rubric import ELOQUENT, rubric_for_labels
-from engine.core.value_tables import Fact, Kind, Row
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import dataset_of_run
 from engine.measure.matching import match_items, people_caveats
 from engine.measure.systems import System, open_system
 from engine.report.slice_tables import weighed_slice_table
-from engine.report.weighing_tables import (
-    fit_table,
-    overall_agreement_table,
-    weighing_table,
-    weights_in_words,
-    winner_table,
-)
+from engine.report.weighing_tables import fit_table, weighing_section
 from engine.system.files import write_json
 from engine.weigh.score_file import load_comparisons
 from engine.weigh.slice_weighing import weigh_slices
@@ -137,7 +129,7 @@ def _weigh_system(options: argparse.Namespace) -> int:
     if options.json:
         write_json(options.json, _as_json(result, fit) | slices_json(slices))
         print(f"Decisions: {options.json}\n")
-    _print_weighing(system, result)
+    _print_weighing(system, result, options.grades)
     print_slice_tables([weighed_slice_table(found) for found in slices])
     if fit:
         print(f"\n{_fit_words(fit)}")
@@ -160,27 +152,15 @@ def _fitted(pairs: ScoredPairs, gold: Dataset) -> WeightFit:
     return fit_weights(pairs.rows, human_winners(gold), instructions)
 
 
-def _print_weighing(system: System, result: Weighing) -> None:
+def _print_weighing(system: System, result: Weighing, grades: bool) -> None:
     if result.left_out:
         tell(
             f"{len(result.left_out):,} items have an unscored criterion and are not decided:"
             f" {listed(result.left_out)}"
         )
-    print(f"{printable(system.name)}, tie threshold {result.tie_threshold:g} points")
-    print(f"Weights: {weights_in_words(result)}\n")
-    decided = weighing_table(result)
-    margins: Row = ["margins: 10, 50, 90 % below", Fact(Kind.TEXT, _deciles(result.margins))]
-    print(printed(replace(decided, rows=[*decided.rows, margins])))
-    if result.agreement:
-        for made in (overall_agreement_table(result.agreement), winner_table(result.agreement)):
-            print(f"\n{printed(made)}")
-
-
-def _deciles(margins: Sequence[float]) -> str:
-    if len(margins) < 2:
-        return "-"
-    cuts = quantiles(margins, n=10, method="inclusive")
-    return ", ".join(number(cuts[place]) for place in (0, 4, 8))
+    section = weighing_section(result, system)
+    note = "" if grades else section.note  # which says what a score is made of
+    print(printed_section(replace(section, title=f"{section.title}, {system.name}", note=note)))
 
 
 def _fit_words(fit: WeightFit) -> str:

@@ -36,3 +36,5 @@ SLICES_NOTE = (
     " not yet an answer."
 )
 """What is to be said under every table of slices."""
+SCORE = "10 × (P(it is preferred) + P(both good)), 0 to 10"
+"""What a response gets on a criterion where criteria are weighed."""

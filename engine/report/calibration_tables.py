@@ -1,4 +1,4 @@
-"""What a calibration is worth and what it does, as tables of values and sentences.
+"""What a calibration is worth, as sections of a sheet.
 
 Knows: which columns stand side by side, what they mean, the words for warnings. Does not know: how one is
 fitted, terminals, windows.
@@ -12,6 +12,7 @@ from engine.calibrate.run_calibration import CalibratedRun
 from engine.core.formatting import percent, words
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
+from engine.core.sheets import Section
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.measure.accuracy import mean
 from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
@@ -103,6 +104,17 @@ def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
         )
 
 
+def quality_section(made: CalibratedRun) -> Section:
+    """What the calibration is worth on labels that it was not fitted on."""
+    return Section(
+        "quality",
+        "Before and after calibration",
+        [quality_table(made.reports)],
+        "Scores on the very labels that a calibration was fitted on look better than they are. The table is"
+        " cross-validated: no instruction is used both to fit and to measure.",
+    )
+
+
 def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
     """Labels and probabilities before and after, cross-validated, beside the most frequent label."""
     rows: list[Row] = [
@@ -123,6 +135,11 @@ def _values(before: Quality, after: Quality, baseline: Quality) -> list[float]:
         *(quality.log_loss for quality in (before, after, baseline)),
         *(quality.calibration_error for quality in (before, after)),
     ]
+
+
+def parameter_section(made: CalibratedRun) -> Section:
+    """What the calibration consists of."""
+    return Section("parameters", "Fitted scales and biases", [parameter_table(made.reports)])
 
 
 def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:

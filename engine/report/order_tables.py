@@ -1,4 +1,4 @@
-"""What reading the second order only in doubt keeps and saves, as tables of values and sentences.
+"""What reading the second order only in doubt keeps and saves, as sections of a sheet.
 
 Knows: which columns stand side by side, and what they mean. Does not know: how it is measured, terminals.
 """
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from engine.calibrate.order_margin import MarginPoint, MarginReport
 from engine.core.formatting import interval, percent, words
+from engine.core.sheets import Part, Section, Sentences
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
 
 _MARGIN = Column(
@@ -25,6 +26,15 @@ _SHARES = (
         "The share of labels, in percent, that are those of both orders, and its 95 % interval.",
     ),
 )
+
+
+def margin_sections(report: MarginReport) -> list[Section]:
+    """What each margin keeps on these items, and what the least margin keeps that keeps enough."""
+    least: list[Part] = [chosen_table(report), Sentences(list(margin_sentences(report)))]
+    return [
+        Section("margins", "Each margin on these items", [margin_table(report)]),
+        Section("least", "At the least margin", least),
+    ]
 
 
 def margin_table(report: MarginReport) -> Table:

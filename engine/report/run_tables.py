@@ -9,10 +9,11 @@ from dataclasses import replace
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import AnyJudgment, Unscored
+from engine.core.sheets import Section
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import Accuracy, mean
-from engine.measure.label_counts import LabelCounts
+from engine.measure.label_counts import LabelCounts, count_run
 from engine.report.columns import (
     ACCURACY,
     CRITERION,
@@ -59,6 +60,17 @@ _UNSCORED = (
 )
 
 
+def labels_given_section(results: RunResults) -> Section:
+    """What a run says by itself."""
+    return Section(
+        "labels_given",
+        "Labels given",
+        [distribution_table(count_run(results))],
+        "How often each label is in force, how often the order of the responses alone decided, and how much"
+        " of the model's probability the four labels hold (near 1: it understood what it was asked).",
+    )
+
+
 def distribution_table(counts: Sequence[LabelCounts]) -> Table:
     """The labels in force of each criterion, how often the order decided, and the format mass."""
     partly = any(count.partly_in_both_orders for count in counts)
@@ -85,6 +97,11 @@ def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
     shares = mean([found.share for found in accuracies.values()])
     baselines = mean([found.baseline for found in accuracies.values()])
     return Table(_RUN_ACCURACY, [*rows, ["mean", "", shares, baselines, ""]])
+
+
+def changes_section(before: RunResults, after: RunResults) -> Section:
+    """What another calibration of the same run does to its labels."""
+    return Section("changes", "Labels that the calibration changes", [changes_table(before, after)])
 
 
 def changes_table(before: RunResults, after: RunResults) -> Table:

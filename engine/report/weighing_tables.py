@@ -4,8 +4,14 @@ Knows: which columns stand side by side, and what they mean. Does not know: how 
 windows.
 """
 
-from engine.core.formatting import words
+from collections.abc import Sequence
+from statistics import quantiles
+
+from engine.core.formatting import number, words
+from engine.core.measure_words import SCORE
+from engine.core.sheets import Picture, Section, Sentences
 from engine.core.value_tables import Column, Fact, Kind, Row, Table
+from engine.measure.systems import System
 from engine.weigh.system_weighing import OverallAgreement, Weighing
 from engine.weigh.weight_fit import WeightFit
 from engine.weigh.weighted_judge import WINNERS
@@ -33,8 +39,33 @@ _WINNERS = (
 _FIT = "How winners are found: with weights and a threshold fitted to other items, or without."
 
 
+def weighing_section(weighing: Weighing, system: System, source: str = "") -> Section:
+    """What the weighted judge decided of a system; `source`: where weights and threshold come from."""
+    agreement = weighing.agreement
+    sure = ""
+    if system.results is None:
+        sure = "; the label of a submission counts as probability 1"
+    elif system.overrides:
+        sure = "; the label of a person who overrode the judge counts as probability 1"
+    return Section(
+        "weighing",
+        "Weighted judge",
+        [
+            Sentences([_weights(weighing, source)]),
+            weighing_table(weighing),
+            *([overall_agreement_table(agreement), winner_table(agreement)] if agreement else []),
+            Picture(
+                "margins", "Margins near the tie threshold are decisions that a small change would turn."
+            ),
+        ],
+        f"A response's score on a criterion is {SCORE}{sure}. The weighted sum of the criteria decides; the"
+        " margin is the difference of the two sums. The human winner is the human label of overall quality,"
+        " where both_good and both_bad are a tie.",
+    )
+
+
 def weighing_table(weighing: Weighing) -> Table:
-    """What the weighted judge decided."""
+    """How many comparisons it decided, and how."""
     decided = weighing.result
     rows: list[Row] = [
         ["comparisons", Fact(Kind.COUNT, len(decided["results"]))],
@@ -43,6 +74,7 @@ def weighing_table(weighing: Weighing) -> Table:
         ["B wins", Fact(Kind.SHARE, decided["win_rate_b"])],
         ["tie", Fact(Kind.SHARE, decided["tie_rate"])],
         ["mean margin (points)", Fact(Kind.NUMBER, decided["avg_margin"])],
+        ["margins: 10, 50, 90 % below", Fact(Kind.TEXT, _deciles(weighing.margins))],
     ]
     return Table(_DECIDED, rows)
 
@@ -82,7 +114,16 @@ def fit_table(fit: WeightFit) -> Table:
     return Table(columns, rows)
 
 
-def weights_in_words(weighing: Weighing) -> str:
-    """The weights, normalised to sum 1."""
+def _weights(weighing: Weighing, source: str) -> str:
+    """The weights, normalised to sum 1, and the tie threshold."""
     total = sum(weighing.weights.values())
-    return ", ".join(f"{words(name)} {weight / total:.3f}" for name, weight in weighing.weights.items())
+    weights = ", ".join(f"{words(name)} {weight / total:.3f}" for name, weight in weighing.weights.items())
+    said = f"Weights: {weights}. Differences up to {weighing.tie_threshold:g} points are a tie."
+    return f"{said} Weights and tie threshold: {source}." if source else said
+
+
+def _deciles(margins: Sequence[float]) -> str:
+    if len(margins) < 2:
+        return "-"
+    cuts = quantiles(margins, n=10, method="inclusive")
+    return ", ".join(number(cuts[place]) for place in (0, 4, 8))

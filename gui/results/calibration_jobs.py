@@ -1,6 +1,6 @@
 """Jobs of calibration: fit, load and save one, and decide a run with it.
 
-Knows: which tables show a calibration. Does not know: windows.
+Knows: which sections show a calibration. Does not know: windows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.value_tables import Table
+from engine.core.sheets import Section, Sentences, Sheet, Tone
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -21,18 +21,16 @@ if TYPE_CHECKING:
 class Proposal:
     """A calibration that a run could be decided with.
 
-    `source`: where it comes from, for people. `quality`, `parameters`: None for one from a file. `changes`:
-    what it does to the labels of the run. `one_label`: what is to be said where it gives one label to
-    everything, else empty. `warnings`: sentences.
+    `source`: where it comes from, for people. `sheet`: what it is worth, and what it does to the labels of
+    the run. `one_label`: whether it gives one label to everything. `fitted`: its numbers; None for one from a
+    file.
     """
 
     calibration: "Calibration"
     source: str
-    changes: Table
-    one_label: str
-    quality: Table | None = None
-    parameters: Table | None = None
-    warnings: Sequence[str] = ()
+    sheet: Sheet
+    one_label: bool
+    fitted: Section | None = None
 
 
 def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
@@ -42,21 +40,17 @@ def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
         from engine.calibrate.run_calibration import calibrate_run
         from engine.measure.matching import match
         from engine.measure.systems import system_of_run
-        from engine.report.calibration_tables import calibration_warnings, parameter_table, quality_table
-        from engine.report.run_tables import changes_table
+        from engine.report.calibration_tables import calibration_warnings, parameter_section, quality_section
+        from engine.report.run_tables import changes_section
 
         # Readings are the model's: what people overrode takes no part.
         matched = match(system_of_run(results.model_alone()), gold, partial=True)
         made = calibrate_run(matched, control.cancel)
-        return Proposal(
-            made.calibration,
-            f"fitted on {matched.dataset.name}",
-            changes_table(results, results.calibrated(made.calibration)),
-            made.one_label_sentence(results),
-            quality_table(made.reports),
-            parameter_table(made.reports),
-            list(calibration_warnings(made)),
-        )
+        one_label = made.one_label_sentence(results)
+        changes = changes_section(results, results.calibrated(made.calibration))
+        sheet = _sheet([one_label, *calibration_warnings(made)], quality_section(made), changes)
+        source = f"fitted on {matched.dataset.name}"
+        return Proposal(made.calibration, source, sheet, bool(one_label), parameter_section(made))
 
     return work
 
@@ -66,15 +60,23 @@ def load(results: "RunResults", path: Path) -> Job[Proposal]:
 
     def work(_control: JobControl) -> Proposal:
         from engine.decisions.calibration import judge_of_run, load_calibration
-        from engine.report.run_tables import changes_table
+        from engine.report.run_tables import changes_section
 
         calibration = load_calibration(path)
         calibration.check_fits(judge_of_run(results.run.identity))
         source = f"from {path.name}, fitted on {calibration.dataset}"
         after = results.calibrated(calibration)
-        return Proposal(calibration, source, changes_table(results, after), after.one_label_sentence)
+        one_label = after.one_label_sentence
+        sheet = _sheet([one_label], changes_section(results, after))
+        return Proposal(calibration, source, sheet, bool(one_label))
 
     return work
+
+
+def _sheet(doubts: Sequence[str], *sections: Section) -> Sheet:
+    said = [*filter(None, doubts)]
+    before = [Section("doubts", "", [Sentences(said, Tone.CAVEAT)])] if said else []
+    return Sheet("", [*before, *sections])
 
 
 def apply(store_path: Path, run_id: int, calibration: "Calibration | None") -> Job[None]:

@@ -6,7 +6,7 @@ Knows: the steps and their order. Does not know: how a calibration is fitted.
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
@@ -15,10 +15,9 @@ from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.fold import Fold
 from gui.kit.labels import hint, label, main_button, name, panel, set_role
-from gui.kit.value_table import TableModel
-from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import headed
+from gui.reading.sheet_view import SectionView, SheetView
 from gui.results import calibration_jobs
 from gui.results.calibration_jobs import Proposal
 from gui.work.files_in_use import files_in_use
@@ -32,10 +31,6 @@ if TYPE_CHECKING:
 _WHAT = (
     "A model leans to some labels: it hardly ever says “both good”, say. Calibration fits a scale and four"
     " biases for each criterion to human labels, and decides the stored readings again, without the model."
-)
-_WARNING = (
-    "Scores on the very labels that a calibration was fitted on look better than they are. The table is"
-    " cross-validated: no instruction is used both to fit and to measure."
 )
 _NOT_CALIBRATED = "This run is decided by the model's own probabilities: it is not calibrated."
 _SUBMITTED = (
@@ -187,20 +182,11 @@ class CalibrationPanel(QWidget):
         self.apply_button.setText(f"Appl&y to {run}")
         name(self.apply_button, f"Apply the calibration to {run}")
         set_role(self._source, "good" if applied and not proposal.one_label else "warning")
-        self._one_label.setText(visible(proposal.one_label))
-        self._one_label.setVisible(bool(proposal.one_label))
         self.apply_button.setVisible(not applied)
-        self._changed.setText(f"What it {'changed' if applied else 'would change'} in this run:")
-        self._warnings.setText(visible("\n".join(proposal.warnings)))
-        self._warnings.setVisible(bool(proposal.warnings))
-        self.changes.show_table(proposal.changes)
-        for model, table, view in (
-            (self.quality, proposal.quality, self._quality_part),
-            (self._parameters, proposal.parameters, self._parameter_part),
-        ):
-            view.setVisible(table is not None)
-            if table is not None:
-                model.show_table(table)
+        self.sheet.show_sheet(proposal.sheet)
+        self._fold.setVisible(proposal.fitted is not None)
+        if proposal.fitted is not None:
+            self._fitted.show_section(proposal.fitted)
 
     # Making
 
@@ -217,46 +203,28 @@ class CalibrationPanel(QWidget):
         self.off_button = QPushButton("&Take off")
         self.apply_button = main_button("Appl&y")
         name(self.apply_button, "Apply the calibration")
-        self._source, self._one_label, self._changed = label(""), label("", "warning"), label("")
-        self._warnings = label("", "warning")
-        self.quality, self._parameters, self.changes = (TableModel(self) for _ in range(3))
+        self._source = label("")
+        self.sheet, self._fitted = SheetView(), SectionView()
+        self._fold = Fold("What was fitted", self._fitted)
         first = panel(headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
         self._add_line(first, self.fit_button, self.load_button, self.save_button, self.off_button)
         layout = first.layout()
         assert isinstance(layout, QVBoxLayout)
         layout.addWidget(self.busy)
-        self._proposed = self._build_proposal()
-        outer = QVBoxLayout(self)
+        # Above the tables, which may be higher than the window: nobody must look for the button.
+        second = panel(self._source)
+        self._add_line(second, self.apply_button)
+        self._proposed = QWidget()
+        inside, outer = QVBoxLayout(self._proposed), QVBoxLayout(self)
+        inside.setContentsMargins(0, 0, 0, 0)
         outer.setContentsMargins(0, 0, 6, 0)
-        outer.setSpacing(10)
+        for widget in (second, self.sheet, self._fold):
+            inside.addWidget(widget)
         outer.addWidget(first)
         outer.addWidget(self._proposed)
-        outer.addStretch(1)
-
-    def _build_proposal(self) -> QWidget:
-        quality = measure_view(self.quality, "Before and after calibration")
-        self._quality_part = QWidget()
-        part = QVBoxLayout(self._quality_part)
-        part.setContentsMargins(0, 0, 0, 0)
-        part.addWidget(hint(_WARNING))
-        part.addWidget(quality)
-        self._parameter_part = Fold(
-            "What was fitted", measure_view(self._parameters, "Fitted scales and biases")
-        )
-        made = panel(
-            self._source,
-            self._one_label,
-            self._warnings,
-            self._quality_part,
-            self._changed,
-            measure_view(self.changes, "Labels that the calibration changes"),
-            self._parameter_part,
-        )
-        # Above the tables, which may be higher than the window: nobody must look for it.
-        layout = made.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.insertWidget(2, self.apply_button, 0, Qt.AlignmentFlag.AlignLeft)
-        return made
+        for layout in (inside, outer):
+            layout.setSpacing(10)
+            layout.addStretch(1)
 
     def _add_line(self, frame: QWidget, *buttons: QPushButton) -> None:
         line = QHBoxLayout()

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import number, percent, visible, words
+from engine.core.measure_words import SCORE
 from engine.core.review_filters import Filters, WantedItems
 from engine.core.rubric import ELOQUENT
 from gui.kit.flow import FlowLayout
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
 
 _EQUAL = 1.0
 _WHAT = (
-    "Each response gets a score from 0 to 10 on each criterion: 10 × (P(it is preferred) + P(both good))."
-    " The weighted sums decide the winner; a difference up to the tie threshold is a tie."
+    f"Each response gets a score on each criterion: {SCORE}. The weighted sums decide the winner; a"
+    " difference up to the tie threshold is a tie."
 )
 
 

@@ -12,7 +12,7 @@ import pytest
 from bench.cluster import judge_and_kill
 from engine.cluster.addresses import address_of
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
-from engine.cluster.patience import Patience
+from engine.cluster.ledger import Patience
 from engine.core.cancel import CancelToken
 from engine.core.events import ClusterNews, RunEnded
 from engine.core.rubric import ELOQUENT

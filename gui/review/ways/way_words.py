@@ -11,7 +11,7 @@ from engine.core.formatting import percent
 from engine.core.items import Order, Way
 from engine.core.judgments import RawAnswer, Reading
 from engine.core.ways.graded import mean_grade
-from engine.core.ways.log_space import among
+from engine.core.ways.question import among
 
 _YES = 0
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from engine.core.items import Order, Way
 from engine.core.judgments import Reading
-from engine.core.ways.together import together
+from engine.core.ways.all_ways import together
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint
 from gui.review.order_bars import ORDER_NAMES, OrderBars

@@ -8,8 +8,14 @@ from engine.core.errors import RunBusyError
 from engine.core.judgments import CriterionCalibration
 from engine.decisions.calibration import Calibration, judge_of_run, save_calibration
 from engine.store.run_store import RunStore
+from gui.results.calibration_panel import CalibrationPanel
 from gui.results.results_page import ResultsPage
-from tests.gui.results.steps import Save, click, measured, problem_after
+from tests.gui.results.steps import Save, click, doubts, in_short, measured, problem_after
+
+
+def rows(panel: CalibrationPanel, key: str) -> int:
+    section = panel.sheet.section(key)
+    return section.tables[0].rowCount() if section else 0
 
 
 def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
@@ -19,8 +25,9 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     opened.tabs.setCurrentIndex(3)
     click(panel.fit_button)
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=30_000)
-    assert panel.quality.rowCount() == 6
-    assert panel.changes.rowCount() == 5
+    assert rows(panel, "quality") == 6
+    assert rows(panel, "changes") == 5
+    assert not panel._fitted.isVisible()  # until it is unfolded
     assert "Nothing has changed yet: run 1 follows once you press “Apply to run 1”" in panel._source.text()
     assert panel.apply_button.text() == "Appl&y to run 1"
     panel.save(tmp_path / "calibration.json")
@@ -29,11 +36,11 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert "fitted on gold.tsv" in panel.state.text()
     assert "Cross-validated there:" in panel.state.text()
     assert panel._source.text().startswith("Applied, fitted on gold.tsv")
-    assert panel.quality.rowCount() == 6
+    assert rows(panel, "quality") == 6
     assert not panel._proposed.isHidden()
     assert panel.apply_button.isHidden()
     measured(qtbot, opened)
-    assert "calibrated on these labels" in opened.scores.caveats.text()
+    assert "calibrated on these labels" in doubts(opened)
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         assert panel.off_button.accessibleName() == "Take the calibration off run 1"
         click(panel.off_button)
@@ -41,7 +48,8 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert panel._proposed.isHidden()
     panel.load(tmp_path / "calibration.json")
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
-    assert panel.quality.rowCount() == 6  # hidden: a file holds no table
+    assert panel.sheet.section("quality") is None  # a file holds no table
+    assert panel._fold.isHidden()
 
 
 def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
@@ -55,16 +63,18 @@ def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
     panel.load(tmp_path / "one.json")
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
     said = "This calibration gives one label to everything on safety (“B” for all"
-    assert not panel._one_label.isHidden()
-    assert panel._one_label.text().startswith(said)
-    assert [panel.changes.index(row, 4).data() for row in range(5)].count("B") == 1
+    doubted, changes = panel.sheet.section("doubts"), panel.sheet.section("changes")
+    assert doubted is not None
+    assert changes is not None
+    assert doubted.said[0].startswith(said)
+    assert [changes.tables[0].index(row, 4).data() for row in range(5)].count("B") == 1
     with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
         click(panel.apply_button)
     assert panel._source.text().startswith("Applied")
     assert panel._source.property("role") == "warning"
     assert said in panel.state.text()
     measured(qtbot, opened)
-    assert said in opened.scores.verdict.text()
+    assert said in in_short(opened)
 
 
 def test_a_file_that_is_no_calibration_is_refused(qtbot: QtBot, opened: ResultsPage, save: Save) -> None:
