@@ -29,7 +29,7 @@ from engine.decisions.run_results import submission_of
 from engine.system.paths import demo_dataset
 from gui.app import make_application
 from gui.kit.busy import BusyLine
-from gui.kit.theme import ThemeChoice
+from gui.kit.theme import ThemeWish
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
 from gui.work.page_name import PageName
@@ -205,7 +205,7 @@ def measure_looks(folder: Path) -> None:
         QApplication.processEvents()
         steps = (
             *(partial(frame.step_text_size, step) for step in (1, -1)),
-            *(partial(frame.set_theme, theme) for theme in (ThemeChoice.DARK, ThemeChoice.LIGHT)),
+            *(partial(frame.set_theme, theme) for theme in (ThemeWish.DARK, ThemeWish.LIGHT)),
         )
         times = [_until_drawn(step) for step in steps]
         print(f"  {page:24}" + "".join(f"{time:8.0f}" for time in times), flush=True)

@@ -24,7 +24,7 @@ from engine.core.judgments import JudgmentKey
 from engine.data.submission import SubmissionRow, write_submission
 from engine.decisions.run_results import RunResults, submission_of
 from gui.app import make_application
-from gui.kit.theme import ThemeChoice
+from gui.kit.theme import ThemeWish
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
 from gui.work.lanes import Lane
@@ -56,12 +56,12 @@ def main(arguments: list[str]) -> int:
     try:
         studio.judge()
         studio.compare(home / "another-team.tsv")
-        for theme in (ThemeChoice.LIGHT, ThemeChoice.DARK):
+        for theme in (ThemeWish.LIGHT, ThemeWish.DARK):
             studio.draw(theme)
-        studio.draw_tabs(ThemeChoice.LIGHT)
-        studio.draw_review(ThemeChoice.LIGHT)
-        studio.draw_people(ThemeChoice.LIGHT)
-        studio.draw_submission(home / "another-team.tsv", ThemeChoice.LIGHT)
+        studio.draw_tabs(ThemeWish.LIGHT)
+        studio.draw_review(ThemeWish.LIGHT)
+        studio.draw_people(ThemeWish.LIGHT)
+        studio.draw_submission(home / "another-team.tsv", ThemeWish.LIGHT)
     finally:
         frame.close()
         window.end()
@@ -79,7 +79,7 @@ class Studio:
     def judge(self) -> None:
         """Judge the demo, with a picture in the middle of the run, and override two judgments."""
         window = self._window
-        window.frame.set_theme(ThemeChoice.LIGHT)
+        window.frame.set_theme(ThemeWish.LIGHT)
         window.frame.show_page(PageName.JUDGE)
         self._settle()
         window.run()
@@ -124,7 +124,7 @@ class Studio:
         progress = self._window.run_control.progress
         return progress.judged if progress else 0
 
-    def draw(self, theme: ThemeChoice) -> None:
+    def draw(self, theme: ThemeWish) -> None:
         """One picture of each page."""
         self._window.frame.set_theme(theme)
         for page in self._window.pages:
@@ -132,7 +132,7 @@ class Studio:
             self._settle()
             self._save(f"{page.NAME.lower()}-{theme.value}")
 
-    def draw_tabs(self, theme: ThemeChoice) -> None:
+    def draw_tabs(self, theme: ThemeWish) -> None:
         """The other tabs of Results, with a calibration proposed."""
         self._window.frame.set_theme(theme)
         self._window.frame.show_page(PageName.RESULTS)
@@ -143,7 +143,7 @@ class Studio:
             self._settle()
             self._save(f"results-{name}-{theme.value}")
 
-    def draw_review(self, theme: ThemeChoice) -> None:
+    def draw_review(self, theme: ThemeWish) -> None:
         """A judgment that a person overrode, with the differences between the responses."""
         self._window.frame.set_theme(theme)
         item_id = self._results.judged[0].item_id
@@ -153,15 +153,15 @@ class Studio:
         self._settle()
         self._save(f"review-overridden-{theme.value}")
 
-    def draw_people(self, theme: ThemeChoice) -> None:
+    def draw_people(self, theme: ThemeWish) -> None:
         """Ada has reviewed some items; Ben labels the next one blind."""
         self._window.frame.set_theme(theme)
         review = self._window.review
         review.marking.setCurrentIndex(0)
         for step in (
-            review.reviewer.queue.confirm,
-            review.reviewer.queue.confirm,
-            review.reviewer.queue.skip,
+            review.queue.confirm,
+            review.queue.confirm,
+            review.queue.skip,
         ):
             step()
             self._settle()
@@ -171,14 +171,14 @@ class Studio:
         self._settle()
         review.desk.override_label(Preference.BOTH_GOOD)
         self._settle()
-        review.desk.choose_place(1)
+        review.desk.choose_number(1)
         self._settle()
         self._save(f"review-blind-{theme.value}")
         review.reviewer.blind_button.click()
         self._window.workspace.set_author("Ada")
         self._settle()
 
-    def draw_submission(self, path: Path, theme: ThemeChoice) -> None:
+    def draw_submission(self, path: Path, theme: ThemeWish) -> None:
         """An opened submission, with the human labels and the run beside it."""
         self._window.frame.set_theme(theme)
         run_id = self._results.run.id

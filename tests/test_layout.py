@@ -389,8 +389,9 @@ def test_one_module_of_the_core_knows_numpy() -> None:
     }
 
 
-def test_the_screen_is_looked_for_without_qt() -> None:
-    assert not [used.name for used in imports(PurePosixPath("gui/screen.py")) if below(used.name, "PySide6")]
+@pytest.mark.parametrize("path", ["gui/screen.py", "gui/review/session.py", "gui/people/blind.py"])
+def test_what_needs_no_window_knows_no_qt(path: str) -> None:
+    assert not [used.name for used in imports(PurePosixPath(path)) if below(used.name, "PySide6")]
 
 
 def test_nothing_knows_the_network() -> None:

@@ -159,6 +159,11 @@ class Item:
         """SHA-256 (hex) of the three texts; neither the id nor the labels take part."""
         return digest([self.instruction, self.output_a, self.output_b])
 
+    @property
+    def letters(self) -> int:
+        """The length of the three texts together."""
+        return len(self.instruction) + len(self.output_a) + len(self.output_b)
+
 
 def digest(value: object) -> str:
     """SHA-256 (hex) of a value's canonical JSON."""

@@ -139,20 +139,18 @@ class Reviews:
                 labels.setdefault(each.author, {})[each.key] = each.preference
         return labels
 
-    def of_item(self, item_id: str) -> "Reviews":
-        """What people said of one item."""
-        return Reviews(
-            tuple(each for each in self.overrides if each.item_id == item_id),
-            tuple(each for each in self.marks if each.item_id == item_id),
-            tuple(each for each in self.confirmations if each.item_id == item_id),
-        )
-
     def standing(self, key: JudgmentKey, author: str | None = None) -> Override | None:
         """The newest override of a judgment that is not taken back; with `author` of his alone."""
         for each in reversed(self.overrides):
             if each.key == key and each.undone is None and author in (None, each.author):
                 return each
         return None
+
+    def author_of_label(self, key: JudgmentKey) -> str | None:
+        """Whose label stands for the model's: of each person the last override counts, as a whole."""
+        last = (self.standing(key, author) for author in self.people)
+        labels = [override for override in last if override is not None and override.preference is not None]
+        return max(labels, key=lambda override: override.id).author if labels else None
 
     @property
     def people(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -106,9 +106,25 @@ class Slicing:
         """One of the slices for people: `subset = reasoning`."""
         return f"{self.words} = {clipped(part.name)}"
 
-    def as_json(self, slices: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """What was found of its slices, beside its names, as plain values."""
-        return {"by": self.by, "title": self.title, "slices": list(slices)}
+
+class _OfSlice(Protocol):
+    def as_json(self) -> dict[str, Any]: ...
+
+
+Found = TypeVar("Found", bound=_OfSlice)
+
+
+@dataclass(frozen=True)
+class OfSlices(Generic[Found]):
+    """What was found of the slices of a division; those of which there is nothing to say are left out."""
+
+    division: Slicing
+    slices: tuple[Found, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        slices = [found.as_json() for found in self.slices]
+        return {"by": self.division.by, "title": self.division.title, "slices": slices}
 
 
 def divisions(dataset: Dataset, tags: Tags | None = None) -> dict[str, str]:
@@ -217,25 +233,16 @@ def _made(dataset: Dataset, by: str, title: str, parts: Iterable[_Part]) -> Slic
 
 def _by_column(dataset: Dataset, column: str) -> Iterator[_Part]:
     texts: list[str] = dataset.texts(column).to_pylist()
-    counts = Counter(texts)
-    filled = [text for text in counts if text.strip()]
-    numbers = {text: value for text in filled if (value := finite_number(text)) is not None}
-    all_numbers = len(numbers) == len(filled)
-    if all_numbers and len(filled) > MOST_VALUES:
+    rows_of = _grouped(text if text.strip() else "" for text in texts)
+    empty = rows_of.pop("", [])
+    numbers = {text: value for text in rows_of if (value := finite_number(text)) is not None}
+    many = len(rows_of) > MOST_VALUES
+    if many and len(numbers) == len(rows_of):
         yield from _by_quartile(texts, numbers)
         return
-    rows_of: dict[str, list[int]] = {}
-    for row, text in enumerate(texts):
-        rows_of.setdefault(text if text.strip() else "", []).append(row)
-    frequent = [text for text, _ in counts.most_common() if text.strip()]
-    order = frequent[:MOST_VALUES] if len(frequent) > MOST_VALUES else sorted(frequent, key=_in_order)
-    for text in order:
-        yield text, text, _rows(rows_of[text])
-    rest, others = frequent[MOST_VALUES:], OTHERS
-    while others in counts:  # a value of the file's own
-        others = f"({others})"
-    yield others, f"(all others: {len(rest):,} values)", _rows(row for text in rest for row in rows_of[text])
-    yield "", EMPTY, _rows(rows_of.get("", ()))
+    order = sorted(rows_of, key=lambda text: -len(rows_of[text])) if many else sorted(rows_of, key=_in_order)
+    yield from _the_first(order, rows_of, "values")
+    yield "", EMPTY, _rows(empty)
 
 
 def _by_tag(dataset: Dataset, tags: Tags) -> Iterator[_Part]:
@@ -246,14 +253,27 @@ def _by_tag(dataset: Dataset, tags: Tags) -> Iterator[_Part]:
             rows_of.setdefault(tag, []).append(row)
     if not rows_of:
         raise _unknown(dataset, TAG)
-    frequent = sorted(rows_of, key=lambda tag: (-len(rows_of[tag]), tag))
-    for tag in frequent[:MOST_VALUES]:
-        yield tag, tag, _rows(rows_of[tag])
-    rest, others = frequent[MOST_VALUES:], OTHERS
-    while others in rows_of:
-        others = f"({others})"
-    yield others, f"(all others: {len(rest):,} tags)", _rows({row for tag in rest for row in rows_of[tag]})
+    yield from _the_first(sorted(rows_of, key=lambda tag: (-len(rows_of[tag]), tag)), rows_of, "tags")
     yield "", UNTAGGED, _rows(set(range(len(dataset))).difference(*rows_of.values()))
+
+
+def _grouped(values: Iterable[str]) -> dict[str, list[int]]:
+    """The rows of each value, in the order in which they are met."""
+    rows_of: dict[str, list[int]] = {}
+    for row, value in enumerate(values):
+        rows_of.setdefault(value, []).append(row)
+    return rows_of
+
+
+def _the_first(order: Sequence[str], rows_of: Mapping[str, Sequence[int]], what: str) -> Iterator[_Part]:
+    """A part for each of the first values, and one for all others."""
+    for value in order[:MOST_VALUES]:
+        yield value, value, _rows(rows_of[value])
+    rest, others = order[MOST_VALUES:], OTHERS
+    while others in rows_of:  # a value of the file's own
+        others = f"({others})"
+    rows = {row for value in rest for row in rows_of[value]}
+    yield others, f"(all others: {len(rest):,} {what})", _rows(rows)
 
 
 def _in_order(text: str) -> tuple[float, str]:
@@ -319,9 +339,7 @@ def _by_longer(dataset: Dataset) -> Iterator[_Part]:
 def _by_script(dataset: Dataset) -> Iterator[_Part]:
     names = ("instruction", "output_a", "output_b")
     columns = (dataset.texts(name).to_pylist() for name in names)
-    rows_of: dict[str, list[int]] = {}
-    for row, texts in enumerate(zip(*columns, strict=True)):
-        rows_of.setdefault(script_of(texts), []).append(row)
+    rows_of = _grouped(map(script_of, zip(*columns, strict=True)))
     for script in sorted(rows_of, key=lambda found: (-len(rows_of[found]), found)):
         yield script, script, _rows(rows_of[script])
 
@@ -333,9 +351,7 @@ def _by_overall(dataset: Dataset) -> Iterator[_Part]:
 
 
 def _by_label(dataset: Dataset, criterion: str) -> Iterator[_Part]:
-    rows_of: dict[str, list[int]] = {}
-    for row, text in enumerate(dataset.texts(f"{criterion}_preference").to_pylist()):
-        rows_of.setdefault(text, []).append(row)
+    rows_of = _grouped(dataset.texts(f"{criterion}_preference").to_pylist())
     for label in sorted(filter(None, rows_of)):
         yield label, words(label), _rows(rows_of[label])
     yield "none", UNLABELLED, _rows(rows_of.get("", ()))

@@ -80,6 +80,10 @@ class RunResults:
             return False
         return own.preference is not self.label(judgment)
 
+    def decided_by_person(self, judgment: AnyJudgment) -> bool:
+        """True where a person overrode it and it has a label: nothing of it is doubtful any more."""
+        return self._override(judgment) is not None and self.label(judgment) is not None
+
     def _override(self, judgment: AnyJudgment) -> Override | None:
         return self.overrides.get(judgment.key)
 

@@ -80,7 +80,7 @@ _LEAST_SHARE = 0.2  # of the bytes: mixtures have more of what they are called b
 
 def quantisation(tensors: Sequence[TensorInfo], file_type: int | None, name: str) -> str:
     """The quantisation of a model called `name`; the type of most bytes where no claim is borne out."""
-    weights = _weights(tensors)
+    weights = layer_matrices(tensors)
     claims = (_label(name), "" if file_type is None else _FILE_TYPES.get(file_type, ""))
     borne_out = [claim for claim in claims if claim and _share(weights, claim) >= _LEAST_SHARE]
     if not borne_out:
@@ -95,8 +95,8 @@ def _label(name: str) -> str:
     return re.sub("^FP", "F", found[-1].upper()) if found else ""
 
 
-def _weights(tensors: Sequence[TensorInfo]) -> list[TensorInfo]:
-    """The matrices of the layers, which the quantisation is about; all tensors where there are none."""
+def layer_matrices(tensors: Sequence[TensorInfo]) -> list[TensorInfo]:
+    """The matrices of the layers, which the format of weights is about; all tensors where there are none."""
     layers = [tensor for tensor in tensors if tensor.name.startswith("blk.") and len(tensor.shape) > 1]
     return layers or list(tensors)
 

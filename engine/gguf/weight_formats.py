@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from engine.gguf.header import TENSOR_TYPES, GgufHeader, TensorInfo
+from engine.gguf.quantisation import layer_matrices
 
 SMALL_BITS = 8.0
 """Weights of fewer bits each have lost much already: writing them again rounds what was rounded."""
@@ -72,9 +73,7 @@ _BLOCK = 256
 
 def bits_per_weight(tensors: Sequence[TensorInfo]) -> float:
     """Bits of a weight in the matrices of the layers, on average; of all tensors where there are none."""
-    # Without the table of tokens, of which more bits are kept.
-    weights = [tensor for tensor in tensors if tensor.name.startswith("blk.") and len(tensor.shape) > 1]
-    weights = weights or list(tensors)
+    weights = layer_matrices(tensors)  # without the table of tokens, of which more bits are kept
     elements = sum(tensor.n_elements for tensor in weights)
     return 8 * sum(tensor.n_bytes for tensor in weights) / max(elements, 1)
 

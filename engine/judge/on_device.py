@@ -12,18 +12,15 @@ from engine.core.run_records import DEVICE_LEFT
 from engine.judge.plan import RunPlan
 from engine.loading.checked_model import in_use
 from engine.store.run_store import RunStore
-from engine.system.apart import Apart, Here
+from engine.system.apart import Worker
 
-Worker = (
-    Apart[[RunPlan, Path, bool, int | None], RunEvent, RunEnded]
-    | Here[[RunPlan, Path, bool, int | None], RunEvent, RunEnded]
-)
+PlanJudge = Worker[[RunPlan, Path, bool, int | None], RunEvent, RunEnded]
 _GONE = "it is not found on this computer"
 
 
 def judging_by(
-    worker: Worker,
-    another: Callable[[], Worker],
+    worker: PlanJudge,
+    another: Callable[[], PlanJudge],
     plan: RunPlan,
     store_path: Path,
     *,

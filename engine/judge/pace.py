@@ -51,7 +51,7 @@ class Pace:
     def sized(self, item: Item, tokens: int) -> None:
         """Take in what there is to read for an item."""
         self.items += 1
-        self.letters += letters(item)
+        self.letters += item.letters
         self.tokens_of_items += tokens
 
     def decided(self, second: int | None) -> None:
@@ -107,8 +107,3 @@ class Remaining:
         own = max(0.0, pace.tokens_of_items - self._fixed * pace.items)
         tokens = self._fixed * items + own * left / max(pace.letters, 1)
         return tokens * reading + items * self._texts * (writing or 0.0)
-
-
-def letters(item: Item) -> int:
-    """The length of an item's instruction and responses together."""
-    return len(item.instruction) + len(item.output_a) + len(item.output_b)

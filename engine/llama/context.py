@@ -18,7 +18,7 @@ from engine.core.remedies import Remedy, Setting
 from engine.core.settings import DeviceKind, KvType
 from engine.llama.library import forget_errors, last_errors
 from engine.llama.model import LlamaModel
-from engine.llama.threads import ThreadChoice
+from engine.llama.threads import ThreadCount
 
 BATCH = 512  # tokens in one call
 # Only the processor can be interrupted in a batch, so a slow device that cannot shall have small ones.
@@ -55,7 +55,7 @@ class OwnContext:
         self,
         model: LlamaModel,
         make: Callable[[int], Any],
-        threads: int | ThreadChoice,
+        threads: int | ThreadCount,
         cancel: CancelToken,
     ) -> None:
         """`make`: gives llama.cpp's pointer to a context with so many threads.
@@ -65,8 +65,8 @@ class OwnContext:
         self._owner = threading.get_ident()
         self._cancel = cancel
         self._model = model
-        self._threads = threads if isinstance(threads, ThreadChoice) else None
-        self._context = make(threads.count if isinstance(threads, ThreadChoice) else threads)
+        self._threads = threads if isinstance(threads, ThreadCount) else None
+        self._context = make(threads.count if isinstance(threads, ThreadCount) else threads)
         # llama.cpp keeps only the pointer: the callback lives as long as the context.
         self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
         llama_cpp.llama_set_abort_callback(self._context, self._abort, None)

@@ -20,7 +20,7 @@ from engine.llama.batch import TokenBatch
 from engine.llama.context import OwnContext
 from engine.llama.library import last_errors
 from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.threads import ThreadChoice
+from engine.llama.threads import ThreadCount
 from engine.llama.vocabulary import Vocabulary
 
 LONGEST = 512
@@ -46,7 +46,7 @@ class Encoded:
 class LlamaEncoder(OwnContext):
     """The context of one encoder."""
 
-    def __init__(self, model: LlamaModel, threads: int | ThreadChoice, cancel: CancelToken) -> None:
+    def __init__(self, model: LlamaModel, threads: int | ThreadCount, cancel: CancelToken) -> None:
         """Make room for a text. NoRoomError where there is none, ModelFileError for what is no encoder.
 
         `threads`: see OwnContext.

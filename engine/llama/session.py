@@ -31,7 +31,7 @@ from engine.llama.batch import Entry, TokenBatch, batches
 from engine.llama.context import OwnContext, SessionShape, new_context
 from engine.llama.library import last_errors
 from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.threads import ThreadChoice
+from engine.llama.threads import ThreadCount
 from engine.llama.token_tree import BranchTokens, usable_prefix
 from engine.llama.vocabulary import Vocabulary
 from engine.llama.writer import Continuation, Generated, Sampling, Writer
@@ -61,7 +61,7 @@ class LlamaSession(OwnContext):
     """The context of one model."""
 
     def __init__(
-        self, model: LlamaModel, shape: SessionShape, threads: int | ThreadChoice, cancel: CancelToken
+        self, model: LlamaModel, shape: SessionShape, threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
         """Make room for `shape`; raises what `new_context` raises. `threads`: see OwnContext."""
         super().__init__(model, partial(new_context, model, shape), threads, cancel)

@@ -21,7 +21,7 @@ _FIRST_PATIENCE = 2.0  # seconds without a thread more, after there were too man
 _MOST_PATIENCE = 60.0
 
 
-class ThreadChoice:
+class ThreadCount:
     """The threads of the next batch, `count`: at most `most`, and no more than there are cores for.
 
     `idle`: gives the seconds that all cores of the computer together have been idle until now; `clock`: those

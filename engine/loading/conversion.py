@@ -28,7 +28,7 @@ from engine.gguf.weight_formats import SMALL_BITS, WeightFormat, bits_per_weight
 from engine.llama.library import library_version
 from engine.llama.quantizer import quantise
 from engine.loading.checked_model import CheckedModel, checked_model
-from engine.system.apart import Apart, Here
+from engine.system.apart import Worker
 from engine.system.computer import default_threads
 from engine.system.files import check_writable, make_folder, whole_file
 from engine.system.paths import models_folder
@@ -51,7 +51,7 @@ class Quantised:
     expected: int
 
 
-Converter = Apart[[Quantised], MeasureProgress, None] | Here[[Quantised], MeasureProgress, None]
+Converter = Worker[[Quantised], MeasureProgress, None]
 
 
 @dataclass(frozen=True)

@@ -23,14 +23,12 @@ from engine.gguf.judge_file import ModelFile
 from engine.llama.device_trial import DeviceFinding, DeviceTrial, compared, next_token_probabilities
 from engine.llama.devices import devices
 from engine.llama.library import library_version, processor_features
-from engine.llama.model import LlamaModel
-from engine.llama.session import LlamaSession
-from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
+from engine.llama.speed import ModelSpeed, measuring_speed
 from engine.loading.checked_model import CheckedModel, checked_model, in_use
 from engine.loading.model_memory import model_memory
-from engine.loading.model_speed import remember_speed
-from engine.loading.opening import machine_on, machine_settings, most_threads, thread_choice
-from engine.system.apart import Apart, Here
+from engine.loading.model_speed import remember_speed, session_to_measure
+from engine.loading.opening import machine_on, machine_settings
+from engine.system.apart import Worker
 from engine.system.child_process import run_child
 from engine.system.paths import CHILD, self_command
 
@@ -46,10 +44,7 @@ class Tried(NamedTuple):
     speed: ModelSpeed
 
 
-Worker = (
-    Apart[[CheckedModel, MachineSettings], MeasureProgress, Tried]
-    | Here[[CheckedModel, MachineSettings], MeasureProgress, Tried]
-)
+DeviceTrier = Worker[[CheckedModel, MachineSettings], MeasureProgress, Tried]
 
 
 def found_devices(cancel: CancelToken) -> list[Device]:
@@ -152,12 +147,9 @@ def try_device(
 
     Raises ModelFileError, DeviceFailed, Cancelled.
     """
-    checked.check_unchanged()
-    with LlamaModel(checked.path, machine.device, machine.gpu_layers, cancel=cancel) as model:
-        shape, threads = speed_shape(model.trained_context), thread_choice(machine, model)
-        with LlamaSession(model, shape, threads, cancel) as session:
-            probabilities = next_token_probabilities(session)
-            speed = yield from measuring_speed(session, 0 if machine.device else most_threads(threads))
+    with session_to_measure(checked, machine, cancel) as (session, threads):
+        probabilities = next_token_probabilities(session)
+        speed = yield from measuring_speed(session, threads)
     return Tried(probabilities, speed)
 
 
@@ -165,7 +157,7 @@ def trying_devices(
     model: ModelFile,
     threads: int | None,
     cancel: CancelToken,
-    worker: Callable[[], Worker],
+    worker: Callable[[], DeviceTrier],
     tried: Sequence[Device],
 ) -> Generator[Preparing | MeasureProgress, None, DeviceTrial]:
     """Try devices with a model, each in a process of its own that `worker` starts, after the processor.

@@ -3,7 +3,8 @@
 Knows: what a speed depends on. Does not know: how it is measured, runs, who shows it.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,13 +20,10 @@ from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
 from engine.loading.checked_model import CheckedModel, checked_model, in_use
 from engine.loading.model_memory import model_memory
 from engine.loading.opening import most_threads, thread_choice
-from engine.system.apart import Apart, Here
+from engine.system.apart import Worker
 
 _VERSION = 1  # of what is measured
-Worker = (
-    Apart[[CheckedModel, MachineSettings], MeasureProgress, ModelSpeed]
-    | Here[[CheckedModel, MachineSettings], MeasureProgress, ModelSpeed]
-)
+SpeedMeasurer = Worker[[CheckedModel, MachineSettings], MeasureProgress, ModelSpeed]
 
 
 class SpeedOfFile(NamedTuple):
@@ -39,18 +37,27 @@ def measure_speed(
     cancel: CancelToken, checked: CheckedModel, machine: MachineSettings
 ) -> Generator[MeasureProgress, None, ModelSpeed]:
     """Open a model and measure it: a work for a process of its own. Raises ModelFileError, Cancelled."""
+    with session_to_measure(checked, machine, cancel) as (session, threads):
+        return (yield from measuring_speed(session, threads))
+
+
+@contextmanager
+def session_to_measure(
+    checked: CheckedModel, machine: MachineSettings, cancel: CancelToken
+) -> Iterator[tuple[LlamaSession, int]]:
+    """A model opened to be measured, and the threads that it computes with at most: 0 where a GPU may."""
     checked.check_unchanged()
     with LlamaModel(checked.path, machine.device, machine.gpu_layers, cancel=cancel) as model:
         threads = thread_choice(machine, model)
         with LlamaSession(model, speed_shape(model.trained_context), threads, cancel) as session:
-            return (yield from measuring_speed(session, 0 if machine.device else most_threads(threads)))
+            yield session, 0 if machine.device else most_threads(threads)
 
 
 def speed_of(
     model: ModelFile,
     machine: MachineSettings,
     cancel: CancelToken,
-    worker: Callable[[], Worker],
+    worker: Callable[[], SpeedMeasurer],
     again: bool = False,
 ) -> Generator[Preparing | MeasureProgress, None, SpeedOfFile]:
     """The remembered speed of a file, or its speed measured now by `worker` and remembered; `again`: now.

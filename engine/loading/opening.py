@@ -18,7 +18,7 @@ from engine.llama.encoder import LlamaEncoder
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.threads import ThreadChoice
+from engine.llama.threads import ThreadCount
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import CheckedModel
 from engine.loading.templates import chat_template
@@ -96,16 +96,16 @@ def _layers_on(device: Device, model: ModelFile) -> int:
     return int(model.layers * room / model.size_bytes)
 
 
-def most_threads(threads: int | ThreadChoice) -> int:
+def most_threads(threads: int | ThreadCount) -> int:
     """Those that a session computes with at most."""
-    return threads.most if isinstance(threads, ThreadChoice) else threads
+    return threads.most if isinstance(threads, ThreadCount) else threads
 
 
-def thread_choice(machine: MachineSettings, model: LlamaModel) -> int | ThreadChoice:
+def thread_choice(machine: MachineSettings, model: LlamaModel) -> int | ThreadCount:
     """With how many threads a session of a model computes."""
     if not machine.adapts:
         return machine.threads
-    return ThreadChoice(1 if model.weight_bytes < _SMALL_MODEL else machine.threads)
+    return ThreadCount(1 if model.weight_bytes < _SMALL_MODEL else machine.threads)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.core.cancel import CancelToken
 from engine.core.items import HumanLabel, Preference, Tie, agree
-from engine.data.slices import Slice, Slicing
+from engine.data.slices import OfSlices, Slice, Slicing
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import mean
 from engine.measure.bootstrap import Interval, mean_interval
@@ -106,16 +106,8 @@ class SliceMeasures:
         )
 
 
-@dataclass(frozen=True)
-class SlicedMeasures:
-    """The slices of a division in which a system answers any item."""
-
-    division: Slicing
-    slices: tuple[SliceMeasures, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
-        return self.division.as_json([found.as_json() for found in self.slices])
+SlicedMeasures = OfSlices[SliceMeasures]
+"""The slices of a division in which a system answers any item."""
 
 
 def measure_slices(matched: Matched, division: Slicing, cancel: CancelToken | None = None) -> SlicedMeasures:

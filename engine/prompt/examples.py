@@ -9,7 +9,7 @@ Knows: items, their human labels. Does not know: prompts, tokens, models.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from engine.core.errors import SetupError
@@ -116,7 +116,9 @@ def choose_examples(
         )
     near = choice is ExampleChoice.NEAR
     candidates: dict[str, Item] = {}
-    for item in sorted(items, key=partial(_most_labelled, rubric) if near else _length):
+    for item in sorted(
+        items, key=lambda item: (-len(_shown_labels(item, rubric)) if near else 0, item.letters)
+    ):
         if _shown_labels(item, rubric):
             candidates.setdefault(folded(item.instruction), item)
     # One more than is shown: an item that is itself an example gets the next one instead.
@@ -145,14 +147,6 @@ def _shown_labels(item: Item, rubric: Rubric) -> set[tuple[str, str]]:
     """What an item can show, by criterion; a `tie` is no answer that a judge may give."""
     labels = {name: item.gold[name].label for name in rubric.names if name in item.gold}
     return {(name, label) for name, label in labels.items() if isinstance(label, Preference)}
-
-
-def _most_labelled(rubric: Rubric, item: Item) -> tuple[int, int]:
-    return -len(_shown_labels(item, rubric)), _length(item)
-
-
-def _length(item: Item) -> int:
-    return len(item.instruction) + len(item.output_a) + len(item.output_b)
 
 
 def folded(instruction: str) -> str:

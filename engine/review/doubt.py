@@ -6,6 +6,8 @@ Knows: what makes a judgment doubtful, and how doubts are filtered. Does not kno
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.core.items import HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Keyed, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
@@ -33,15 +35,20 @@ class ReviewRow(Keyed):
     position: int
     item_id: str
     criterion: str
-    preference: Preference | None
-    human: HumanLabel | None
-    flipped: bool | None
-    margin: float | None
-    overridden: bool
-    outdated: bool
-    doubt: float
+    preference: Preference | None = None
+    human: HumanLabel | None = None
+    flipped: bool | None = None
+    margin: float | None = None
+    overridden: bool = False
+    outdated: bool = False
+    doubt: float = 0.0
     own: Preference | None = None
     hidden: bool = False
+
+    @property
+    def blank(self) -> "ReviewRow":
+        """All that a person is shown of it who labels blind."""
+        return ReviewRow(self.position, self.item_id, self.criterion, hidden=True)
 
     @property
     def differs_from_human(self) -> bool:
@@ -109,18 +116,14 @@ def by_item(rows: Iterable[ReviewRow], order: ListOrder = ListOrder.DOUBT) -> li
         doubts[key] = max(row.doubt, doubts.get(key, 0.0))
         if row.differs_from_human:
             differing[key] = differing.get(key, 0) + 1
-    items = [ReviewItem(*key, doubt, differing.get(key, 0)) for key, doubt in doubts.items()]
-    return sorted(items, key=lambda item: _rank(item, order))
-
-
-def _rank(item: ReviewItem, order: ListOrder) -> tuple[float, float, int]:
-    match order:
-        case ListOrder.DOUBT:
-            return -item.doubt, 0, item.position
-        case ListOrder.DISAGREEMENT:
-            return -item.differing, -item.doubt, item.position
-        case ListOrder.DATASET:
-            return 0, 0, item.position
+    items = [ReviewItem(*key, doubt, differing.get(key, 0)) for key, doubt in sorted(doubts.items())]
+    if order is ListOrder.DATASET or not items:
+        return items
+    ranks = [[-item.doubt for item in items]]
+    if order is ListOrder.DISAGREEMENT:
+        ranks.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
+    # By numpy: Python's own sort of 100,000 items keeps a window waiting.
+    return [items[place] for place in np.lexsort(ranks)]
 
 
 def _row(
@@ -141,7 +144,6 @@ def _row(
     else:
         reasons = (bool(flipped), contradicted and judgment.criterion == OVERALL, outdated)
         doubt = 1 - (1.0 if margin is None else margin) * 0.5 ** sum(reasons)
-    overridden = key in results.overrides
     return ReviewRow(
         position=item.position,
         item_id=item.item_id,
@@ -150,9 +152,9 @@ def _row(
         human=human.get(key),
         flipped=flipped,
         margin=margin,
-        overridden=overridden,
+        overridden=key in results.overrides,
         outdated=outdated,
-        doubt=0.0 if overridden and preference is not None else doubt,
+        doubt=0.0 if results.decided_by_person(judgment) else doubt,
         own=own,
     )
 

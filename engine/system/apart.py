@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from typing import IO, Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
@@ -48,7 +49,22 @@ Result = TypeVar("Result")
 Work = Callable[Concatenate[CancelToken, Asked], Generator[Event, None, Result]]
 
 
-class Here(Generic[Asked, Event, Result]):
+class Worker(ABC, Generic[Asked, Event, Result]):
+    """Does a work, in a `with` block."""
+
+    @abstractmethod
+    def do(self, *args: Asked.args, **kwargs: Asked.kwargs) -> Generator[Event, None, Result]:
+        """Do the work with these arguments; its events, and what it returns. Raises what the work raises."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    @abstractmethod
+    def __exit__(self, *_error: object) -> None:
+        """End it."""
+
+
+class Here(Worker[Asked, Event, Result]):
     """Does a work in this process: for whoever could bear its end."""
 
     def __init__(self, work: Work[Asked, Event, Result], cancel: CancelToken) -> None:
@@ -56,21 +72,18 @@ class Here(Generic[Asked, Event, Result]):
         self._cancel = cancel
 
     def do(self, *args: Asked.args, **kwargs: Asked.kwargs) -> Generator[Event, None, Result]:
-        """Do the work with these arguments; its events, and what it returns. Raises what the work raises."""
+        """See Worker."""
         return self._work(self._cancel, *args, **kwargs)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_error: object) -> None:
         return
 
 
-class Apart(Generic[Asked, Event, Result]):
+class Apart(Worker[Asked, Event, Result]):
     """Does a work in a process of its own, which starts at once and imports what the work needs.
 
-    To be used in a `with` block, at whose end that process has ended, or will have within seconds where it
-    has done its work and hangs.
+    At the end of the `with` block that process has ended, or will have within seconds where it has done its
+    work and hangs.
     """
 
     def __init__(self, work: Work[Asked, Event, Result], cancel: CancelToken) -> None:
@@ -109,9 +122,6 @@ class Apart(Generic[Asked, Event, Result]):
                     result: Result = value
                     return result
                 raise value from trace
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_error: object) -> None:
         with self._pipes:

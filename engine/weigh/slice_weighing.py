@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.data.dataset import Dataset
-from engine.data.slices import Slice, Slicing
+from engine.data.slices import OfSlices, Slice, Slicing
 from engine.measure.bootstrap import Interval, bootstrap_interval
 from engine.measure.matching import Matched
 from engine.weigh.system_weighing import (
@@ -47,16 +47,8 @@ class SliceWeighing:
         )
 
 
-@dataclass(frozen=True)
-class SlicedWeighing:
-    """The slices of a division in which anything is decided."""
-
-    division: Slicing
-    slices: tuple[SliceWeighing, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
-        return self.division.as_json([found.as_json() for found in self.slices])
+SlicedWeighing = OfSlices[SliceWeighing]
+"""The slices of a division in which anything is decided."""
 
 
 def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division: Slicing) -> SlicedWeighing:

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
 from engine.core.remedies import Setting
-from gui.compare.compare_jobs import Choice
+from gui.compare.compare_jobs import CompareWish
 from gui.compare.examine_jobs import Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
@@ -77,10 +77,10 @@ class ChoicePanel(DownScroll):
         self._restore()
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> CompareWish:
         """What is ticked."""
         partial, alone = self.partial.isChecked(), self.model_alone.isChecked()
-        return Choice(self.systems.runs, self.systems.files, partial, alone)
+        return CompareWish(self.systems.runs, self.systems.files, partial, alone)
 
     @property
     def gold(self) -> "Dataset | None":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Choice:
+class CompareWish:
     """What is compared, and how. `runs`: ids. `model_alone`: without what people overrode in the runs."""
 
     runs: tuple[int, ...] = ()
@@ -58,7 +58,7 @@ class Compared:
     each run, what it was, by value.
     """
 
-    choice: Choice
+    choice: CompareWish
     dataset: "Dataset"
     comparison: "Comparison"
     evaluations: "Sequence[Evaluation]"
@@ -78,7 +78,7 @@ class Compared:
 
 
 def compare_systems(
-    store_path: Path, choice: Choice, gold: "Dataset", chosen: Chosen | None = None
+    store_path: Path, choice: CompareWish, gold: "Dataset", chosen: Chosen | None = None
 ) -> Job[Compared]:
     """Hold the chosen systems against the human labels of a dataset, on one slice of its items where one is
     `chosen`; reports Comparing.
@@ -138,7 +138,7 @@ class _Steps:
 
 
 def _on_slice(
-    choice: Choice, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
+    choice: CompareWish, gold: "Dataset", whole: "Sequence[Matched]", chosen: Chosen | None, steps: _Steps
 ) -> Compared:
     from engine.measure.comparison import compare
     from engine.measure.evaluation import evaluate
@@ -154,7 +154,7 @@ def _on_slice(
 
 
 def _compared(
-    choice: Choice,
+    choice: CompareWish,
     gold: "Dataset",
     systems: "Sequence[System]",
     evaluations: "Sequence[Evaluation]",

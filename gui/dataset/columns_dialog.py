@@ -252,12 +252,12 @@ class ColumnsDialog(QDialog):
         values = {**found, **{value: 0 for value in self._unknown if value not in found}}
         # In other label columns than those of the map the same values may mean other things.
         said = self._said if self._label_sources == self._said_of else {}
-        if self.labels.show_values(values, {**preview.meant, **said}):
-            self._reading.start(column_jobs.preview(self._foreign, self.columns, self._rubric))  # type: ignore[arg-type]
-            self._values.setVisible(bool(values) or preview.values is None)
-            self.labels.setVisible(bool(values))
-            return
+        are_new = self.labels.show_values(values, {**preview.meant, **said})
         self._values.setVisible(bool(values) or preview.values is None)
+        if are_new:
+            self.labels.setVisible(bool(values))
+            self._read()
+            return
         self._too_many.setVisible(preview.values is None)
         self._too_many.setText(
             "Too many values to name: choose another column, or write a comparison (1.5>score)."

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import amount, counted, without_middle
 from gui.judge import model_jobs
-from gui.judge.model_jobs import AtWork, Candidate, ConversionChoice, ModelWish, SpeedsMeasured
+from gui.judge.model_jobs import AtWork, Candidate, ModelWish, OfferedFormat, SpeedsMeasured
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import plain_label
@@ -152,7 +152,7 @@ class ModelActions(QObject):
             action.setEnabled(offered.chosen is not None and not self._working.busy)
 
     @Slot(object)
-    def _ask(self, choices: Sequence[ConversionChoice]) -> None:
+    def _ask(self, choices: Sequence[OfferedFormat]) -> None:
         if not choices:
             self._workspace.problem.emit(
                 SetupError(
@@ -167,7 +167,7 @@ class ModelActions(QObject):
         self.dialog.open()
 
     @Slot(object)
-    def _convert(self, choice: ConversionChoice) -> None:
+    def _convert(self, choice: OfferedFormat) -> None:
         self._start(model_jobs.convert(choice.planned))
 
 
@@ -181,9 +181,9 @@ def _together(errors: Sequence[SetupError]) -> EngineError:
 class ConvertDialog(QDialog):
     """In which format, where to, at what cost."""
 
-    wanted = Signal(object)  # a ConversionChoice
+    wanted = Signal(object)  # an OfferedFormat
 
-    def __init__(self, choices: Sequence[ConversionChoice], parent: QWidget | None = None) -> None:
+    def __init__(self, choices: Sequence[OfferedFormat], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Convert a model")
         self._choices = choices
@@ -228,7 +228,7 @@ class ConvertDialog(QDialog):
         return buttons
 
     @property
-    def _choice(self) -> ConversionChoice:
+    def _choice(self) -> OfferedFormat:
         return self._choices[self.formats.currentIndex()]
 
     @Slot()

@@ -314,17 +314,17 @@ def _measured(candidate: Candidate, wish: ModelWish, control: JobControl, title:
 
 
 @dataclass(frozen=True)
-class ConversionChoice:
+class OfferedFormat:
     """A format that a model can be converted to, `label`, and what is known of that."""
 
     planned: "Conversion"
     label: str
 
 
-def choices(candidate: Candidate) -> Job[tuple[ConversionChoice, ...]]:
+def choices(candidate: Candidate) -> Job[tuple[OfferedFormat, ...]]:
     """The formats that a model can be converted to. ModelFileError where its file is no model any more."""
 
-    def work(_control: JobControl) -> tuple[ConversionChoice, ...]:
+    def work(_control: JobControl) -> tuple[OfferedFormat, ...]:
         from engine.gguf.weight_formats import WeightFormat
         from engine.loading.conversion import plan_conversion
 
@@ -336,7 +336,7 @@ def choices(candidate: Candidate) -> Job[tuple[ConversionChoice, ...]]:
                 raise
             except SetupError:
                 continue  # it is in this format, or such a file is there
-            found.append(ConversionChoice(planned, to.label))
+            found.append(OfferedFormat(planned, to.label))
         return tuple(found)
 
     return work

@@ -19,7 +19,7 @@ from gui.judge import run_jobs
 from gui.judge.devices.device_jobs import Computing
 from gui.judge.usual_setup import usual_setup
 from gui.work.lanes import WAITING, Lane, Task
-from gui.work.places import UnderWay
+from gui.work.open_run import UnderWay
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -11,6 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
 
+from gui.kit.labels import name, narrow
+
 if TYPE_CHECKING:
     _Field = QWidget
 else:
@@ -46,3 +48,11 @@ class DoubleSpinBox(_CalmField, QDoubleSpinBox):
 
 class Slider(_CalmField, QSlider):
     """A number, to be drawn."""
+
+
+def narrow_box(accessible: str, letters: int = 8) -> ComboBox:
+    """A list that no entry can widen."""
+    box = ComboBox()
+    narrow(box, letters)
+    name(box, accessible)
+    return box

@@ -176,10 +176,10 @@ def name(widget: QWidget, accessible: str, what: str = "") -> None:
         widget.setAccessibleDescription(what)
 
 
-def narrow(box: QComboBox) -> None:
+def narrow(box: QComboBox, letters: int = 12) -> None:
     """Let a list be narrower than its longest entry where there is little room."""
     box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    box.setMinimumContentsLength(12)
+    box.setMinimumContentsLength(letters)
 
 
 def shown_text(widget: QWidget) -> str:

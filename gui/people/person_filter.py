@@ -4,11 +4,11 @@ Knows: states of items, tags of the open run. Does not know: labels, what else i
 """
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import ReviewState
-from gui.kit.fields import ComboBox
+from gui.kit.fields import narrow_box
 from gui.kit.labels import name
 from gui.people.note_line import tags_of
 from gui.people.progress import STATE_WORDS, Progress
@@ -27,11 +27,11 @@ class PersonFilter(QWidget):
         super().__init__()
         self._workspace = workspace
         self._progress = progress
-        self.state = _box("How far you are with the listed items")
+        self.state = narrow_box("How far you are with the listed items")
         self.state.addItem("Done or not", None)
         for state, words in STATE_WORDS.items():
             self.state.addItem(words.capitalize(), state.value)
-        self.tag = _box("Tag of the listed items")
+        self.tag = narrow_box("Tag of the listed items")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.state, 1)
@@ -110,11 +110,3 @@ class PersonFilter(QWidget):
     def _keep(self) -> None:
         chosen = {"state": self.state.currentData(), "tag": self.tag.currentData()}
         self._workspace.state.set_record(_STATE, chosen)
-
-
-def _box(accessible: str) -> QComboBox:
-    box = ComboBox()
-    box.setMinimumContentsLength(8)
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    name(box, accessible)
-    return box

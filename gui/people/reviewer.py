@@ -5,32 +5,37 @@ Knows: these parts and how they go together. Does not know: how items are listed
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from engine.core.judgments import JudgmentKey
 from gui.kit.labels import name
 from gui.people.blind import Blind
-from gui.people.item_queue import ItemQueue
 from gui.people.naming import WhoButton
 from gui.people.note_line import NoteLine
 from gui.people.progress import Progress
+from gui.work.state import BLIND
 from gui.work.workspace import Workspace
 
 
 class Reviewer(QObject):
     """One for a page."""
 
+    blind_changed = Signal()  # it was switched, or another person labels
+
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._workspace = workspace
-        self._place = -1  # of the item among the judged
+        self._index = -1  # of the item among the judged
         self._criteria: Sequence[str] = ()
-        self.blind = Blind(workspace, self)
+        self.blind = Blind(workspace, workspace.state.text(BLIND) == "on")
+        workspace.author_changed.connect(self._start_anew)
+        workspace.reviewed.connect(self._settle)
+        workspace.run_changed.connect(self._forget)
+        workspace.problem.connect(self._forget)
         self.progress = Progress(workspace, self)
         self.who = WhoButton(workspace)
         self.note = NoteLine(workspace, self.who.then)
-        self.queue = ItemQueue(workspace, self.who, self.blind, self.progress)
         self.blind_button = QPushButton("Blind")
         self.blind_button.setCheckable(True)
         self.blind_button.setChecked(self.blind.on)
@@ -39,28 +44,51 @@ class Reviewer(QObject):
             "Label blind",
             "Hide what the model, others and the dataset say of a criterion until you have labelled it",
         )
-        self.blind_button.toggled.connect(self.blind.switch)
-        self.blind.changed.connect(self._show_note)
-        workspace.reviewed.connect(self._show_note)
+        self.blind_button.toggled.connect(self.switch_blind)
+        self.blind_changed.connect(self._show_note)
+
+    @Slot(bool)
+    def switch_blind(self, on: bool) -> None:
+        """Label blind from now on, or no longer; this is remembered."""
+        if on != self.blind.on:
+            self.blind.on = on
+            self._workspace.state.set_text(BLIND, "on" if on else "")
+            self.blind_changed.emit()
+            self._workspace.blind_changed.emit()
 
     def hidden_when_blind(self, widget: QWidget) -> QWidget:
-        """A place for what tells of labels: it is not there while this person labels blind."""
-        place = QWidget()
-        inside = QVBoxLayout(place)
+        """A room for what tells of labels: it is not there while this person labels blind."""
+        room = QWidget()
+        inside = QVBoxLayout(room)
         inside.setContentsMargins(0, 0, 0, 0)
         inside.addWidget(widget)
-        place.setHidden(self.blind.on)
-        self.blind.changed.connect(lambda: place.setHidden(self.blind.on))
-        return place
+        room.setHidden(self.blind.on)
+        self.blind_changed.connect(lambda: room.setHidden(self.blind.on))
+        return room
 
-    def look_at(self, place: int, criteria: Sequence[str]) -> None:
-        """Show the note of an item, by its place among the judged ones of the open run."""
-        self._place, self._criteria = place, criteria
+    def look_at(self, index: int, criteria: Sequence[str]) -> None:
+        """Show the note of an item, by its index among the judged ones of the open run."""
+        self._index, self._criteria = index, criteria
         self._show_note()
 
+    @Slot()
+    def _start_anew(self) -> None:
+        self.blind.forget()
+        self.blind_changed.emit()
+
+    @Slot()
+    def _settle(self) -> None:
+        self.blind.settle()
+        self._show_note()
+
+    @Slot()
+    def _forget(self) -> None:
+        self.blind.forget()
+
+    @Slot()
     def _show_note(self) -> None:
         run = self._workspace.run
-        if run is not None and 0 <= self._place < len(run.results.judged):
-            item = run.results.judged[self._place]
-            hides = not all(self.blind.shows(JudgmentKey(item.item_id, name)) for name in self._criteria)
+        if run is not None and 0 <= self._index < len(run.results.judged):
+            item = run.results.judged[self._index]
+            hides = not all(self.blind.shows(JudgmentKey(item.item_id, each)) for each in self._criteria)
             self.note.show_item(item.content_hash, hides)

@@ -25,8 +25,11 @@ from engine.core.run_records import StoredRun
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
 from gui.people.blind import HIDDEN
-from gui.people.shown import Shown
-from gui.reading.side_by_side import (
+from gui.review import review_jobs
+from gui.review.judgment_desk import JudgmentDesk
+from gui.review.review_jobs import OtherRun
+from gui.review.session import Shown
+from gui.review.side_by_side import (
     ColumnText,
     SideBySide,
     column_of,
@@ -36,9 +39,6 @@ from gui.reading.side_by_side import (
     system_name,
     whole_name,
 )
-from gui.review import review_jobs
-from gui.review.judgment_desk import JudgmentDesk
-from gui.review.review_jobs import OtherRun
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import PageSplitter
 from gui.work.workspace import Workspace
@@ -161,10 +161,7 @@ class Beside(QObject):
         self.button.submission_wanted.connect(self._workspace.submission_wanted)
         self._desk.shown.connect(self._take_shown)
         self._workspace.run_changed.connect(self._follow_run)
-        own = self.columns.own
-        own.label_wanted.connect(self._desk.override_label)
-        own.edit_wanted.connect(self._desk.edit)
-        own.undo_wanted.connect(self._desk.undo)
+        self._desk.follow(self.columns.own.buttons)
 
     def below(self, page: QWidget) -> PageSplitter:
         """The page with the columns below it, across its whole width."""
@@ -198,17 +195,13 @@ class Beside(QObject):
     def show_nothing(self) -> None:
         """There is no item to look at."""
         self._shown = None
-        self._keep_height()
+        self.keep_layout()
         self.panel.hide()
 
     def follow_page(self) -> None:
         """The page is shown: read what was not worth it while nobody looked."""
         self._read()
         self._show()
-
-    def keep_layout(self) -> None:
-        """Remember the height of the columns."""
-        self._keep_height()
 
     # Which ones
 
@@ -308,7 +301,7 @@ class Beside(QObject):
                 _put_first(self.panel, desk)
                 self.columns.own.take_editor(desk.card.editor)
             else:
-                self._keep_height()
+                self.keep_layout()
                 _put_first(self.home, desk)
                 desk.card.take_editor_back()
             desk.card.setVisible(not on)
@@ -336,30 +329,29 @@ class Beside(QObject):
             others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
         self.columns.show_systems(others)
         own = self._own_column(run.results, shown)
-        self.columns.own.show_own(own, self._desk.writing, shown.undoable)
+        self.columns.own.show_own(own, shown.writing, shown.undoable)
         if self.panel.isHidden():
             self.panel.show()
             share = self._workspace.state.number(_HEIGHT, _USUAL_SHARE, most=100)
             room = max(100, self._splitter.height())
             self._splitter.setSizes([room * (100 - share) // 100, room * share // 100])
 
-    def _keep_height(self) -> None:
+    def keep_layout(self) -> None:
+        """Remember the height of the columns."""
         above, below = self._splitter.sizes()
         if self.panel.isVisible() and above + below:
             self._workspace.state.set_number(_HEIGHT, round(100 * below / (above + below)))
 
     def _own_column(self, results: "RunResults", shown: Shown) -> ColumnText:
         """What this person gave or agreed with, and wrote."""
-        author = self._workspace.author
+        author = shown.reviewer
         history = [each for each in shown.history if each.author == author]
         standing = [each for each in history if each.undone is None]
         label = results.reviews.labels.get(author, {}).get(shown.judgment.key)
         return own_column(author, label, standing[-1].explanation if standing else None, shown.draft)
 
     def _open_column(self, results: "RunResults", shown: Shown) -> ColumnText:
-        by_other = (
-            shown.override if shown.override and shown.override.author != self._workspace.author else None
-        )
+        by_other = shown.override if shown.override and shown.override.author != shown.reviewer else None
         return column_of(results.run, shown.judgment, by_other)
 
     def _other_column(self, which: int) -> ColumnText:

@@ -3,7 +3,7 @@
 Knows: a wish. Does not know: rows, what passes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -22,10 +22,11 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
-from gui.kit.fields import ComboBox
+from gui.kit.fields import narrow_box
 from gui.kit.flow import FlowLayout
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
+from gui.people.person_filter import PersonFilter
 from gui.work.slice_choice import SliceChoice
 from gui.work.workspace import Workspace
 
@@ -69,23 +70,22 @@ class _Search(QLineEdit):
 class FilterBar(QWidget):
     """The controls above the list.
 
-    `others_narrow`: whether filters elsewhere leave anything out; what clears these here clears them too.
+    `people`: a person's own filters, which count with these and are cleared with them.
     """
 
     changed = Signal()
-    cleared = Signal()  # just before `changed`: filters elsewhere are to leave nothing out
     left = Signal()  # the keys are to go to the list
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+    def __init__(self, workspace: Workspace, people: PersonFilter, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.slices = SliceChoice(workspace)
-        self.others_narrow: Callable[[], bool] = bool
+        self._people = people
         self.search = _Search()
         self.search.setPlaceholderText("Search in the texts (/)")
         self.search.setClearButtonEnabled(True)
         name(self.search, "Search in ids, instructions and responses")
-        self.criterion = _narrow_box("Criterion that is listed")
-        self.order = _narrow_box("Order of the list")
+        self.criterion = narrow_box("Criterion that is listed")
+        self.order = narrow_box("Order of the list")
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
         self.labels = {
             key: _label_box(text, what, HUMAN_LABELS if key == "human" else PREFERENCES)
@@ -150,7 +150,7 @@ class FilterBar(QWidget):
     @property
     def narrows(self) -> bool:
         """True where anything is left out, here or elsewhere."""
-        return self.wish.narrows or self.slices.ids is not None or self.others_narrow()
+        return self.wish.narrows or self.slices.ids is not None or self._people.narrows
 
     @property
     def wish(self) -> Filters:
@@ -234,7 +234,7 @@ class FilterBar(QWidget):
     def clear(self) -> None:
         """List everything; the order stays."""
         self._choose(Filters())
-        self.cleared.emit()
+        self._people.clear()
         self._tell()
 
     def offer_to_clear(self) -> None:
@@ -274,20 +274,12 @@ def _wished(data: str | None) -> LabelWish:
 
 def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
     """A choice of labels; closed it says whose label it is."""
-    box = _narrow_box(f"{what}, that is listed")
+    box = narrow_box(f"{what}, that is listed")
     box.setToolTip(what)
     box.addItem(f"{text}: any", None)
     for label in labels:
         box.addItem(f"{text}: {LABEL_WORDS[label]}", label.value)
     box.addItem(f"{text}: none", NO_LABEL)
-    return box
-
-
-def _narrow_box(accessible: str) -> QComboBox:
-    box = ComboBox()
-    box.setMinimumContentsLength(8)
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    name(box, accessible)
     return box
 
 

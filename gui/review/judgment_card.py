@@ -5,37 +5,34 @@ Folded it is one line, so that the texts have the page.
 Knows: how a judgment is shown, which changes a person may want. Does not know: where changes go.
 """
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
     QHBoxLayout,
-    QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from engine.core.formatting import clipped, number, percent, visible
-from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import Judgment, JudgmentKey, SubmittedLabel, Unscored
+from engine.core.judgments import Explanation, Judgment, JudgmentKey, Override, SubmittedLabel, Unscored
 from engine.core.ways.all_ways import together
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
-from gui.kit.label_mark import LabelBadge, label_icon
-from gui.kit.label_words import LABEL_WORDS, LETTERS
+from gui.kit.label_mark import LabelBadge
+from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import heading, hint, name
 from gui.kit.pill import Pill
 from gui.people.blind import HIDDEN
-from gui.people.orders_view import OrdersView
-from gui.people.shown import Shown, by_whom, in_words, is_cut, own_explanation
-from gui.reading.explanation_editor import ExplanationEditor
 from gui.reading.glossary import MORE_BY_F1, Topic
 from gui.reading.help_dialog import HelpMark
-from gui.review.order_bars import OrderBars, own_shares
-from gui.review.ways.card_body import CardBody
+from gui.review.card_body import CardBody
+from gui.review.order_bars import OrderBars
+from gui.review.override_controls import ExplanationEditor, wide_buttons
+from gui.review.session import Shown
 
 LOW_MASS = 0.5
 _HIDDEN_PART = "Hidden."
@@ -50,9 +47,6 @@ class JudgmentCard(QFrame):
     """
 
     body_shown = Signal(bool)
-    label_wanted = Signal(object)  # a Preference
-    edit_wanted = Signal()
-    undo_wanted = Signal()
     prompt_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -75,17 +69,12 @@ class JudgmentCard(QFrame):
         self.human_badge = LabelBadge()
         self.human = plain_label()
         self.people = plain_label()
-        self.both = OrdersView()
-        self.both.hide()
         self.human_from = OneLine()
-        self.labels = {label: QPushButton() for label in PREFERENCES}
-        self.edit = QPushButton("Edit explanation… (E)")
-        self.undo = QPushButton("Undo (U)")
+        self.buttons = wide_buttons()
         self.each_way, self.prompt = QToolButton(), QToolButton()
         self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._lay_out()
         self._connect()
-        self.restyle()
 
     def _lay_out(self) -> None:
         for hidden in (self.flipped, self.doubt, self.mass, self.outdated):
@@ -105,17 +94,13 @@ class JudgmentCard(QFrame):
         self._why = why
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(18)
-        self.body = CardBody(self.both, self._parts)
-        self._buttons = QWidget()
-        buttons = FlowLayout(self._buttons)
-        for button in (*self.labels.values(), self.edit, self.undo):
-            buttons.addWidget(button)
+        self.body = CardBody(self._parts)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 4, 10, 6)
         layout.setSpacing(6)
         layout.addLayout(self._head())
         layout.addWidget(self.body, 1)
-        layout.addWidget(self._buttons)
+        layout.addWidget(self.buttons)
 
     def _head(self) -> QHBoxLayout:
         """The line that stays when the card is folded."""
@@ -144,22 +129,6 @@ class JudgmentCard(QFrame):
 
     def _connect(self) -> None:
         self.fold.clicked.connect(self.toggle_fold)
-        for label, button in self.labels.items():
-            key = LETTERS[label]
-            text = (
-                f"Response {key}"
-                if label in (Preference.A, Preference.B)
-                else LABEL_WORDS[label].capitalize()
-            )
-            button.setText(f" {text}")
-            name(button, f"Override the label with {LABEL_WORDS[label]}, key {key}")
-            button.setProperty("preference", label.value)
-            button.setCheckable(True)
-            button.clicked.connect(self._want_label)
-        name(self.edit, "Write another explanation, key E")
-        self.edit.clicked.connect(self.edit_wanted)
-        name(self.undo, "Take the last override of this judgment back, key U")
-        self.undo.clicked.connect(self.undo_wanted)
         self.prompt.clicked.connect(self.prompt_wanted)
         name(self.each_way, "What each way of asking said, key W", "What each way of asking said (W)")
         self.each_way.clicked.connect(self.toggle_ways)
@@ -169,7 +138,7 @@ class JudgmentCard(QFrame):
         judgment = shown.judgment
         if judgment.key != self._key:
             self._key = judgment.key
-            self.body.verticalScrollBar().setValue(0)
+            self.body.to_top()
         scored = judgment if isinstance(judgment, Judgment) else None
         self.badge.show_label(shown.label)
         self.badge.setVisible(not shown.hidden)
@@ -181,17 +150,14 @@ class JudgmentCard(QFrame):
         self.bars.setVisible(scored is not None)
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(together(scored.readings) if scored else ())
-        self.body.show_ways(scored.readings if scored else ())
+        self.body.show_scored(scored)
         self.each_way.setVisible(not self.body.ways.isHidden())
         self.bars.show_probabilities(scored.probabilities if scored else ())
-        self._show_orders(scored)
         self._show_pills(scored, shown)
         self._show_explanation(shown)
         self._show_parts()
         self._show_human(shown)
-        for label, button in self.labels.items():
-            button.setChecked(label is shown.label)
-        self.undo.setEnabled(shown.undoable)
+        self.buttons.show_state(shown.label, shown.undoable, shown.writing)
 
     def open_editor(self, text: str, draft: str | None) -> None:
         """Let a person write in the place of the explanation."""
@@ -199,7 +165,6 @@ class JudgmentCard(QFrame):
         self.editor.show()
         self._show_parts()
         self.editor.begin(text, draft)
-        self.edit.setEnabled(False)
         # Once it has its place.
         QTimer.singleShot(0, self.editor, lambda: self.body.ensureWidgetVisible(self.editor))
 
@@ -212,7 +177,6 @@ class JudgmentCard(QFrame):
         self.editor.hide()
         self.explanation.show()
         self._show_parts()
-        self.edit.setEnabled(True)
 
     @property
     def folded(self) -> bool:
@@ -239,7 +203,7 @@ class JudgmentCard(QFrame):
         shown = not self.folded or self.editing
         if shown != self.open:
             self.body.setVisible(shown)
-            self._buttons.setVisible(shown)
+            self.buttons.setVisible(shown)
             self.fold.setArrowType(Qt.ArrowType.DownArrow if shown else Qt.ArrowType.RightArrow)
             self.body_shown.emit(shown)
         self.beginning.setVisible(not shown)
@@ -249,11 +213,11 @@ class JudgmentCard(QFrame):
     @Slot()
     def toggle_orders(self) -> None:
         """Show what the model read in each order, large, or no longer."""
-        shown = self.both.isHidden() or not self.open
+        shown = self.body.large.isHidden() or not self.open
         if shown:
             self.set_folded(False)
-        self.both.setVisible(shown)
-        self.body.verticalScrollBar().setValue(0)
+        self.body.large.setVisible(shown)
+        self.body.to_top()
 
     @Slot()
     def toggle_ways(self) -> None:
@@ -264,26 +228,14 @@ class JudgmentCard(QFrame):
         self.set_folded(False)
         if there:
             self.fold.setFocus(Qt.FocusReason.ShortcutFocusReason)
-            self.body.verticalScrollBar().setValue(0)
+            self.body.to_top()
         else:
             self.body.go_to_ways()
-
-    def _show_orders(self, scored: Judgment | None) -> None:
-        readings = together(scored.readings) if scored else ()
-        orders = [(reading.order, tuple(own_shares(reading).values())) for reading in readings]
-        self.both.show_orders(orders, scored.probabilities if scored else ())
 
     @property
     def editing(self) -> bool:
         """True while a person writes."""
         return not self.editor.isHidden()
-
-    def restyle(self) -> None:
-        """Follow colours and text size."""
-        side = self.fontMetrics().height()
-        for label, button in self.labels.items():
-            button.setIconSize(QSize(side, side))
-            button.setIcon(label_icon(label, self.palette()))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Put the parts one below the other where there is no room beside."""
@@ -356,10 +308,40 @@ class JudgmentCard(QFrame):
         self.human_from.setVisible(bool(names))
         self.human_from.setToolTip(tip("\n".join(map(str, shown.human_from))))
 
-    @Slot()
-    def _want_label(self) -> None:
-        button = self.sender()
-        if isinstance(button, QPushButton):
-            # What is in force is shown once it is stored, not when it is wished for.
-            button.setChecked(not button.isChecked())
-            self.label_wanted.emit(Preference(button.property("preference")))
+
+def own_explanation(shown: Shown) -> Explanation | None:
+    """What the model wrote for the label in force, else its first text."""
+    judgment = shown.judgment
+    return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
+
+
+def is_cut(shown: Shown) -> bool:
+    """True where the explanation in force is the model's and ended at the length limit."""
+    own = own_explanation(shown)
+    return own is not None and own.cut and own.text == shown.explanation
+
+
+def by_whom(shown: Shown) -> str:
+    """Who overrode what, in a line or two; what the model had written, where it is replaced."""
+    lines = [f"{in_words(shown.override)}."] if shown.override else []
+    own = shown.judgment.explanation if not isinstance(shown.judgment, Unscored) else None
+    if shown.override and shown.override.explanation and own:
+        lines.append(f"The {shown.maker}'s own explanation: {own.text}")
+    earlier = len(shown.history) - (1 if shown.override else 0)
+    if earlier:
+        lines.append(f"{earlier} earlier change{'' if earlier == 1 else 's'}.")
+    if shown.draft:
+        lines.append("There is a draft of an explanation: E opens it.")
+    return visible("\n".join(lines))
+
+
+def in_words(override: Override) -> str:
+    """`Label both good, explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
+    parts = []
+    if override.preference is not None:
+        parts.append(f"label {LABEL_WORDS[override.preference]}")
+    if override.explanation is not None:
+        parts.append("explanation")
+    text = f"{' and '.join(parts)} by {override.author}, {override.created.astimezone():%Y-%m-%d %H:%M}"
+    undone = f", taken back {override.undone.astimezone():%Y-%m-%d %H:%M}" if override.undone else ""
+    return f"{text[0].upper()}{text[1:]}{undone}"

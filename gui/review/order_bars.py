@@ -1,4 +1,4 @@
-"""What the model said in each order, or in each way of asking: a bar cut by the probabilities of the labels.
+"""What the model said in each order, or in each way of asking: bars of the probabilities of the labels.
 
 Knows: readings, painting. Does not know: how readings become a judgment.
 """
@@ -8,16 +8,20 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import Reading
+from gui.kit.bars import ProbabilityBars
 from gui.kit.foreign_text import tip
 from gui.kit.label_words import LABEL_WORDS
+from gui.kit.labels import heading, hint
 from gui.kit.theme import colours
 
 ORDER_NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
+_TOGETHER = "Both together"
+_FROM_ONE = "Decided from this order alone"
 _UNREAD = "not read"
 _GAP = 8
 
@@ -111,3 +115,48 @@ def _all(shares: dict[Preference, float] | None) -> str:
     if shares is None:
         return _UNREAD
     return ", ".join(f"{LABEL_WORDS[label]} {percent(share)}" for label, share in shares.items())
+
+
+class OrdersView(QWidget):
+    """The bars large: up to three columns, for each order that was read and for both together."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(24)
+        self._columns = []
+        for _ in range(3):
+            column, title, words, bars = QWidget(), heading(""), hint(""), ProbabilityBars()
+            inside = QVBoxLayout(column)
+            inside.setContentsMargins(0, 0, 0, 0)
+            inside.setSpacing(3)
+            for widget in (title, bars, words):
+                inside.addWidget(widget)
+            inside.addStretch(1)
+            layout.addWidget(column, 1)
+            self._columns.append((column, title, words, bars))
+
+    def show_readings(self, readings: Sequence[Reading], together: Sequence[float]) -> None:
+        """Show what these readings say of the item's own A and B, and the probabilities of the judgment."""
+        shown = [(ORDER_NAMES[reading.order], tuple(own_shares(reading).values())) for reading in readings]
+        if together:
+            shown.append((_TOGETHER if len(readings) > 1 else _FROM_ONE, tuple(together)))
+        for number, (column, title, words, bars) in enumerate(self._columns):
+            column.setVisible(number < len(shown))
+            text, shares = shown[number] if number < len(shown) else ("", ())
+            title.setText(text)
+            words.setText(_best(shares))
+            bars.show_probabilities(shares)
+
+    @property
+    def titles(self) -> Sequence[str]:
+        """What the columns that are shown say, from the left."""
+        return [title.text() for column, title, _, _ in self._columns if not column.isHidden()]
+
+
+def _best(shares: Sequence[float]) -> str:
+    if not shares:
+        return ""
+    label = PREFERENCES[shares.index(max(shares))]
+    return f"Says {LABEL_WORDS[label]}, {percent(max(shares))}"

@@ -120,24 +120,10 @@ def _listing(of: Review, wish: Filters, order: ListOrder, ids: Container[str] | 
         rows = filtered(rows, wish, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
-    items = _in_order(by_item(rows, ListOrder.DATASET), order)
+    items = by_item(rows, order)
     doubts = [item.doubt for item in items]
     spread = max(doubts, default=0.0) - min(doubts, default=0.0)
     return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing, spread)
-
-
-def _in_order(items: "list[ReviewItem]", order: ListOrder) -> "list[ReviewItem]":
-    """The items, in the order of the dataset, as engine.review.doubt puts them in order, without keeping the
-    window waiting.
-    """
-    import numpy as np
-
-    if order is ListOrder.DATASET:
-        return items
-    keys = [[-item.doubt for item in items]]
-    if order is ListOrder.DISAGREEMENT:
-        keys.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
-    return [items[place] for place in np.lexsort(keys)] if items else items
 
 
 def _matching_ids(of: Review, text: str, dataset: "Dataset | None", control: JobControl) -> set[str] | None:

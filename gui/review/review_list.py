@@ -3,7 +3,6 @@
 Knows: jobs that make the list. Does not know: judgments, what is done with an item.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,14 +15,15 @@ from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, name
 from gui.kit.views import dressed
 from gui.people.person_filter import PersonFilter
-from gui.people.queue_line import QueueLine
 from gui.people.reviewer import Reviewer
 from gui.review import review_jobs
 from gui.review.filter_bar import FilterBar
-from gui.review.list_lines import AlikeLine, WantedLine
+from gui.review.item_queue import QueueLine
+from gui.review.notices import AlikeLine, WantedLine
 from gui.review.review_jobs import ItemAgain, Listing, Review
 from gui.review.review_table import DOUBT, ItemView, ReviewTableModel
 from gui.review.search_hits import Search
+from gui.review.session import ReviewSession
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -37,28 +37,32 @@ _PATIENCE_MS = 300
 class ReviewList(QWidget):
     """Follows the open run. `chosen` is emitted for each item that is chosen, also for the same one again.
 
-    `kept`: an item that only a person's choice leaves, for example because its explanation is being written;
-    a list that is made again leaves it chosen, also where its filters do not pass it.
+    A list that is made again leaves the item chosen whose explanation is being written, also where its
+    filters do not pass it.
     """
 
     chosen = Signal(str)
     emptied = Signal()
     listed = Signal()
 
-    def __init__(self, workspace: Workspace, reviewer: Reviewer, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        reviewer: Reviewer,
+        session: ReviewSession,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._workspace = workspace
+        self._workspace, self._session = workspace, session
         self._blind, self.progress = reviewer.blind, reviewer.progress
         self.people = PersonFilter(workspace, self.progress, reviewer.blind_button)
-        self.queue = QueueLine(reviewer.queue, reviewer.who)
+        self.queue = QueueLine(reviewer.who)
         self._to_do_first = False  # the next list that is made is gone on with
         self.review: Review | None = None
-        self.kept: Callable[[], str] = str
         self._judged: object = None  # the items of the run as it was when `review` was asked for
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
-        self.filters = FilterBar(workspace)
-        self.filters.others_narrow = lambda: self.people.narrows
+        self.filters = FilterBar(workspace, self.people)
         self.table = ReviewTableModel(self.progress.state, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
         self.wanted_line, self.alike = WantedLine(), AlikeLine()
@@ -77,6 +81,8 @@ class ReviewList(QWidget):
         self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._listing = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._connect()
+        reviewer.blind_changed.connect(self._follow_blind)
+        self._follow_blind()
         self.restyle()
 
     def _lay_out(self) -> None:
@@ -103,12 +109,9 @@ class ReviewList(QWidget):
         self._busy.cancelled.connect(self._reading.cancel)
         self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
-        self.filters.cleared.connect(self.people.clear)
         self.filters.left.connect(self.take_focus)
         self.people.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)
-        self._blind.changed.connect(self._follow_blind)
-        self._follow_blind()
         self.wanted_line.show_all.clicked.connect(self.filters.clear)
         self.alike.wanted.connect(self.filters.choose_order)
 
@@ -282,7 +285,7 @@ class ReviewList(QWidget):
         if to_do_first and self._wanted is None and listing.items:
             self._go_on(self.progress.next_to_do(-1) or 0)
             return
-        stays = self.kept() or (before.item_id if before is not None else "")
+        stays = self._session.kept or (before.item_id if before is not None else "")
         if self._wanted is None and self.table.row_of(stays) is not None:
             self._wanted, self._clearing = stays, False
         if self._wanted is not None:
@@ -362,7 +365,7 @@ class ReviewList(QWidget):
 
     def _go_on(self, row: int) -> None:
         """Without an item that is asked for: stay with the one that is kept, else choose that of a row."""
-        kept = self.kept()
+        kept = self._session.kept
         if kept:
             # Perhaps it is not listed any more, but it is still looked at.
             place = self.table.row_of(kept)

@@ -29,12 +29,13 @@ from gui.people.reviewer import Reviewer
 from gui.reading.page_keys import PageKeys
 from gui.review.beside import Beside
 from gui.review.card_room import CardRoom
-from gui.review.health_line import HealthLine
+from gui.review.item_queue import ItemQueue
 from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
 from gui.review.judgment_desk import JudgmentDesk
-from gui.review.notices import MissingDataset, NothingToReview, PartOfRun
+from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
 from gui.review.review_list import ReviewList
+from gui.review.session import Drafts, ReviewSession
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page, PageSplitter, two_parts
 from gui.work.page_name import PageName
@@ -86,15 +87,17 @@ class ReviewPage(Page):
         self._wanted: JudgmentKey | None = None  # that another page wants shown
         self.reviewer = Reviewer(workspace, self)
         self.keys = PageKeys(self)
-        self.list = ReviewList(workspace, self.reviewer)
-        self.list.kept = self._item_in_writing
+        drafts = Drafts(workspace.state)
+        workspace.runs_deleted.connect(drafts.forget_runs)
+        self.session = ReviewSession(workspace, self.reviewer.blind, drafts)
+        self.list = ReviewList(workspace, self.reviewer, self.session)
         self.part = PartOfRun(workspace)
         self.missing = MissingDataset(workspace)
         self.nothing = NothingToReview(workspace)
         self.reading = ItemReading(workspace.threads)
         self.reading.instruction.put_beside(self.reviewer.note)
-        self.desk = JudgmentDesk(workspace, self.reviewer)
-        self.reviewer.queue.desk, self.reviewer.queue.items = self.desk, self.list
+        self.desk = JudgmentDesk(workspace, self.reviewer, self.session)
+        self.queue = ItemQueue(workspace, self.reviewer, self.desk, self.list.queue, self.list.go_to_next)
         self.beside = Beside(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
         self._make_header()
@@ -162,7 +165,7 @@ class ReviewPage(Page):
 
     def _add_keys(self) -> None:
         """Keys without Ctrl: a field that is written in keeps them for itself."""
-        add, queue = self.keys.add, self.reviewer.queue
+        add, queue = self.keys.add, self.queue
         add("J", partial(self.list.step, 1), repeat=True)
         add("K", partial(self.list.step, -1), repeat=True)
         add("U", self.desk.undo)
@@ -172,8 +175,8 @@ class ReviewPage(Page):
         add("D", self.marking.choose_next)
         add("F", self.desk.card.toggle_fold)
         add("/", self._search)
-        for place in range(9):
-            add(str(place + 1), partial(self.desk.choose_place, place))
+        for number in range(9):
+            add(str(number + 1), partial(self.desk.choose_number, number))
         for key, label in _LABEL_KEYS.items():
             add(key, partial(self.desk.override_label, label))
         add("S", queue.skip)
@@ -184,10 +187,6 @@ class ReviewPage(Page):
         for key in ("Return", "Enter"):
             add(key, queue.confirm, spares=_WRITING)
         add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))
-
-    def _item_in_writing(self) -> str:
-        """The item whose explanation is being written; empty where none is."""
-        return self.desk.item_id if self.desk.writing else ""
 
     # The run and its list
 
@@ -286,9 +285,9 @@ class ReviewPage(Page):
             if wanted.criterion in criteria:
                 return wanted.criterion
         passing = self.list.table.listing.passing.get(item_id, criteria)
-        open_here = item_id == self._item_id and self.desk.criterion in passing
-        if open_here or item_id == self._item_in_writing():
-            return self.desk.criterion
+        open_here = item_id == self._item_id and self.session.criterion in passing
+        if open_here or item_id == self.session.kept:
+            return self.session.criterion
         return self._reason(item_id, passing)
 
     def _reason(self, item_id: str, passing: Sequence[str]) -> str:
@@ -310,7 +309,7 @@ class ReviewPage(Page):
             self.workspace.note.emit("The dataset of this run is not there: find it to see what was shown.")
             return
         judged = run.results.judged[review.places[self._item_id]]
-        self.prompt_wanted.emit(run.dataset[judged.position], self.desk.criterion)
+        self.prompt_wanted.emit(run.dataset[judged.position], self.session.criterion)
 
     # How texts are shown
 
@@ -342,7 +341,7 @@ class ReviewPage(Page):
             {
                 "run": self._run_id,
                 "item": self._item_id,
-                "criterion": self.desk.criterion,
+                "criterion": self.session.criterion,
                 "markdown": self.markdown.isChecked(),
                 "marking": self.marking.currentData(),
                 "folded": self.desk.card.folded,

@@ -15,7 +15,7 @@ from gui.kit.labels import hint, name, set_role
 from gui.kit.notice import problem_of
 from gui.window import submission_jobs
 from gui.work.lanes import Lane, LatestTask
-from gui.work.places import OpenRun
+from gui.work.open_run import OpenRun
 from gui.work.workspace import Workspace
 
 

@@ -23,7 +23,7 @@ from engine.core.errors import EngineError
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import breakable, hint, scrolling, set_role
 from gui.kit.notice import problem_of
-from gui.kit.theme import TEXT_SIZES, Look, ThemeChoice, apply_theme
+from gui.kit.theme import TEXT_SIZES, Look, ThemeWish, apply_theme
 from gui.window.notice_place import NoticePlace
 from gui.work.page_name import PageName
 from gui.work.state import State
@@ -160,12 +160,12 @@ class MainWindow(QMainWindow):
     # Look
 
     @property
-    def theme(self) -> ThemeChoice:
+    def theme(self) -> ThemeWish:
         """The theme that is remembered."""
-        chosen = self.state.text("theme", ThemeChoice.SYSTEM)
-        return ThemeChoice(chosen) if chosen in set(ThemeChoice) else ThemeChoice.SYSTEM
+        chosen = self.state.text("theme", ThemeWish.SYSTEM)
+        return ThemeWish(chosen) if chosen in set(ThemeWish) else ThemeWish.SYSTEM
 
-    def set_theme(self, choice: ThemeChoice) -> None:
+    def set_theme(self, choice: ThemeWish) -> None:
         """Change the colours, and remember it."""
         self.state.set_text("theme", choice.value)
         self.apply_look()

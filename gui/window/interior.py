@@ -34,8 +34,8 @@ from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
-from gui.review.drafts import DRAFTS
 from gui.review.review_page import ReviewPage
+from gui.review.session import DRAFTS
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import OF_RUNS, SAVED
@@ -50,9 +50,9 @@ from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
 from gui.work.lanes import EngineThreads, Lane
+from gui.work.open_run import about_run
 from gui.work.page import Page
 from gui.work.page_name import PageName
-from gui.work.places import about_run
 from gui.work.rewriter import Rewriter
 from gui.work.state import AUTHOR, BLIND
 from gui.work.store_jobs import is_read_only

@@ -17,16 +17,16 @@ from PySide6.QtWidgets import QMenu, QMenuBar
 from engine.core.formatting import without_middle
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.menu_entry import Entry
-from gui.kit.theme import ThemeChoice
+from gui.kit.theme import ThemeWish
 from gui.work.page_name import PageName
 
 _NUMBERED = re.compile(r"^&\d ")  # the pages
 _LONGEST_PART = 48  # characters of a name in a menu, and of its folder
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 _THEMES = {
-    ThemeChoice.SYSTEM: "As the &system",
-    ThemeChoice.LIGHT: "&Light",
-    ThemeChoice.DARK: "&Dark",
+    ThemeWish.SYSTEM: "As the &system",
+    ThemeWish.LIGHT: "&Light",
+    ThemeWish.DARK: "&Dark",
 }
 
 Action = Callable[[], object]
@@ -49,7 +49,7 @@ class MenuActions:
     quit: Action
     show_page: Callable[[PageName], object]
     show_notices: Action
-    set_theme: Callable[[ThemeChoice], object]
+    set_theme: Callable[[ThemeWish], object]
     step_text_size: Callable[[int], object]
     reset_text_size: Action
     run: Action
@@ -72,7 +72,7 @@ class Menus(QObject):
         self._do = actions
         self._added: list[QAction] = []
         self._exports: Sequence[QAction] = ()
-        self._themes: Mapping[ThemeChoice, QAction] = {}
+        self._themes: Mapping[ThemeWish, QAction] = {}
         fillers = (self._fill_file, self._fill_view, self._fill_run, self._fill_help)
         for entry, fill in zip(bar.actions(), fillers, strict=True):
             fill(cast(QMenu, entry.menu()))
@@ -100,7 +100,7 @@ class Menus(QObject):
         self._run.setEnabled(not running)
         self._stop.setEnabled(running)
 
-    def check_theme(self, chosen: ThemeChoice) -> None:
+    def check_theme(self, chosen: ThemeWish) -> None:
         """Mark the theme that is in use."""
         for choice, action in self._themes.items():
             action.setChecked(choice is chosen)

@@ -18,15 +18,15 @@ from engine.system.awake import KeepAwake
 from engine.system.paths import text_of_path
 from gui.kit.fields import ComboBox
 from gui.kit.labels import hint, label, name
-from gui.kit.theme import TEXT_SIZES, ThemeChoice
+from gui.kit.theme import TEXT_SIZES, ThemeWish
 from gui.runs.run_watch import KEEP_AWAKE, kept_awake
 from gui.work.state import MOST_OF_QT
 from gui.work.workspace import LONGEST_NAME, Workspace
 
 _THEMES = {
-    ThemeChoice.SYSTEM: "As the system",
-    ThemeChoice.LIGHT: "Light",
-    ThemeChoice.DARK: "Dark",
+    ThemeWish.SYSTEM: "As the system",
+    ThemeWish.LIGHT: "Light",
+    ThemeWish.DARK: "Dark",
 }
 _AWAKE = {
     KeepAwake.MAINS: "The computer stays awake on mains",
@@ -94,7 +94,7 @@ class SettingsDialog(QDialog):
 
     def _show(self) -> None:
         self._author.setText(self._workspace.author)
-        self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeChoice.SYSTEM)))
+        self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeWish.SYSTEM)))
         self._awake.setCurrentIndex(self._awake.findData(kept_awake(self._state).value))
         self._size.setCurrentIndex(self._size.findData(self._state.number("text_size", 100, MOST_OF_QT)))
 

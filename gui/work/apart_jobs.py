@@ -10,7 +10,7 @@ from gui.work.lanes import JobControl
 
 if TYPE_CHECKING:
     from engine.core.cancel import CancelToken
-    from engine.system.apart import Apart, Here
+    from engine.system.apart import Worker
 
 Asked = ParamSpec("Asked")
 Event = TypeVar("Event")
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 def worker(
     work: "Callable[Concatenate[CancelToken, Asked], Generator[Event, None, Result]]", control: JobControl
-) -> "Apart[Asked, Event, Result] | Here[Asked, Event, Result]":
+) -> "Worker[Asked, Event, Result]":
     """Whoever does a work for a job: a process of its own, which is getting ready from now on.
 
     To be used in a `with` block. `work`: a function at the top of a module of the engine.

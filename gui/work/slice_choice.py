@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from engine.core.formatting import clipped, visible
-from gui.kit.fields import ComboBox
+from gui.kit.fields import narrow_box
 from gui.kit.foreign_text import tip
-from gui.kit.labels import name
 from gui.work.file_jobs import Chosen, Divided, TagWish, divide
 from gui.work.lanes import Lane, LatestTask
 from gui.work.state import BLIND
@@ -42,8 +41,8 @@ class SliceChoice(QWidget):
         self._dataset: Dataset | None = None
         self._gold: Dataset | None = None
         self._wanted_part: str | None = None  # its key, until the slices are known
-        self.by = _box("By what the items are divided", letters)
-        self.parts = _box("Which slice of the items", letters)
+        self.by = narrow_box("By what the items are divided", letters)
+        self.parts = narrow_box("Which slice of the items", letters)
         line = QHBoxLayout(self)
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(self.by, 1)
@@ -187,12 +186,3 @@ class SliceChoice(QWidget):
             self.by.setItemData(self.by.count() - 1, tip(title), Qt.ItemDataRole.ToolTipRole)
         self.by.setCurrentIndex(max(0, self.by.findData(chosen)))
         self.by.setToolTip(tip(self.by.currentText()) if chosen else "By what the items are divided")
-
-
-def _box(accessible: str, letters: int) -> QComboBox:
-    """A list that no name can widen."""
-    box = ComboBox()
-    box.setMinimumContentsLength(letters)
-    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    name(box, accessible)
-    return box

@@ -25,8 +25,8 @@ from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
 from gui.work.dataset_reader import DatasetReader
 from gui.work.lanes import EngineThreads, Lane, LatestTask
+from gui.work.open_run import OpenRun, UnderWay, about_run, not_stored
 from gui.work.page_name import PageName
-from gui.work.places import OpenRun, UnderWay, about_run, not_stored
 from gui.work.rubric_at_hand import RubricAtHand
 from gui.work.state import AUTHOR, State
 

@@ -62,8 +62,8 @@ def test_a_confirmation_is_a_label_of_its_person_and_no_override(store: RunStore
         "Ben": {SAFETY: B},
     }
     assert list(found.overrides) == [SAFETY]
-    assert found.reviews.of_item("1").labels == found.reviews.labels
-    assert found.reviews.of_item("2").labels == {}
+    assert found.reviews.only({"1"}).labels == found.reviews.labels
+    assert found.reviews.only({"2"}).labels == {}
 
 
 def test_each_takes_back_only_his_own(store: RunStore) -> None:

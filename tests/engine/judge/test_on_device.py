@@ -13,7 +13,7 @@ from engine.core.events import DeviceLeft, RunEnded, RunEvent, followed
 from engine.core.judgments import JudgedItem
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Device, DeviceKind, MachineSettings, Mode
-from engine.judge.on_device import Worker, judging_by, settled_machine
+from engine.judge.on_device import PlanJudge, judging_by, settled_machine
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import prepare_run
 from engine.judge.work import judge_plan
@@ -35,7 +35,7 @@ def plan(make_plan: MakePlan) -> RunPlan:
 
 def judged(plan: RunPlan, store: Path, kind: type = Here, **how: object) -> tuple[RunEnded, list[RunEvent]]:
     told: list[RunEvent] = []
-    worker: Callable[[], Worker] = partial(kind, judge_plan, CancelToken())
+    worker: Callable[[], PlanJudge] = partial(kind, judge_plan, CancelToken())
     return followed(judging_by(worker(), worker, plan, store, **how), told.append), told  # type: ignore[arg-type]
 
 

@@ -12,7 +12,7 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, ModelFileError
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.model import LlamaModel
-from engine.llama.threads import ThreadChoice
+from engine.llama.threads import ThreadCount
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
 
 LONG = "All work and no play makes the judge a dull one. " * 60
@@ -83,7 +83,7 @@ def test_an_empty_text_is_its_two_ends(encoder: LlamaEncoder) -> None:
 
 
 def test_threads_that_adapt_change_no_bit() -> None:
-    choice = ThreadChoice(2, idle=lambda: 0.0)
+    choice = ThreadCount(2, idle=lambda: 0.0)
     path = FOLDER / "roberta.gguf"
     with LlamaModel(path) as model, LlamaEncoder(model, choice, CancelToken()) as encoder:
         first = encoder.encode([LONG])

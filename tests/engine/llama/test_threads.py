@@ -15,7 +15,7 @@ from engine.llama.batch import batches
 from engine.llama.context import SessionShape
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.threads import ThreadChoice
+from engine.llama.threads import ThreadCount
 from engine.llama.token_tree import BranchTokens
 from engine.llama.writer import Continuation, Sampling
 from engine.loading.opening import machine_settings
@@ -31,7 +31,7 @@ class Computer:
 
     def __init__(self) -> None:
         self._now = self._idle = 0.0
-        self.choice = ThreadChoice(8, lambda: self._idle, lambda: self._now)
+        self.choice = ThreadCount(8, lambda: self._idle, lambda: self._now)
 
     def compute(self, seconds: float, given: float, idle: float = 0.0) -> None:
         """Batches of a tenth of a second; with few threads no more cores than these are given."""
@@ -86,7 +86,7 @@ def test_cores_that_are_free_for_moments_only_are_left_alone_longer_and_longer()
 
 def test_other_programs_are_noticed_in_a_real_process() -> None:
     # More than any computer that runs these tests has cores, and none of these idle.
-    choice = ThreadChoice(1000, idle=lambda: 0.0)
+    choice = ThreadCount(1000, idle=lambda: 0.0)
     with choice.watched():
         end = time.monotonic() + 0.6
         while time.monotonic() < end:
@@ -98,7 +98,7 @@ def test_a_score_is_the_same_bit_for_bit_whatever_the_number_of_threads(
     small_model: SmallModel,
 ) -> None:
     def scores(counts: list[int]) -> FloatArray:
-        choice = ThreadChoice(4)
+        choice = ThreadCount(4)
         choice.saw = lambda *_seconds: setattr(choice, "count", counts[0]) or counts.append(counts.pop(0))  # type: ignore[method-assign,func-returns-value]
         with (
             LlamaModel(small_model("headers")) as model,

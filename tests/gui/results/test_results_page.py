@@ -22,7 +22,7 @@ from engine.measure.systems import system_of_run
 from engine.report.measure_tables import accuracy_table, explanation_table
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
-from gui.work.places import UnderWay
+from gui.work.open_run import UnderWay
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
 from tests.gui.results.steps import (

@@ -19,7 +19,7 @@ from engine.measure.systems import system_of_run
 from engine.report.measure_tables import accuracy_table
 from engine.report.slice_tables import slice_table
 from engine.store.run_store import RunStore
-from gui.people.blind import Blind
+from gui.people.reviewer import Reviewer
 from gui.results.results_page import ResultsPage
 from gui.work.slice_jobs import DRAWN
 from gui.work.workspace import Workspace
@@ -186,8 +186,8 @@ def test_who_labels_blind_is_shown_his_own_tags_alone(qtbot: QtBot, opened: Resu
     tag(space, 1, "Ben", "theirs")
     division = divide(qtbot, opened, "tag")
     keep_to(qtbot, opened, "theirs")
-    blind = Blind(space)
-    blind.switch(True)
+    reviewer = Reviewer(space)
+    reviewer.switch_blind(True)
     choice = opened.slices.choice
     qtbot.waitUntil(lambda: choice.slicing is not None and choice.slicing != division, timeout=10_000)
     assert choice.slicing is not None
@@ -196,5 +196,5 @@ def test_who_labels_blind_is_shown_his_own_tags_alone(qtbot: QtBot, opened: Resu
     assert "theirs" not in doubts(opened)
     space.set_author("Cleo")  # who has no tags
     qtbot.waitUntil(lambda: choice.slicing is None and choice.by.findData("tag") < 0, timeout=10_000)
-    blind.switch(False)
+    reviewer.switch_blind(False)
     qtbot.waitUntil(lambda: choice.by.findData("tag") > 0, timeout=10_000)

@@ -105,10 +105,11 @@ def test_ticked_systems_stand_beside_and_follow_items_and_criteria(
 def test_the_human_label_is_that_of_the_criterion(qtbot: QtBot, page: ReviewPage) -> None:
     press(qtbot, page, "V")
     press(qtbot, page, "3")
-    human = page.desk._human()[0]
-    assert page.desk.criterion == "truthfulness"
-    assert human is not None
-    assert page.beside.columns.texts[1].text == human.explanation
+    shown = page.session.shown
+    assert page.session.criterion == "truthfulness"
+    assert shown is not None
+    assert shown.human is not None
+    assert page.beside.columns.texts[1].text == shown.human.explanation
 
 
 def test_a_long_explanation_can_be_read_to_its_end(
@@ -187,7 +188,7 @@ def test_the_own_column_is_written_with_the_same_keys(
     assert own.shown is not None
     assert own.shown.remark.startswith("Nothing yet")
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "G"))
-    qtbot.waitUntil(own.labels[GOOD].isChecked)
+    qtbot.waitUntil(own.buttons.labels[GOOD].isChecked)
     press(qtbot, page, "E")
     editor = page.desk.card.editor
     assert own.isAncestorOf(editor)
@@ -199,8 +200,8 @@ def test_the_own_column_is_written_with_the_same_keys(
     assert not editor.isVisible()
     assert page.beside.columns.texts[0].label is not GOOD or page.beside.columns.texts[0].text != "Mine."
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
-    wait_for_override(qtbot, page, own.undo.click)
-    qtbot.waitUntil(lambda: not own.labels[GOOD].isChecked())
+    wait_for_override(qtbot, page, own.buttons.undo.click)
+    qtbot.waitUntil(lambda: not own.buttons.labels[GOOD].isChecked())
     with RunStore(store) as opened:
         assert {override.author for override in opened.overrides(1)} == {"Ada"}
 
@@ -208,24 +209,24 @@ def test_the_own_column_is_written_with_the_same_keys(
 def test_the_buttons_of_the_own_column_give_labels(qtbot: QtBot, page: ReviewPage) -> None:
     press(qtbot, page, "V")
     own = page.beside.columns.own
-    wait_for_override(qtbot, page, own.labels[BAD].click)
-    qtbot.waitUntil(own.labels[BAD].isChecked)
+    wait_for_override(qtbot, page, own.buttons.labels[BAD].click)
+    qtbot.waitUntil(own.buttons.labels[BAD].isChecked)
 
 
 def test_the_own_column_says_what_was_confirmed_after_an_override(qtbot: QtBot, page: ReviewPage) -> None:
     press(qtbot, page, "V")
     own = page.beside.columns.own
-    in_force = page.desk.labels_in_force()[page.desk.criterion]
+    in_force = page.session.labels_in_force()[page.session.criterion]
     item = current(page)
     other = next(label for label in Preference if label is not in_force)
-    wait_for_override(qtbot, page, own.labels[other].click)
+    wait_for_override(qtbot, page, own.buttons.labels[other].click)
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
     with qtbot.waitSignal(page.workspace.reviewed):
         qtbot.keyClick(page, Qt.Key.Key_Return)
     press(qtbot, page, "K")
-    qtbot.waitUntil(lambda: page.desk.item_id == item)
-    assert own.labels[in_force].isChecked()
-    assert not own.labels[other].isChecked()
+    qtbot.waitUntil(lambda: page.session.item_id == item)
+    assert own.buttons.labels[in_force].isChecked()
+    assert not own.buttons.labels[other].isChecked()
 
 
 def test_what_is_being_written_moves_with_the_field(qtbot: QtBot, page: ReviewPage) -> None:
@@ -262,7 +263,7 @@ def test_what_others_gave_is_no_label_of_the_person_who_looks(
     workspace.state.set_text("author", "Ben")
     page.desk.show_changes()
     own = page.beside.columns.own
-    assert not own.labels[BAD].isChecked()
+    assert not own.buttons.labels[BAD].isChecked()
     assert "Overridden: both bad, by Ada." in page.beside.columns.texts[0].remark
 
 

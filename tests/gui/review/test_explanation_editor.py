@@ -108,7 +108,11 @@ def test_no_refresh_saves_closes_or_changes_what_is_being_written(
     assert page.window().focusWidget() is field
     qtbot.keyClick(field, "N")
     assert (page.desk.writing, field.toPlainText()) == (True, "Nhalf a sente")
-    assert (page.desk.item_id, page.desk.criterion, page.desk.isEnabled()) == (item_id, "truthfulness", True)
+    assert (page.session.item_id, page.session.criterion, page.desk.isEnabled()) == (
+        item_id,
+        "truthfulness",
+        True,
+    )
     wait_for_override(qtbot, page, lambda: save(qtbot, field))
     [stored] = overrides(store)
     assert (stored.item_id, stored.criterion, stored.explanation) == (
@@ -122,11 +126,11 @@ def test_another_run_keeps_what_is_being_written_as_a_draft_and_takes_no_letters
     qtbot: QtBot, page: ReviewPage, store: Path, tmp_path: Path
 ) -> None:
     judge_hostile_items(tmp_path / "hostile.tsv", store)
-    key = JudgmentKey(current(page), page.desk.criterion)
+    key = JudgmentKey(current(page), page.session.criterion)
     write(qtbot, page, "a good reas")
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "is a draft" in text):
         page.workspace.open_run(2)
-    qtbot.waitUntil(lambda: page.desk._run_id == 2)
+    qtbot.waitUntil(lambda: page.session.run_id == 2)
     focused = page.window().focusWidget()
     assert focused is page.list.view
     for letter in "bag x":
@@ -134,7 +138,7 @@ def test_another_run_keeps_what_is_being_written_as_a_draft_and_takes_no_letters
     qtbot.waitUntil(lambda: not page.keys.pausing)
     with RunStore(store) as opened:
         assert [opened.overrides(1), opened.overrides(2)] == [[], []]
-    assert page.desk._drafts.of(1, key) == "a good reas"
+    assert page.session._drafts.of(1, key) == "a good reas"
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "G"))
 
 

@@ -5,8 +5,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, Judgment, Reading
-from gui.people.shown import Shown
 from gui.review.judgment_card import JudgmentCard
+from gui.review.session import Shown
 
 A, B, GOOD, _ = Preference
 
@@ -35,9 +35,6 @@ def test_the_card_says_of_the_text_for_the_label_in_force(
             label=label,
             explanation=explanation.text,
             outdated=bool(outdated),
-            override=None,
-            history=[],
-            human=None,
         )
     )
     assert card.explanation.text() == text

@@ -5,8 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Order, Preference
 from engine.core.judgments import Reading
-from gui.people.orders_view import OrdersView
-from gui.review.order_bars import OrderBars, own_shares
+from gui.review.order_bars import OrderBars, OrdersView, own_shares
 
 
 @pytest.mark.parametrize("order", list(Order))
@@ -36,6 +35,5 @@ def test_an_order_that_was_not_read_is_named(qtbot: QtBot) -> None:
 def test_one_order_is_not_called_both(qtbot: QtBot) -> None:
     view = OrdersView()
     qtbot.addWidget(view)
-    shares = (0.7, 0.1, 0.1, 0.1)
-    view.show_orders([(Order.AB, shares)], shares)
+    view.show_readings([Reading(Order.AB, (-0.1, -3.0, -4.0, -5.0))], (0.7, 0.1, 0.1, 0.1))
     assert list(view.titles) == ["A shown first", "Decided from this order alone"]

@@ -18,7 +18,7 @@ from engine.decisions.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
 from gui.kit.value_table import SORT_ROLE
 from gui.people.naming import WhoDialog
-from gui.people.note_dialog import NoteDialog
+from gui.people.note_line import NoteDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
 from gui.work.lanes import Lane
@@ -67,9 +67,9 @@ def choose_state(page: ReviewPage, state: ReviewState | None) -> None:
 
 def test_enter_confirms_all_labels_in_force_and_goes_on(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
     first = current(page)
-    in_force = dict(page.desk.labels_in_force())
-    other = next(label for label in PREFERENCES if label is not in_force[page.desk.criterion])
-    criterion = page.desk.criterion
+    in_force = dict(page.session.labels_in_force())
+    other = next(label for label in PREFERENCES if label is not in_force[page.session.criterion])
+    criterion = page.session.criterion
     press(qtbot, page, {"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}[other.value])
     enter(qtbot, page)  # at once: the label that was asked for is the one that is confirmed
     qtbot.waitUntil(lambda: len(reviews(store).confirmations) == 5)
@@ -233,12 +233,12 @@ def test_nothing_is_said_of_the_open_run_while_an_item_of_another_is_shown(
         opened.review(second, NewReview(item, "Ada", ReviewState.SKIPPED))
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(second)
-    assert (page.desk.run_id, page.desk.item_id) == (1, item)  # the list of the new run is not made yet
+    assert (page.session.run_id, page.session.item_id) == (1, item)  # the list of the new run is not made yet
     asked: list[str] = []
     page.reviewer.progress.changed.connect(asked.append)
     qtbot.keyClick(page, key)
     assert asked == []
-    qtbot.waitUntil(lambda: page.desk.run_id == second)
+    qtbot.waitUntil(lambda: page.session.run_id == second)
     assert page.reviewer.progress.counts[ReviewState.SKIPPED] == 1
 
 
@@ -251,7 +251,7 @@ def test_a_name_given_after_another_run_was_opened_confirms_nothing(
     dialog = asked(page)
     with qtbot.waitSignal(workspace.run_changed):
         workspace.open_run(second)
-    qtbot.waitUntil(lambda: page.desk.run_id == second and not page.list._listing.busy)
+    qtbot.waitUntil(lambda: page.session.run_id == second and not page.list._listing.busy)
     page.list.choose(item)
     dialog.field.setText("Ada")
     dialog.accept()
@@ -269,16 +269,16 @@ def test_enter_belongs_to_the_search_and_space_to_a_button(
     qtbot.keyClick(page.desk.card.fold, Qt.Key.Key_Space)
     assert reviews(store).marks == ()
     assert page.desk.card.folded
-    assert page.desk.card.both.isHidden()
+    assert page.desk.card.body.large.isHidden()
 
 
 def test_space_shows_both_orders_large(qtbot: QtBot, page: ReviewPage) -> None:
     page.list.take_focus()
     qtbot.keyClick(page, Qt.Key.Key_Space)
-    assert not page.desk.card.both.isHidden()
-    assert page.desk.card.both.titles == ["A shown first", "B shown first", "Both together"]
+    assert not page.desk.card.body.large.isHidden()
+    assert page.desk.card.body.large.titles == ["A shown first", "B shown first", "Both together"]
     qtbot.keyClick(page, Qt.Key.Key_Space)
-    assert page.desk.card.both.isHidden()
+    assert page.desk.card.body.large.isHidden()
 
 
 # Names
@@ -408,7 +408,7 @@ def test_what_was_wished_of_one_run_is_not_done_in_another(
     with qtbot.waitSignal(page.workspace.run_changed):
         page.workspace.open_run(second)
     page.list.choose(item)
-    qtbot.waitUntil(lambda: (page.desk.run_id, page.desk.item_id) == (second, item))
+    qtbot.waitUntil(lambda: (page.session.run_id, page.session.item_id) == (second, item))
     dialog.field.setText("Ada")
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "Another run is open" in text):
         dialog.accept()
@@ -451,7 +451,7 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     assert human not in told
     assert "%" not in told.replace("<p style", "")
     assert not [word for word in ("Unscored", "flipped", "Probabilities: A", "shown first:") if word in told]
-    assert not any(button.isChecked() for button in card.labels.values())
+    assert not any(button.isChecked() for button in card.buttons.labels.values())
     filters = page.list.filters
     assert filters.order.isHidden()
     assert filters.more.isHidden()
@@ -464,12 +464,12 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
 def test_a_blind_label_confirms_or_overrides_and_shows_its_criterion_alone(
     qtbot: QtBot, page: ReviewPage, store: Path
 ) -> None:
-    in_force = page.desk.labels_in_force()
+    in_force = page.session.labels_in_force()
     keys = {"A": "A", "B": "B", "both_good": "G", "both_bad": "X"}
     page.reviewer.blind_button.click()
     press(qtbot, page, "1")
     item = current(page)
-    in_force = page.desk.labels_in_force()
+    in_force = page.session.labels_in_force()
     say(qtbot, page, lambda: press(qtbot, page, keys[in_force["relevance"].value]))
     assert overrides(store) == []
     [confirmed] = reviews(store).confirmations
@@ -491,12 +491,12 @@ def test_blind_enter_waits_for_all_labels_and_keeps_them(qtbot: QtBot, page: Rev
     press(qtbot, page, "1X2X3X4X")
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: "overall quality" in text):
         qtbot.keyClick(page, Qt.Key.Key_Return)
-    assert (page.desk.criterion, current(page)) == ("overall_quality", item)
+    assert (page.session.criterion, current(page)) == ("overall_quality", item)
     press(qtbot, page, "X")
     qtbot.keyClick(page, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: reviews(store).state(item, "Ada") is ReviewState.DONE)
     given = reviews(store).labels["Ada"]
-    assert {given[JudgmentKey(item, name)] for name in page.desk.criteria} == {Preference.BOTH_BAD}
+    assert {given[JudgmentKey(item, name)] for name in page.session.criteria} == {Preference.BOTH_BAD}
     assert current(page) != item
 
 

@@ -51,7 +51,9 @@ def test_a_filter_opens_a_criterion_that_passes(qtbot: QtBot, page: ReviewPage) 
     page.list.filters.chips["differs_from_human"].click()
     qtbot.waitUntil(lambda: page.list.shown == len(differing))
     for _ in differing:
-        [row] = [entry for entry in review.of_item(current(page)) if entry.criterion == page.desk.criterion]
+        [row] = [
+            entry for entry in review.of_item(current(page)) if entry.criterion == page.session.criterion
+        ]
         assert row.differs_from_human
         page.list.step(1)
 
@@ -73,7 +75,7 @@ def test_a_wanted_judgment_is_shown_though_filters_hide_it(qtbot: QtBot, page: R
     qtbot.waitUntil(lambda: page.list.shown == 0)
     page.workspace.review_wanted.emit(JudgmentKey("7", "safety"))
     qtbot.waitUntil(lambda: page.list.current is not None)
-    assert (current(page), page.desk.criterion) == ("7", "safety")
+    assert (current(page), page.session.criterion) == ("7", "safety")
     assert page.list.filters.search.text() == ""
 
 
@@ -100,8 +102,8 @@ def test_a_judgment_that_is_wanted_of_the_next_run_is_looked_for_there(
     with qtbot.waitSignal(page.workspace.run_changed):
         page.workspace.open_run(2)
     page.show()
-    qtbot.waitUntil(lambda: page.desk._run_id == 2)
-    assert (current(page), page.desk.criterion) == (HOSTILE, "safety")
+    qtbot.waitUntil(lambda: page.session.run_id == 2)
+    assert (current(page), page.session.criterion) == (HOSTILE, "safety")
     assert not any("has not judged" in note for note in notes)
 
 
@@ -109,7 +111,7 @@ def test_a_wanted_judgment_comes_before_the_one_looked_at_last_time(qtbot: QtBot
     press(qtbot, page, "JJ")
     page.keep_layout()
     again = wanted_elsewhere(qtbot, page, "7", "safety")
-    assert (current(again), again.desk.criterion) == ("7", "safety")
+    assert (current(again), again.session.criterion) == ("7", "safety")
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Down, Qt.Key.Key_Escape])

@@ -14,8 +14,11 @@ from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.kit.value_table import SORT_ROLE
+from gui.review.judgment_card import JudgmentCard
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, ID, INSTRUCTION, LABELS, MARKS
+from gui.review.session import Shown
+from gui.work.lanes import Lane
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import (
@@ -50,7 +53,7 @@ def test_items_are_listed_by_doubt_with_texts_and_judgment(page: ReviewPage) -> 
     item = next(item for item in run.dataset if item.id == current(page))
     assert (page.reading.instruction.text, page.reading.a.text) == (item.instruction, item.output_a)
     card = page.desk.card
-    human = item.gold[page.desk.criterion]
+    human = item.gold[page.session.criterion]
     assert card.human.text() == human.explanation
     assert card.explanation.text()
     assert len(table.index(0, LABELS).data(SORT_ROLE)) == 5
@@ -64,9 +67,9 @@ def test_keys_go_through_items_and_criteria(qtbot: QtBot, page: ReviewPage) -> N
     press(qtbot, page, "K")
     assert current(page) == first
     press(qtbot, page, "3")
-    assert page.desk.criterion == "truthfulness"
+    assert page.session.criterion == "truthfulness"
     press(qtbot, page, "9")
-    assert page.desk.criterion == "truthfulness"
+    assert page.session.criterion == "truthfulness"
 
 
 def test_each_item_opens_with_the_criterion_that_put_it_there(qtbot: QtBot, page: ReviewPage) -> None:
@@ -76,7 +79,7 @@ def test_each_item_opens_with_the_criterion_that_put_it_there(qtbot: QtBot, page
     for _ in range(page.list.shown):
         item = page.list.current
         assert item is not None
-        [row] = [row for row in review.of_item(item.item_id) if row.criterion == page.desk.criterion]
+        [row] = [row for row in review.of_item(item.item_id) if row.criterion == page.session.criterion]
         assert row.doubt == item.doubt
         opened.add(row.criterion)
         press(qtbot, page, "1J")
@@ -85,11 +88,11 @@ def test_each_item_opens_with_the_criterion_that_put_it_there(qtbot: QtBot, page
 
 def test_the_open_criterion_stays_while_its_item_does(qtbot: QtBot, page: ReviewPage) -> None:
     criteria = page.list.review.criteria if page.list.review else ()
-    other = next(place for place, name in enumerate(criteria) if name != page.desk.criterion)
+    other = next(place for place, name in enumerate(criteria) if name != page.session.criterion)
     press(qtbot, page, str(other + 1))
     with qtbot.waitSignal(page.list.listed):
         page.list.list_again()
-    assert page.desk.criterion == criteria[other]
+    assert page.session.criterion == criteria[other]
 
 
 def test_a_person_stays_on_a_criterion_by_the_filter(qtbot: QtBot, page: ReviewPage) -> None:
@@ -98,7 +101,7 @@ def test_a_person_stays_on_a_criterion_by_the_filter(qtbot: QtBot, page: ReviewP
     with qtbot.waitSignal(page.list.listed):
         box.activated.emit(box.currentIndex())
     for _ in range(page.list.shown):
-        assert page.desk.criterion == "safety"
+        assert page.session.criterion == "safety"
         press(qtbot, page, "J")
 
 
@@ -110,7 +113,7 @@ def test_a_key_overrides_the_label_and_u_takes_it_back(
     qtbot: QtBot, page: ReviewPage, store: Path, key: str, label: Preference
 ) -> None:
     page.workspace.state.set_text("author", "Ada")
-    criterion = page.desk.criterion
+    criterion = page.session.criterion
     item_id, row, own = current(page), page.list.view.currentIndex().row(), page.desk.card.badge.text
     wait_for_override(qtbot, page, lambda: press(qtbot, page, key))
     [override] = overrides(store)
@@ -125,6 +128,33 @@ def test_a_key_overrides_the_label_and_u_takes_it_back(
     assert page.desk.card.badge.text == own
     assert "✎" not in page.list.table.index(row, MARKS).data()
     qtbot.waitUntil(lambda: "taken back" in page.desk.card.by.toolTip())
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("blind", [False, True])
+def test_one_key_is_one_rendering_of_the_card(
+    qtbot: QtBot, open_page: Open, monkeypatch: pytest.MonkeyPatch, blind: bool
+) -> None:
+    rendered: list[Shown] = []
+    render = JudgmentCard.show_judgment
+
+    def count(card: JudgmentCard, shown: Shown) -> None:
+        rendered.append(shown)
+        render(card, shown)
+
+    monkeypatch.setattr(JudgmentCard, "show_judgment", count)
+    page = open_page()
+    threads = page.workspace.threads
+    page.reviewer.blind_button.setChecked(blind)
+    qtbot.waitUntil(lambda: not threads.busy(Lane.MEASURE))
+    for keys in ("1A", "2B", "3G", "4X"):
+        rendered.clear()
+        press(qtbot, page, keys[0])
+        assert len(rendered) == 1
+        with qtbot.waitSignal(page.workspace.reviewed):
+            press(qtbot, page, keys[1])
+        qtbot.waitUntil(lambda: not threads.busy(Lane.MEASURE))  # the list has read the item again
+        assert [shown.hidden for shown in rendered] == [blind, False]
 
 
 def test_two_quick_overrides_do_not_lose_each_other(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
@@ -179,7 +209,7 @@ def test_what_was_chosen_is_remembered(
     page.keep_layout()
     page.hide()
     again = open_page()
-    assert (current(again), again.desk.criterion) == (item_id, "safety")
+    assert (current(again), again.session.criterion) == (item_id, "safety")
     assert again.markdown.isChecked()
     assert again.list.filters.list_order is ListOrder.DATASET
     press(qtbot, again, "E")
@@ -315,7 +345,7 @@ def test_a_run_that_ends_leaves_the_review_of_another_alone(
     before = len(overrides(store))
     press(qtbot, page, "A")
     qtbot.waitUntil(lambda: len(overrides(store)) == before + 1)
-    assert (page._run_id, current(page), page.desk.criterion) == (1, item, "truthfulness")
+    assert (page._run_id, current(page), page.session.criterion) == (1, item, "truthfulness")
 
 
 @pytest.mark.parametrize("how", ["key", "button", "menu"])

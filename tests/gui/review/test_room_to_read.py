@@ -7,7 +7,7 @@ from PySide6.QtGui import QFont, QImage, QPalette
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.kit.theme import DARK, LIGHT, ThemeChoice, apply_theme
+from gui.kit.theme import DARK, LIGHT, ThemeWish, apply_theme
 from gui.review.review_page import ReviewPage
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, press, wait_for_override
@@ -22,7 +22,7 @@ def look() -> Iterator[float]:
     assert isinstance(app, QApplication)
     style, font, palette = app.styleSheet(), QFont(app.font()), QPalette(app.palette())
     points = font.pointSizeF()
-    apply_theme(app, ThemeChoice.LIGHT, 100, points)
+    apply_theme(app, ThemeWish.LIGHT, 100, points)
     yield points
     app.setStyleSheet(style)
     app.setFont(font)
@@ -71,7 +71,7 @@ def test_a_folded_card_says_the_judgment_in_a_line(qtbot: QtBot, page: ReviewPag
     page.window().setFocus()
     card.fold.click()
     assert not card.body.isVisible()
-    assert not card.labels[next(iter(card.labels))].isVisible()
+    assert not card.buttons.labels[next(iter(card.buttons.labels))].isVisible()
     assert card.badge.isVisible()
     assert card.doubt.text.startswith("doubt ")
     assert (card.beginning.isVisible(), card.beginning.text()) == (True, explanation)
@@ -146,7 +146,7 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
     press(qtbot, small, "MDF")
     small.reading.a.show_text("# Title\n\n- one `code`\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
     seen = [still(qtbot, small)]
-    for theme, size in ((ThemeChoice.DARK, 100), (ThemeChoice.DARK, 150), (ThemeChoice.LIGHT, 100)):
+    for theme, size in ((ThemeWish.DARK, 100), (ThemeWish.DARK, 150), (ThemeWish.LIGHT, 100)):
         apply_theme(app, theme, size, look)
         small.follow_look()  # as the window lets it
         seen.append(still(qtbot, small))
@@ -157,6 +157,6 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
         [ground] = {
             mark.format.background().color().name() for mark in small.reading.a.view.extraSelections()
         }
-        assert ground == (DARK if theme is ThemeChoice.DARK else LIGHT).own_ground
+        assert ground == (DARK if theme is ThemeWish.DARK else LIGHT).own_ground
     assert seen[0] == seen[-1]
     assert seen[1] != seen[0]

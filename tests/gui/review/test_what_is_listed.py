@@ -55,7 +55,7 @@ def test_a_label_is_filtered_on_any_criterion_and_on_one(qtbot: QtBot, page: Rev
     after_listing(qtbot, page, lambda: pick(page.list.filters.labels[whose], "B"))
     assert listed(page) == {row.item_id for row in having}
     for _ in range(page.list.shown):
-        assert (page.desk.criterion, current(page)) in {(row.criterion, row.item_id) for row in having}
+        assert (page.session.criterion, current(page)) in {(row.criterion, row.item_id) for row in having}
         press(qtbot, page, "J")
     after_listing(qtbot, page, lambda: pick(page.list.filters.criterion, "safety"))
     assert listed(page) == {row.item_id for row in having if row.criterion == "safety"}
@@ -93,7 +93,7 @@ def test_a_set_of_filters_is_listed_said_and_left(qtbot: QtBot, page: ReviewPage
     line = page.list.wanted_line
     assert line.isVisible()
     assert line.text.text() == f"{len(expected)} items: human A, judge A, on relevance"
-    assert page.desk.criterion == "relevance"
+    assert page.session.criterion == "relevance"
     after_listing(qtbot, page, line.show_all.click)
     assert (line.isVisible(), page.list.shown) == (False, 30)
 
@@ -148,7 +148,7 @@ def test_a_set_of_one_run_is_no_set_of_the_next(
     wanted = WantedItems(1, Filters(ids=frozenset({"3"})), "one")
     after_listing(qtbot, page, lambda: page.workspace.listing_wanted.emit(wanted))
     page.workspace.open_run(2)
-    qtbot.waitUntil(lambda: page.desk._run_id == 2)
+    qtbot.waitUntil(lambda: page.session.run_id == 2)
     qtbot.waitUntil(lambda: page.list.shown == 2)
     assert not page.list.wanted_line.isVisible()
 
@@ -174,7 +174,7 @@ def test_where_all_doubts_are_alike_another_order_is_offered(qtbot: QtBot, page:
     assert first is not None
     page.list.step(-30)
     page.list._go(0)
-    [row] = [row for row in rows if (row.item_id, row.criterion) == (first.item_id, page.desk.criterion)]
+    [row] = [row for row in rows if (row.item_id, row.criterion) == (first.item_id, page.session.criterion)]
     assert row.differs_from_human
     pick(page.list.filters.order, "doubt")
     qtbot.waitUntil(alike.isVisible)

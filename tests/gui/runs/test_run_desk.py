@@ -24,7 +24,7 @@ from engine.system.awake import KeepAwake
 from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, RunControl
-from gui.review.drafts import DRAFTS
+from gui.review.session import DRAFTS
 from gui.runs.queued import QueueState
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_watch import KEEP_AWAKE
@@ -177,7 +177,7 @@ def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Inte
 
 def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Interior) -> None:
     space = interior.workspace
-    interior.review.desk._drafts.keep(1, JudgmentKey("1", "safety"), "begun")
+    interior.review.session._drafts.keep(1, JudgmentKey("1", "safety"), "begun")
     space.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": {}}]})
     interior.runs.show_runs()
     (dialog,) = interior.frame.findChildren(RunsDialog)

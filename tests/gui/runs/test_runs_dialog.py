@@ -21,8 +21,8 @@ from gui.runs.differences_dialog import DifferencesDialog
 from gui.runs.run_health import RunHealth
 from gui.runs.runs_dialog import RunsDialog
 from gui.runs.runs_table import ARCHIVED, HEALTH, MODE, NAME, RunsTableModel
+from gui.work.open_run import UnderWay
 from gui.work.page_name import PageName
-from gui.work.places import UnderWay
 from gui.work.workspace import Workspace
 
 A_WHILE = 60_000

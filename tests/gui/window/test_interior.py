@@ -21,8 +21,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy
 from engine.system.paths import demo_dataset, demo_model
-from gui.kit.theme import ThemeChoice, is_dark
-from gui.people.blind import Blind
+from gui.kit.theme import ThemeWish, is_dark
 from gui.reading.help_dialog import HelpDialog
 from gui.weigh.run_weights import RunWeights, Wish
 from gui.window.frame import MainWindow
@@ -30,7 +29,7 @@ from gui.window.interior import Interior
 from gui.window.prompt_dialog import PromptDialog
 from gui.work.lanes import Lane, Task
 from gui.work.page_name import PageName
-from gui.work.state import State
+from gui.work.state import BLIND, State
 from tests.gui.windows import end_window
 from tests.read_only import read_only
 
@@ -146,10 +145,10 @@ def test_what_is_inside_follows_the_look(opened: Opened) -> None:
     interior = opened()
     first = interior.frame.rail.item(0)
     before = first.icon().cacheKey()
-    interior.frame.set_theme(ThemeChoice.DARK)
+    interior.frame.set_theme(ThemeWish.DARK)
     assert first.icon().cacheKey() != before
     assert is_dark(interior.judge.palette())
-    interior.frame.set_theme(ThemeChoice.LIGHT)
+    interior.frame.set_theme(ThemeWish.LIGHT)
     assert not is_dark(interior.judge.palette())
 
 
@@ -163,7 +162,7 @@ def test_pages_that_nobody_sees_follow_the_look_when_they_are_shown(opened: Open
     for page in interior.pages:
         page.restyled.connect(partial(restyled.update, [page.NAME.value]))
     told = StylesTold()
-    frame.set_theme(ThemeChoice.DARK)
+    frame.set_theme(ThemeWish.DARK)
     # Twice: as the old style sheet goes, and as the new one comes. At once it is ten times.
     assert told.each < 3
     frame.set_text_size(110)
@@ -173,7 +172,7 @@ def test_pages_that_nobody_sees_follow_the_look_when_they_are_shown(opened: Open
     frame.show_page(PageName.REVIEW)
     frame.show_page(PageName.RESULTS)
     assert restyled == {"Review": 3, "Results": 1}
-    frame.set_theme(ThemeChoice.LIGHT)
+    frame.set_theme(ThemeWish.LIGHT)
 
 
 class StylesTold(QObject):
@@ -368,10 +367,10 @@ def test_the_status_bar_says_that_the_model_does_not_judge(opened: Opened) -> No
 def test_who_labels_and_how_is_kept_when_the_layout_is_forgotten(opened: Opened) -> None:
     interior = opened()
     interior.workspace.set_author("Ada")
-    interior.review.reviewer.blind.switch(True)
+    interior.review.reviewer.switch_blind(True)
     interior._forget()
     assert (interior.workspace.knows_author, interior.workspace.author) == (True, "Ada")
-    assert Blind(interior.workspace).on
+    assert interior.workspace.state.text(BLIND) == "on"
 
 
 def test_weights_are_kept_when_the_layout_is_forgotten(opened: Opened) -> None:
@@ -403,14 +402,14 @@ def test_review_and_dataset_open_what_the_model_is_shown(
     interior.dataset.prompt_wanted.emit(item)
     assert dialog().title.text().endswith("would be asked, as the Judge page is set")
     dialog().reject()
-    interior.review.reviewer.blind.switch(True)
+    interior.review.reviewer.switch_blind(True)
     interior.review.prompt_wanted.emit(item, "safety")
     qtbot.waitUntil(lambda: len(interior.frame.findChildren(PromptDialog)) == 1)
     of_run = dialog()
     assert " as run 1 asked " in of_run.title.text()
     assert of_run.place[0] == "safety"
     assert not of_run.ask.isEnabled()
-    interior.review.reviewer.blind.switch(False)
+    interior.review.reviewer.switch_blind(False)
     of_run._show_answer()
     assert of_run.ask.isEnabled()
     of_run.reject()

@@ -37,7 +37,7 @@ from gui.kit.file_choice import FileChoice
 from gui.kit.fold import Fold
 from gui.kit.notice import Message
 from gui.people.naming import WhoDialog
-from gui.people.note_dialog import NoteDialog
+from gui.people.note_line import NoteDialog
 from gui.reading.help_dialog import HelpDialog
 from gui.results.export_jobs import Form
 from gui.results.measure_model_dialog import MeasureModelDialog

@@ -310,7 +310,7 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     assert card.orders.isHidden()
     assert card.mass.isHidden()
     own = card.badge.text
-    item, criterion = interior.review.desk.item_id, interior.review.desk.criterion
+    item, criterion = interior.review.session.item_id, interior.review.session.criterion
     with qtbot.waitSignal(interior.workspace.overrides_changed):
         interior.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
     qtbot.waitUntil(lambda: card.explanation.text() == "Because I say so.")
@@ -338,8 +338,8 @@ def test_nobody_offers_to_write_its_explanations_again(
     interior.submissions.open(submission)
     wait_for(qtbot, interior, "Submission baseline.tsv")
     desk = interior.review.desk
-    qtbot.waitUntil(lambda: desk.item_id != "", timeout=A_WHILE)
-    checked = [label for label, button in desk.card.labels.items() if button.isChecked()]
+    qtbot.waitUntil(lambda: desk.session.item_id != "", timeout=A_WHILE)
+    checked = [label for label, button in desk.card.buttons.labels.items() if button.isChecked()]
     desk.override_label(next(label for label in Preference if label not in checked))
     qtbot.waitUntil(lambda: not desk.card.outdated.isHidden(), timeout=A_WHILE)
     assert interior.review.outdated.isHidden()

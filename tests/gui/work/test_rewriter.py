@@ -21,8 +21,8 @@ from gui.judge.run_jobs import judge
 from gui.results.results_page import ResultsPage
 from gui.review.review_page import ReviewPage
 from gui.work.lanes import Lane
+from gui.work.open_run import OpenRun, UnderWay
 from gui.work.outdated_line import OutdatedLine
-from gui.work.places import OpenRun, UnderWay
 from gui.work.rewrite_jobs import count_outdated
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace

@@ -21,7 +21,7 @@ from gui.judge.rubric.fields import LineField, TextField
 from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
 from gui.judge.rubric.rubric_jobs import read_rubric
 from gui.kit.labels import shown_text
-from gui.kit.theme import ThemeChoice, apply_theme
+from gui.kit.theme import ThemeWish, apply_theme
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
 
@@ -149,7 +149,7 @@ def test_problems_stand_at_their_fields_and_keep_it_from_being_saved(opened: Ope
 def test_no_problem_moves_a_field_and_each_stays_until_it_is_mended(
     qtbot: QtBot, qapp: QApplication, opened: Opener
 ) -> None:
-    apply_theme(qapp, ThemeChoice.LIGHT, 100, qapp.font().pointSizeF())  # as a window does
+    apply_theme(qapp, ThemeWish.LIGHT, 100, qapp.font().pointSizeF())  # as a window does
     dialog = opened(RubricWish(EditedRubric.of(MANNERS)))
     tab, wrong = dialog.criteria, ("name", "question", "good")
     fields = [dialog.head.field("source"), *map(tab.fields.field, FIELDS_OF_CRITERION)]

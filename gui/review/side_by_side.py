@@ -9,13 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import (
     QFrame,
-    QPushButton,
     QScrollArea,
     QSplitter,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -26,12 +24,12 @@ from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
-from gui.kit.label_mark import LabelBadge, label_icon
-from gui.kit.label_words import LABEL_WORDS, LETTERS
+from gui.kit.label_mark import LabelBadge
+from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name, set_role
 from gui.kit.pill import Pill
-from gui.reading.explanation_editor import ExplanationEditor
 from gui.reading.text_pane import TextPane
+from gui.review.override_controls import ExplanationEditor, narrow_buttons
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent
@@ -189,62 +187,25 @@ class _Column(QFrame):
 class OwnColumn(_Column):
     """What the person gave who looks, with the buttons and the field to change it."""
 
-    label_wanted = Signal(object)  # a Preference
-    edit_wanted = Signal()
-    undo_wanted = Signal()
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.labels = {label: QToolButton() for label in PREFERENCES}
-        for label, button in self.labels.items():
-            button.setProperty("role", "button")
-            button.setProperty("compact", True)
-            button.setProperty("preference", label.value)
-            button.setCheckable(True)
-            key = LETTERS[label]
-            name(button, f"Your label: {LABEL_WORDS[label]}", f"Your label: {LABEL_WORDS[label]} ({key})")
-            button.clicked.connect(self._want_label)
-        self.edit, self.undo = QPushButton("Edit (E)"), QPushButton("Undo (U)")
-        name(self.edit, "Write your explanation, key E")
-        self.edit.clicked.connect(self.edit_wanted)
-        name(self.undo, "Take the last override of this judgment back, key U")
-        self.undo.clicked.connect(self.undo_wanted)
-        buttons = QWidget()
-        flow = FlowLayout(buttons, gap=4)
-        for widget in (*self.labels.values(), self.edit, self.undo):
-            flow.addWidget(widget)
-        self.layout_.insertWidget(1, buttons)
-        self.restyle()
+        self.buttons = narrow_buttons()
+        self.layout_.insertWidget(1, self.buttons)
 
     def show_own(self, shown: ColumnText, writing: bool, undoable: bool) -> None:
         """Show what is the person's own; while it is written, the field stands in its place."""
         self.show_text(shown)
         self.badge.hide()  # the buttons say it
         self._head.setVisible(bool(shown.marks))
-        for label, button in self.labels.items():
-            button.setChecked(label is shown.label)
-        self.undo.setEnabled(undoable)
-        self.edit.setEnabled(not writing)
+        self.buttons.show_state(
+            shown.label if isinstance(shown.label, Preference) else None, undoable, writing
+        )
         self.text.setVisible(not writing and bool(shown.text))
         self._filler.setVisible(not writing and not shown.text)
 
     def take_editor(self, editor: ExplanationEditor) -> None:
         """Give the field a place."""
         self.layout_.addWidget(editor, 1)
-
-    def restyle(self) -> None:
-        """Follow colours and text size."""
-        side = self.fontMetrics().height()
-        for label, button in self.labels.items():
-            button.setIconSize(QSize(side, side))
-            button.setIcon(label_icon(label, self.palette()))
-
-    @Slot()
-    def _want_label(self) -> None:
-        button = self.sender()
-        if isinstance(button, QToolButton):
-            button.setChecked(not button.isChecked())  # shown once it is stored
-            self.label_wanted.emit(Preference(button.property("preference")))
 
 
 class SideBySide(QWidget):
@@ -302,7 +263,7 @@ class SideBySide(QWidget):
 
     def restyle(self) -> None:
         """Follow colours and text size."""
-        self.own.restyle()
+        self.own.buttons.restyle()
         self._size()
 
     def changeEvent(self, event: QEvent) -> None:

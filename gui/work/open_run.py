@@ -4,7 +4,7 @@ Knows: a run with its items, numbers of runs. Does not know: what is open, how r
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible, words
@@ -38,6 +38,20 @@ class OpenRun:
         stored = self.results.run
         said = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."
         return f"{said} {self.health.in_short}".strip()
+
+
+class Opened(Protocol):
+    """What is open in a window, and who looks at it."""
+
+    run: OpenRun | None
+
+    @property
+    def gold(self) -> "Dataset | None":
+        """Where the human labels are from."""
+
+    @property
+    def author(self) -> str:
+        """Who labels."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a judgment's card shows below its head: its parts, and what each way of asking said; scrolled.
+"""What a judgment's card shows below its head, scrolled: both orders large, its parts, each way of asking.
 
 Knows: where its parts stand, how one gets to the ways. Does not know: what the parts show.
 """
@@ -8,22 +8,25 @@ from functools import partial
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer, Slot
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
-from engine.core.judgments import Reading
-from gui.review.ways.ways_view import WaysView
+from engine.core.judgments import Judgment
+from engine.core.ways.all_ways import together
+from gui.review.order_bars import OrdersView
+from gui.review.ways_view import WaysView
 
 
 class CardBody(QScrollArea):
-    """Scrolled where there is little room."""
+    """Scrolled where there is little room. The large orders stand above the columns where they are wanted."""
 
-    def __init__(self, large: QWidget, columns: QBoxLayout) -> None:
-        """`large`: stands above the columns, where it is shown."""
+    def __init__(self, columns: QBoxLayout) -> None:
         super().__init__()
+        self.large = OrdersView()
+        self.large.hide()
         self.ways = WaysView()
         inside = QWidget()
         inside.setProperty("role", "content")
         layout = QVBoxLayout(inside)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(large)
+        layout.addWidget(self.large)
         layout.addLayout(columns, 1)
         layout.addWidget(self.ways)
         self.setWidgetResizable(True)
@@ -40,10 +43,16 @@ class CardBody(QScrollArea):
         """A few lines."""
         return QSize(100, 3 * self.fontMetrics().lineSpacing())
 
-    def show_ways(self, readings: tuple[Reading, ...]) -> None:
-        """Show what each way of asking said."""
+    def show_scored(self, scored: Judgment | None) -> None:
+        """Show what the model said in each order and way; nothing where it did not."""
+        readings, probabilities = (scored.readings, scored.probabilities) if scored else ((), ())
+        self.large.show_readings(together(readings) if readings else (), probabilities)
         self.ways.show_readings(readings)
         self.updateGeometry()  # what is in it does not tell
+
+    def to_top(self) -> None:
+        """Scroll back."""
+        self.verticalScrollBar().setValue(0)
 
     @property
     def at_ways(self) -> bool:

@@ -1,14 +1,97 @@
-"""Where a person writes an explanation: Ctrl+Enter saves it, Esc leaves it as a draft.
+"""How a person overrides a judgment: buttons for a label and the way back, a field for an explanation.
 
-Knows: a text. Does not know: what becomes of it.
+Knows: which wishes there are, a text. Does not know: what becomes of them.
 """
+
+from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from engine.core.items import PREFERENCES, HumanLabel, Preference
 from gui.kit.flow import FlowLayout
+from gui.kit.label_mark import label_icon
+from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import name
+
+
+class OverrideButtons(QWidget):
+    """A button for each label, which is down where it is in force; to write, and to take back."""
+
+    label_wanted = Signal(object)  # a Preference
+    edit_wanted = Signal()
+    undo_wanted = Signal()
+
+    def __init__(self, labels: Mapping[Preference, QAbstractButton], edit: QPushButton, gap: int) -> None:
+        super().__init__()
+        self.labels, self.edit, self.undo = labels, edit, QPushButton("Undo (U)")
+        name(self.undo, "Take the last override of this judgment back, key U")
+        flow = FlowLayout(self, gap=gap)
+        for button in (*labels.values(), edit, self.undo):
+            flow.addWidget(button)
+        for label, button in labels.items():
+            button.setProperty("preference", label.value)
+            button.setCheckable(True)
+            button.clicked.connect(self._want_label)
+        edit.clicked.connect(self.edit_wanted)
+        self.undo.clicked.connect(self.undo_wanted)
+        self.restyle()
+
+    def show_state(self, label: HumanLabel | None, undoable: bool, writing: bool) -> None:
+        """Show the label in force, and what else can be wished for."""
+        for each, button in self.labels.items():
+            button.setChecked(each is label)
+        self.undo.setEnabled(undoable)
+        self.edit.setEnabled(not writing)
+
+    def restyle(self) -> None:
+        """Follow colours and text size."""
+        side = self.fontMetrics().height()
+        for label, button in self.labels.items():
+            button.setIconSize(QSize(side, side))
+            button.setIcon(label_icon(label, self.palette()))
+
+    @Slot()
+    def _want_label(self) -> None:
+        button = self.sender()
+        if isinstance(button, QAbstractButton):
+            # What is in force is shown once it is stored, not when it is wished for.
+            button.setChecked(not button.isChecked())
+            self.label_wanted.emit(Preference(button.property("preference")))
+
+
+def wide_buttons() -> OverrideButtons:
+    """Those with words, for the card of a judgment."""
+    labels = {label: QPushButton() for label in PREFERENCES}
+    for label, button in labels.items():
+        one = label in (Preference.A, Preference.B)
+        button.setText(f" Response {LETTERS[label]}" if one else f" {LABEL_WORDS[label].capitalize()}")
+        name(button, f"Override the label with {LABEL_WORDS[label]}, key {LETTERS[label]}")
+    edit = QPushButton("Edit explanation… (E)")
+    name(edit, "Write another explanation, key E")
+    return OverrideButtons(labels, edit, gap=6)
+
+
+def narrow_buttons() -> OverrideButtons:
+    """Those with marks alone, for a column."""
+    labels = {label: QToolButton() for label in PREFERENCES}
+    for label, button in labels.items():
+        button.setProperty("role", "button")
+        button.setProperty("compact", True)
+        words = f"Your label: {LABEL_WORDS[label]}"
+        name(button, words, f"{words} ({LETTERS[label]})")
+    edit = QPushButton("Edit (E)")
+    name(edit, "Write your explanation, key E")
+    return OverrideButtons(labels, edit, gap=4)
 
 
 class _Field(QPlainTextEdit):

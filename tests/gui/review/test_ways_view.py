@@ -13,8 +13,7 @@ from engine.core.judgments import RawAnswer, Reading
 from engine.core.ways.all_ways import reading_of
 from gui.reading.text_pane import TextPane
 from gui.review.review_page import ReviewPage
-from gui.review.ways.way_words import said_of_each
-from gui.review.ways.ways_view import WaysView
+from gui.review.ways_view import WaysView, said_of_each
 from gui.work.workspace import Workspace
 from tests.asked import THINKING, judge_in_ways
 from tests.gui.labels import text_of

@@ -1,0 +1,137 @@
+"""Goes through items: confirm one, skip it, take it back, and on to the next that is to do.
+
+Knows: whose turn it is, what needs a name, what a blind person still owes. Does not know: how items are
+listed, what is stored of them.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from engine.core.formatting import words
+from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey, ReviewState
+from gui.kit.flow import FlowLayout
+from gui.kit.foreign_text import OneLine, tip
+from gui.kit.labels import name
+from gui.people.naming import WhoButton
+from gui.people.progress import STATE_WORDS
+from gui.people.reviewer import Reviewer
+from gui.review.judgment_desk import JudgmentDesk
+from gui.work.workspace import Workspace
+
+
+class QueueLine(QWidget):
+    """Below the list: how far a person is, who he is, and the buttons for what Enter, S and T do."""
+
+    def __init__(self, who: WhoButton, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = OneLine()
+        self.confirm = QPushButton("Confirm (Enter)")
+        name(
+            self.confirm,
+            "Confirm the item",
+            "You agree with all its labels; the next one to do follows",
+        )
+        self.skip = QPushButton("Skip (S)")
+        name(self.skip, "Skip the item", "Leave the item out for now; the next one to do follows")
+        self.again = QPushButton("To do (T)")
+        name(self.again, "Take the item back to to do")
+        buttons = FlowLayout(gap=4)
+        for button in (self.confirm, self.skip, self.again):
+            buttons.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        line = QHBoxLayout()
+        line.addWidget(self.text, 1)
+        line.addWidget(who)
+        layout.addLayout(line)
+        layout.addLayout(buttons)
+
+    def show_progress(self, words: str) -> None:
+        """Show how far the person is."""
+        self.text.setText(words)
+        self.text.setToolTip(tip(words))
+        self.text.setAccessibleName(words)
+
+    def show_state(self, state: ReviewState | None) -> None:
+        """Offer what can be done with an item in this state; None where there is no item."""
+        self.confirm.setEnabled(state is not None)
+        self.skip.setEnabled(state is not None)
+        self.again.setVisible(state not in (None, ReviewState.TO_DO))
+        self.again.setText(f"{STATE_WORDS[state].capitalize()}: to do again (T)" if state else "")
+
+
+class ItemQueue(QObject):
+    """What Enter, S and T do. `go_on` chooses the next item that is to do; False where there is none."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        reviewer: Reviewer,
+        desk: JudgmentDesk,
+        line: QueueLine,
+        go_on: Callable[[], bool],
+    ) -> None:
+        super().__init__(desk)
+        self._workspace, self._reviewer, self._desk, self._go_on = workspace, reviewer, desk, go_on
+        line.confirm.clicked.connect(self.confirm)
+        line.skip.clicked.connect(self.skip)
+        line.again.clicked.connect(self.take_back)
+
+    @Slot()
+    def confirm(self) -> None:
+        """Agree with all labels in force of the item."""
+        self._begin(ReviewState.DONE)
+
+    @Slot()
+    def skip(self) -> None:
+        """Leave the item out for now."""
+        self._begin(ReviewState.SKIPPED)
+
+    @Slot()
+    def take_back(self) -> None:
+        """The item is to do again; labels that were confirmed stay until others are given."""
+        progress, shown = self._reviewer.progress, self._shown
+        if shown is None:
+            return
+        _, item_id = shown
+        if progress.state(item_id) is ReviewState.TO_DO:
+            self._workspace.note.emit("The item is to do already.")
+        else:
+            progress.mark(item_id, ReviewState.TO_DO)
+
+    @property
+    def _shown(self) -> tuple[int, str] | None:
+        """The run and the item that are shown; None where that run is not the open one: what is said of an
+        item is kept for the open run.
+        """
+        session = self._desk.session
+        return (session.run_id, session.item_id) if session.run is not None and session.item_id else None
+
+    def _begin(self, state: ReviewState) -> None:
+        if self._shown is not None:
+            self._reviewer.who.then(partial(self._finish, self._shown, state))
+
+    def _finish(self, shown: tuple[int, str], state: ReviewState) -> None:
+        if self._shown != shown:
+            return
+        _, item_id = shown
+        session, blind = self._desk.session, self._reviewer.blind
+        confirmed: Mapping[str, Preference] = {}
+        if state is ReviewState.DONE and blind.on:
+            # Each label was given by itself; that of another person must not take its place unseen.
+            missing = [each for each in session.criteria if not blind.shows(JudgmentKey(item_id, each))]
+            if missing:
+                self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
+                self._desk.choose_criterion(missing[0])
+                return
+        elif state is ReviewState.DONE:
+            self._desk.finish_writing()
+            confirmed = session.labels_in_force()
+        self._reviewer.progress.mark(item_id, state, confirmed)
+        if not self._go_on():
+            self._workspace.note.emit("No item is left to do by this filter.")

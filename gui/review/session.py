@@ -1,0 +1,368 @@
+"""A review without widgets: which judgment is open, what is shown of it, what comes of a person's wishes.
+
+Knows: the open run, what people said of it, what is asked for and not stored yet, drafts. Does not know:
+widgets, lists, how anything is stored.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.formatting import clipped, visible
+from engine.core.items import Gold, Preference
+from engine.core.judgments import (
+    AnyJudgment,
+    JudgedItem,
+    JudgmentKey,
+    NewOverride,
+    NewReview,
+    Override,
+    Unscored,
+)
+from engine.core.people import Reviews
+from gui.kit.label_words import LABEL_WORDS
+from gui.people.blind import Blind
+from gui.work.open_run import Opened, OpenRun
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.review.doubt import ReviewRow
+    from gui.review.review_jobs import Review
+    from gui.work.state import State
+
+DRAFTS = "review/drafts"  # their name in the state
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of a judgment. `label`, `explanation`: in force. `history`: all overrides, the oldest
+    first.
+
+    `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
+    `human_from`: the dataset that the human label is from, or those that have none. `people`: who gave which
+    label, also by agreeing. `reviewer`: who looks; `undoable`: whether there is an override of his;
+    `writing`: whether he writes the explanation now; `hidden`: whether all this is kept from him.
+    """
+
+    judgment: AnyJudgment
+    label: Preference | None = None
+    explanation: str | None = None
+    outdated: bool = False
+    override: Override | None = None
+    history: Sequence[Override] = ()
+    human: Gold | None = None
+    human_from: Sequence[Path] = ()
+    draft: bool = False
+    doubt: float | None = None
+    maker: str = "model"
+    people: Sequence[tuple[str, Preference]] = ()
+    reviewer: str = ""
+    undoable: bool = False
+    writing: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Change:
+    """What comes of a wish: what the store is to keep, `undo` an override, and what the person is told."""
+
+    override: NewOverride | None = None
+    review: NewReview | None = None
+    undo: JudgmentKey | None = None
+    note: str = ""
+
+
+class Drafts:
+    """Explanations that a person began to write and did not save, kept from loss; by run and judgment."""
+
+    def __init__(self, state: "State") -> None:
+        self._state = state
+        texts = state.record(DRAFTS)
+        self._texts = {key: text for key, text in texts.items() if isinstance(text, str)}
+
+    def of(self, run_id: int, key: JudgmentKey) -> str | None:
+        """A draft, None where there is none."""
+        return self._texts.get(_name(run_id, key))
+
+    def keep(self, run_id: int, key: JudgmentKey, text: str) -> None:
+        """Keep a draft in the place of the one before."""
+        self._texts[_name(run_id, key)] = text
+        self._state.set_record(DRAFTS, self._texts)
+
+    def drop(self, run_id: int, key: JudgmentKey) -> None:
+        """Forget a draft, if there is one."""
+        if self._texts.pop(_name(run_id, key), None) is not None:
+            self._state.set_record(DRAFTS, self._texts)
+
+    def forget_runs(self, run_ids: Sequence[int]) -> None:
+        """Forget all drafts of runs that were deleted."""
+        beginnings = tuple(f"[{run_id}," for run_id in run_ids)
+        left = {key: text for key, text in self._texts.items() if not key.startswith(beginnings)}
+        if len(left) < len(self._texts):
+            self._texts = left
+            self._state.set_record(DRAFTS, self._texts)
+
+
+class ReviewSession:
+    """One judgment is open. A wish changes nothing that is shown: what the store has kept does."""
+
+    def __init__(self, opened: Opened, blind: Blind, drafts: Drafts) -> None:
+        self._opened, self._blind, self._drafts = opened, blind, drafts
+        self.run_id = 0  # of the item; not the open run's while that is still being listed
+        self.item_id = ""
+        self.criterion = ""
+        self.writing = False
+        self._review: Review | None = None
+        self._asked: dict[JudgmentKey, tuple[Preference | None, str | None]] = {}  # not stored yet
+        self._saving: JudgmentKey | None = None
+
+    # Which judgment is open
+
+    def open(self, review: "Review", item_id: str, criterion: str) -> None:
+        """Open a judgment of the open run."""
+        run_id = self._opened.run.id if self._opened.run else 0
+        if run_id != self.run_id:
+            self._asked.clear()
+        self.run_id, self._review = run_id, review
+        self.item_id, self.criterion = item_id, criterion
+
+    def close(self) -> None:
+        """There is no item to look at."""
+        self.item_id = ""
+
+    @property
+    def key(self) -> JudgmentKey:
+        """The open judgment."""
+        return JudgmentKey(self.item_id, self.criterion)
+
+    @property
+    def kept(self) -> str:
+        """An item that only a person's choice leaves: its explanation is being written; empty for none."""
+        return self.item_id if self.writing else ""
+
+    @property
+    def run(self) -> OpenRun | None:
+        """The open run, as long as it is the one of the item."""
+        run = self._opened.run
+        return run if run is not None and run.id == self.run_id else None
+
+    @property
+    def criteria(self) -> Sequence[str]:
+        """Those of the run of the item."""
+        return self._review.criteria if self._review is not None else ()
+
+    @property
+    def rows(self) -> "Sequence[ReviewRow]":
+        """What the list knows of the item on each criterion, as it may be shown; none without an item."""
+        review = self._review
+        return review.of_item(self.item_id) if review is not None and self.item_id in review.places else ()
+
+    @property
+    def may_see(self) -> bool:
+        """Whether the open judgment may be shown to this person."""
+        return self._blind.shows(self.key)
+
+    @property
+    def judgment(self) -> AnyJudgment | None:
+        """The model's own, that is open."""
+        return self._judgment(self.key)
+
+    def _judgment(self, key: JudgmentKey) -> AnyJudgment | None:
+        run, review = self.run, self._review
+        if run is None or review is None or key.item_id not in review.places:
+            return None
+        return run.results.judgments[key.criterion][review.places[key.item_id]]
+
+    # What is shown
+
+    @property
+    def shown(self) -> Shown | None:
+        """What is shown of the open judgment; None where there is none."""
+        run, review, judgment = self.run, self._review, self.judgment
+        if run is None or review is None or judgment is None:
+            return None
+        results, key, author = run.results, self.key, self._opened.author
+        if not self.may_see:
+            return Shown(Unscored(*key, ""), reviewer=author, writing=self.writing, hidden=True)
+        said = results.reviews.only({key.item_id})
+        human, human_from = self._human(run, review)
+        return Shown(
+            judgment,
+            label=results.label(judgment),
+            explanation=results.explanation(judgment),
+            outdated=results.is_outdated(judgment),
+            override=results.overrides.get(key),
+            history=[override for override in said.overrides if override.key == key],
+            human=human,
+            human_from=human_from,
+            draft=not self.writing and self._drafts.of(run.id, key) is not None,
+            doubt=self._doubt(run, judgment),
+            maker="submission" if results.run.submitted else "model",
+            people=[(name, labels[key]) for name, labels in said.labels.items() if key in labels],
+            reviewer=author,
+            undoable=self._takes_back(key),
+            writing=self.writing,
+        )
+
+    def _doubt(self, run: OpenRun, judgment: AnyJudgment) -> float | None:
+        if run.results.decided_by_person(judgment):
+            return 0.0  # the list, which knows the others, hears of an override a moment later
+        return next((row.doubt for row in self.rows if row.key == judgment.key), None)
+
+    def _human(self, run: OpenRun, review: "Review") -> tuple[Gold | None, Sequence[Path]]:
+        """What a human said of the open judgment, and the dataset that says so; all that were looked into
+        where none has a label: those chosen, then those that the run judged.
+        """
+        judged = run.results.judged[review.places[self.item_id]]
+        rows = ((self._opened.gold, review.gold_rows.get(self.item_id)), (run.dataset, judged.position))
+        return human_label(rows, judged, self.criterion)
+
+    def labels_in_force(self) -> Mapping[str, Preference]:
+        """By criterion, as a person asked for them last; criteria without a label are left out."""
+        labels = {name: self._label_in_force(JudgmentKey(self.item_id, name)) for name in self.criteria}
+        return {name: label for name, label in labels.items() if label is not None}
+
+    def _label_in_force(self, key: JudgmentKey) -> Preference | None:
+        run, judgment = self.run, self._judgment(key)
+        if run is None or judgment is None:
+            return None
+        asked, _ = self._asked.get(key, (None, None))
+        return asked or run.results.label(judgment)
+
+    # What a person wishes
+
+    def change(self, key: JudgmentKey, label: Preference) -> Change:
+        """Let a person's label stand for the model's; his own explanation stays.
+
+        One that he gives blind, or after another person, may be one that he agrees with.
+        """
+        author, by, blind = self._opened.author, self._author_of_label(key), not self._blind.shows(key)
+        if blind:
+            self._blind.give(key)
+        if self._label_in_force(key) is label:
+            if blind or by not in (None, author):
+                agrees = NewReview(key.item_id, author, confirmed={key.criterion: label})
+                return Change(review=agrees, note=f"You agree: {LABEL_WORDS[label]}.")
+            if by == author:
+                return Change(note=f"The label is {LABEL_WORDS[label]} by you already.")
+        return self._ask(key, label, self._own(key)[1])
+
+    def undo(self) -> Change:
+        """Take this person's last override of the open judgment back."""
+        if self._takes_back(self.key):
+            return Change(undo=self.key)
+        standing = self._said.standing(self.key)
+        if standing is not None and self.may_see:
+            author = visible(clipped(standing.author))
+            return Change(note=f"This is {author}'s: only {author} can take it back.")
+        return Change(note="There is no override of yours to take back.")
+
+    def begin_writing(self) -> tuple[str, str | None] | None:
+        """The explanation in force and a draft of another, to write on; None where nothing may be written."""
+        run, judgment = self.run, self.judgment
+        if run is None or judgment is None or self.writing or not self.may_see:
+            return None
+        self.writing = True
+        return run.results.explanation(judgment) or "", self._drafts.of(run.id, self.key)
+
+    def save(self, text: str, changed: bool) -> Change:
+        """Let what was written stand for the explanation, where it is new."""
+        self.writing = False
+        key = self.key
+        label, explanation = self._own(key)
+        if self._author_of_label(key) != self._opened.author:
+            label = None  # whose words these are says nothing of whose label it is
+        if changed and (text.strip() or (label is not None and explanation is not None)):
+            # Kept until it is stored: the engine may refuse it.
+            self._drafts.keep(self.run_id, key, text)
+            self._saving = key
+            return self._ask(key, label, text.strip() or None)
+        self._drafts.drop(self.run_id, key)
+        empty = "An empty text is no explanation. U takes an override back."
+        return Change(note=empty if changed else "")
+
+    def keep_draft(self, text: str, changed: bool) -> None:
+        """Remember what is being written, where it is new."""
+        if self.writing and changed:
+            self._drafts.keep(self.run_id, self.key, text)
+
+    def leave(self, text: str, changed: bool) -> None:
+        """Write no more; what is new is a draft."""
+        self.keep_draft(text, changed)
+        if not changed:
+            self._drafts.drop(self.run_id, self.key)
+        self.writing = False
+
+    def _ask(self, key: JudgmentKey, label: Preference | None, explanation: str | None) -> Change:
+        self._asked[key] = (label, explanation)
+        return Change(NewOverride(*key, label, explanation, self._opened.author))
+
+    # What becomes of it
+
+    def stored(self, key: JudgmentKey) -> None:
+        """The store has kept what was asked for of a judgment."""
+        if self.run is None:
+            return
+        self._asked.pop(key, None)
+        draft = self._drafts.of(self.run_id, key)
+        if key == self._saving and draft is not None and draft.strip() == (self._own(key)[1] or ""):
+            self._drafts.drop(self.run_id, key)
+            self._saving = None
+
+    def lost(self) -> bool:
+        """Something was not stored: what was asked for counts no more. True where what was written of the
+        open judgment is lost with it.
+        """
+        saving, self._saving = self._saving, None
+        self._asked.clear()
+        return saving is not None and saving == self.key
+
+    # Whose words stand
+
+    @property
+    def _said(self) -> Reviews:
+        """All that people said of the run."""
+        return self.run.results.reviews if self.run else Reviews()
+
+    def _own(self, key: JudgmentKey) -> tuple[Preference | None, str | None]:
+        """Label and explanation that this person gave himself, as asked for last."""
+        own = self._said.standing(key, self._opened.author)
+        return self._asked.get(key, (own.preference, own.explanation) if own else (None, None))
+
+    def _takes_back(self, key: JudgmentKey) -> bool:
+        """Whether there is an override of this person to take back."""
+        return key in self._asked or self._said.standing(key, self._opened.author) is not None
+
+    def _author_of_label(self, key: JudgmentKey) -> str | None:
+        """Whose label stands for the model's, as asked for last; None where it is the model's own."""
+        asked, _ = self._asked.get(key, (None, None))
+        return self._opened.author if asked is not None else self._said.author_of_label(key)
+
+
+def human_label(
+    rows: "Sequence[tuple[Dataset | None, int | None]]", judged: JudgedItem, criterion: str
+) -> tuple[Gold | None, Sequence[Path]]:
+    """What the first of the datasets with a label says of an item, at its row there, and which one that is.
+
+    Where none has a label: an explanation alone, else nothing, and all datasets that were looked into.
+    """
+    found: list[tuple[Gold, Path]] = []
+    looked_into: dict[Path, None] = {}
+    for dataset, row in rows:
+        if dataset is None:
+            continue
+        looked_into[dataset.path] = None
+        item = dataset[row] if row is not None and row < len(dataset) else None
+        same = item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash)
+        if item is not None and same and (human := item.gold.get(criterion)):
+            found.append((human, dataset.path))
+    if not found:
+        return None, tuple(looked_into)
+    human, path = next((pair for pair in found if pair[0].label is not None), found[0])
+    return human, (path,)
+
+
+def _name(run_id: int, key: JudgmentKey) -> str:
+    return json.dumps([run_id, key.criterion, key.item_id])

@@ -1,0 +1,190 @@
+"""What each way of asking said of a judgment, beside what all of them say together; thoughts to be read.
+
+Knows: readings of several ways, how they stand side by side. Does not know: decisions, how a way asks.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+
+from engine.core.formatting import percent
+from engine.core.items import Order, Way
+from engine.core.judgments import RawAnswer, Reading
+from engine.core.ways.all_ways import reading_of, together
+from engine.core.ways.graded import mean_grade
+from engine.core.ways.question import among
+from gui.kit.fold import Fold
+from gui.kit.foreign_text import plain_label
+from gui.kit.labels import heading, hint
+from gui.reading.text_pane import TextPane
+from gui.review.order_bars import ORDER_NAMES, OrderBars, likeliest, own_shares
+
+_TOGETHER = "all together"
+_LEAST_LINES, _MOST_LINES = 2, 6  # of a thought, before it is scrolled
+_NONE = "(nothing was written)"
+_YES = 0
+
+
+class WaysView(QWidget):
+    """A column for each order, with a bar for each way; in words what is said of each response; thoughts.
+
+    Hidden where one way was asked that the bars of the orders show whole.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bars = {order: OrderBars() for order in Order}
+        self._columns: dict[Order, QWidget] = {}
+        self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._beside.setSpacing(24)
+        for order, bars in self.bars.items():
+            column = QWidget()
+            inside = QVBoxLayout(column)
+            inside.setContentsMargins(0, 0, 0, 0)
+            inside.setSpacing(2)
+            inside.addWidget(hint(ORDER_NAMES[order]))
+            inside.addWidget(bars)
+            self._beside.addWidget(column, 1)
+            self._columns[order] = column
+        self.words = plain_label()
+        self.thoughts = Thoughts()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(heading("What each way of asking said"))
+        layout.addLayout(self._beside)
+        layout.addWidget(self.words)
+        layout.addWidget(self.thoughts)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.hide()
+
+    @property
+    def usual_height(self) -> int:
+        """Without thoughts that are open."""
+        hint_size: QSize = self.sizeHint()
+        inside = self.thoughts.sizeHint().height() - self.thoughts.fold.button_height
+        return hint_size.height() - (inside if not self.thoughts.isHidden() else 0)
+
+    def show_readings(self, readings: Sequence[Reading]) -> None:
+        """Show what these say, or nothing where there are letters alone."""
+        ways = tuple(way for way in Way if any(reading.way is way for reading in readings))
+        words = "\n".join(said_of_each(readings))
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+        self.thoughts.show_readings(readings)
+        self.setVisible(len(ways) > 1 or bool(words) or Way.THINKING in ways)
+        both = {reading.order: reading for reading in together(readings)} if len(ways) > 1 else {}
+        for order, bars in self.bars.items():
+            own = {reading.way: reading for reading in readings if reading.order is order}
+            lines: list[tuple[str, Reading | None]] = [(_TOGETHER, both[order])] if order in both else []
+            bars.show_lines(ORDER_NAMES[order], [*lines, *((way.value, own.get(way)) for way in ways)])
+            self._columns[order].setVisible(len(ways) > 1 and bool(own))
+        shown = (bars for order, bars in self.bars.items() if not self._columns[order].isHidden())
+        said = "; ".join(bars.accessibleName() for bars in shown)
+        self.setAccessibleName("What each way of asking said")
+        self.setAccessibleDescription(f"{said}; {words}".replace("\n", ", "))
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Put the orders one below the other, or side by side."""
+        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if self._beside.direction() != direction:
+            self._beside.setDirection(direction)
+
+
+class Thoughts(QWidget):
+    """What the model wrote before its answers: a line that opens all thoughts, with what was said then."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._thoughts: Sequence[tuple[Order, RawAnswer]] = ()
+        self._shown: Sequence[tuple[Order, RawAnswer]] = ()
+        self._column = QWidget()
+        inside = QVBoxLayout(self._column)
+        inside.setContentsMargins(18, 0, 0, 0)
+        inside.setSpacing(8)
+        self._inside = inside
+        self.fold = Fold("", self._column)
+        self.fold.opened.connect(self._fill)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.fold)
+
+    @property
+    def panes(self) -> Sequence[TextPane]:
+        """Those that can be read."""
+        return [] if self._column.isHidden() else self._column.findChildren(TextPane)
+
+    def show_readings(self, readings: Sequence[Reading]) -> None:
+        """Show the thoughts of these; hidden where there are none."""
+        self._thoughts = tuple(
+            (reading.order, answer)
+            for reading in readings
+            if reading.way is Way.THINKING
+            for answer in reading.answers
+        )
+        cut = sum(answer.cut for _, answer in self._thoughts)
+        at_limit = f", {cut} cut at the length limit" if cut else ""
+        self.fold.set_title(f"Thoughts ({len(self._thoughts)}{at_limit})")
+        self.setVisible(bool(self._thoughts))
+        if self.fold.open:
+            self._fill()
+
+    @Slot()
+    def _fill(self) -> None:
+        """Make the panes that are to be read, once they are wanted."""
+        if self._shown == self._thoughts:
+            return
+        self._shown = self._thoughts
+        for pane in self._column.findChildren(TextPane):
+            self._inside.removeWidget(pane)
+            pane.setParent(None)
+            pane.deleteLater()
+        before: QWidget | None = None
+        for title, note, text in _told(self._thoughts):
+            pane = TextPane(title)
+            pane.show_text(text or _NONE, note)
+            line = pane.view.fontMetrics().lineSpacing()
+            pane.view.setFixedHeight(line * min(_MOST_LINES, max(_LEAST_LINES, 1 + len(text) // 60)) + 20)
+            self._inside.addWidget(pane)
+            if before is None:
+                self.fold.first_inside(pane.view)
+            else:
+                self.setTabOrder(before, pane.view)
+            before = pane.view
+
+
+def _told(thoughts: Sequence[tuple[Order, RawAnswer]]) -> Iterator[tuple[str, str, str]]:
+    """Which thought it is, what was answered after it, the thought."""
+    for order in Order:
+        own = [answer for shown_first, answer in thoughts if shown_first is order]
+        for number, answer in enumerate(own, start=1):
+            said = likeliest(own_shares(reading_of(Way.THINKING, order, [answer])))
+            cut = "; cut at the length limit" if answer.cut else ""
+            title = f"{ORDER_NAMES[order]}, thought {number} of {len(own)}"
+            yield title, f"then says {said}{cut}", answer.thought
+
+
+def said_of_each(readings: Sequence[Reading]) -> Iterator[str]:
+    """A sentence for each way that asks of each response: its mean over the orders."""
+    for way, what, value, words in (
+        (Way.ABSOLUTE, "how likely it is good", _good, percent),
+        (Way.GRADED, "mean grade, 1 to 5", mean_grade, "{:.2f}".format),
+    ):
+        own = [_by_response(reading) for reading in readings if reading.way is way]
+        if own:
+            a, b = (fmean(value(pair[place]) for pair in own) for place in (0, 1))
+            orders = ", in both orders together" if len(own) > 1 else ""
+            yield f"{way.capitalize()}, {what}: A {words(a)}, B {words(b)}{orders}."
+
+
+def _by_response(reading: Reading) -> tuple[RawAnswer, RawAnswer]:
+    """What was said of the item's own A, and of its B: the model calls A what it sees first."""
+    first, second = reading.answers
+    return (first, second) if reading.order is Order.AB else (second, first)
+
+
+def _good(answer: RawAnswer) -> float:
+    return math.exp(among(answer)[_YES])

@@ -1,0 +1,169 @@
+"""A review without a window: what is shown of a judgment, what a wish comes to, what is kept of a text."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override
+from engine.core.people import Reviews, in_force
+from engine.data.dataset import Dataset
+from engine.decisions.run_results import RunResults, load_results
+from engine.review.doubt import review_rows
+from engine.store.run_store import RunStore
+from gui.people.blind import Blind
+from gui.review.review_jobs import Review
+from gui.review.session import Change, Drafts, ReviewSession, Shown
+from gui.work.open_run import OpenRun
+from gui.work.state import State
+from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
+
+GOLD = dataset({"safety": [A, GOOD], "relevance": [A, None]})
+KEY = JudgmentKey("1", "safety")
+
+
+class Window:
+    """What is open, and who looks at it; what it hears of the store is what people said."""
+
+    def __init__(self, results: RunResults) -> None:
+        self.run: OpenRun | None = OpenRun(results, GOLD)
+        self.gold: Dataset | None = GOLD
+        self.author = "Ada"
+
+    @property
+    def results(self) -> RunResults:
+        assert self.run is not None
+        return self.run.results
+
+    def hear(self, *overrides: Override) -> None:
+        reviews = Reviews(overrides)
+        results = replace(self.results, overrides=in_force(overrides), reviews=reviews)
+        self.run = OpenRun(results, GOLD)
+
+    def store(self, change: Change, author: str = "Ada") -> None:
+        """What the store does with a change."""
+        said, new = self.results.reviews.overrides, change.override
+        assert new is not None
+        made = Override(len(said), *new.key, new.preference, new.explanation, author, datetime.now(UTC))
+        self.hear(*said, made)
+
+
+@pytest.fixture
+def window(tmp_path: Path) -> Window:
+    """A run that says A of two items on two criteria."""
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 2, "relevance": [SURE_A] * 2})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        return Window(load_results(store, 1))
+
+
+def review(results: RunResults) -> Review:
+    places = {item.item_id: place for place, item in enumerate(results.judged)}
+    return Review(tuple(results.judgments), review_rows(results, GOLD), places, places)
+
+
+@pytest.fixture
+def session(window: Window, tmp_path: Path) -> ReviewSession:
+    """Its first item, on safety."""
+    made = ReviewSession(window, Blind(window), Drafts(State(tmp_path)))
+    made.open(review(window.results), *KEY)
+    return made
+
+
+def shown(session: ReviewSession) -> Shown:
+    found = session.shown
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("label", [B, GOOD, Preference.BOTH_BAD])
+def test_a_label_is_asked_for_and_shown_once_it_is_stored(
+    session: ReviewSession, window: Window, label: Preference
+) -> None:
+    before = shown(session)
+    assert (before.label, before.undoable) == (A, False)
+    change = session.change(KEY, label)
+    assert change == Change(NewOverride(*KEY, label, None, "Ada"))
+    assert session.labels_in_force()["safety"] is label  # Enter would confirm it
+    window.store(change)
+    session.stored(KEY)
+    after = shown(session)
+    assert (after.label, after.doubt, after.undoable, after.people) == (label, 0.0, True, [("Ada", label)])
+    session.open(review(window.results), *KEY)
+    assert shown(session) == after  # what the list hears of it later changes nothing
+
+
+def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there(
+    session: ReviewSession, window: Window
+) -> None:
+    window.store(Change(NewOverride(*KEY, B, None, "Ben")), "Ben")
+    assert session.undo().note == "This is Ben's: only Ben can take it back."
+    agreed = session.change(KEY, B)
+    assert agreed == Change(review=NewReview("1", "Ada", confirmed={"safety": B}), note="You agree: B.")
+    window.store(session.change(KEY, A))
+    session.stored(KEY)
+    assert session.change(KEY, A) == Change(note="The label is A by you already.")
+    assert session.undo() == Change(undo=KEY)
+
+
+def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSession, window: Window) -> None:
+    session._blind.on = True
+    assert shown(session).hidden
+    assert shown(session).label is None
+    assert session.begin_writing() is None
+    agreed = session.change(KEY, A)
+    assert agreed.review == NewReview("1", "Ada", confirmed={"safety": A})
+    assert not shown(session).hidden
+    assert session._blind.shows(KEY)
+    assert not session._blind.shows(JudgmentKey("1", "relevance"))
+
+
+def test_of_another_run_nothing_is_shown_or_stored(session: ReviewSession, window: Window) -> None:
+    results = window.results
+    window.run = OpenRun(replace(results, run=replace(results.run, id=2)), GOLD)
+    assert (session.run, session.judgment, session.shown) == (None, None, None)
+    assert session.undo().undo is None
+    assert session.begin_writing() is None
+
+
+# What is written
+
+
+def test_a_text_is_a_draft_until_it_is_stored(session: ReviewSession, window: Window) -> None:
+    assert session.begin_writing() == ("", None)
+    assert (session.kept, shown(session).writing) == ("1", True)
+    change = session.save(" It is safe. ", changed=True)
+    assert change == Change(NewOverride(*KEY, None, "It is safe.", "Ada"))
+    assert (session.kept, shown(session).draft) == ("", True)
+    window.store(change)
+    session.stored(KEY)
+    assert (shown(session).explanation, shown(session).draft) == ("It is safe.", False)
+
+
+def test_a_text_that_is_refused_is_there_again(session: ReviewSession) -> None:
+    session.begin_writing()
+    session.save("nan", changed=True)
+    assert session.lost()
+    assert session.begin_writing() == ("", "nan")
+    assert not session.lost()
+
+
+def test_a_text_that_is_left_is_a_draft_one_without_words_is_none(session: ReviewSession) -> None:
+    session.begin_writing()
+    session.leave("half a thought", changed=True)
+    assert shown(session).draft
+    assert session.begin_writing() == ("", "half a thought")
+    assert "is no explanation" in session.save(" ", changed=True).note
+    assert not shown(session).draft
+    session.begin_writing()
+    assert session.save("", changed=False) == Change()
+
+
+def test_drafts_of_a_deleted_run_are_forgotten(session: ReviewSession) -> None:
+    session.begin_writing()
+    session.leave("half a thought", changed=True)
+    session._drafts.forget_runs([2])
+    assert shown(session).draft
+    session._drafts.forget_runs([1])
+    assert not shown(session).draft
