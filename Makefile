@@ -2,7 +2,7 @@
 # make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
-# make test-models   the tests that judge with a real model, and whole datasets with the demo model
+# make test-models   the tests with a real model, real tokenizers, and all items of the demo
 # make test-cluster  set up what several computers need, in an environment of its own, and run its tests
 # make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs
 #                    where one can be compiled (make GPU=yes bundle: or not at all; GPU=no: without)

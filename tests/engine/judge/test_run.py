@@ -56,6 +56,7 @@ def test_every_family_of_models_judges_and_explains(
             assert judgment.explanation.preference is judgment.preference
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("pair", ["llama-3.1", "qwen2.5", "phi-3.5"])
 def test_real_tokenizers_and_templates_judge(
     make_plan: Callable[..., RunPlan],
