@@ -12,7 +12,7 @@ try:
     from engine.commands.shared.console import DONE, guarded
     from engine.core.errors import SetupError
     from engine.core.remedies import Remedy
-    from engine.system.paths import APART, FROM_SOURCE, keep_caches_together, program
+    from engine.system.paths import APART, CHILD, FROM_SOURCE, keep_caches_together, program
     from engine.system.places import Found, seen_at, shown
 except ModuleNotFoundError as error:
     sys.exit(
@@ -40,6 +40,13 @@ COMMANDS = {
     "cluster": "judge with several computers: certificates, a scheduler, workers",
     "selftest": "try whether each part of the program works on this computer",
 }
+
+CHILD_WORK = {
+    "devices": "engine.loading.devices",
+    "render": "engine.prompt.rendering",
+    "try": "engine.loading.trial",
+}
+"""The modules whose `in_child` does it. No command is imported for them: that would take most of the time."""
 
 
 def usage() -> str:
@@ -72,8 +79,8 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--version"]:
         print(f"Tiebreak {VERSION}")
         return DONE
-    if arguments == [APART]:
-        return int(import_module("engine.system.apart").serve())
+    if arguments[:1] in ([APART], [CHILD]):
+        return for_another_process(*arguments)
     if not arguments:
         return open_window()
     if arguments[0] not in COMMANDS:
@@ -87,6 +94,15 @@ def main(arguments: list[str]) -> int:
     # Only the chosen command is imported: --help need not wait for pyarrow and llama.cpp.
     command = import_module(f"engine.commands.{arguments[0]}")
     return int(command.run(command.parser().parse_args(arguments[1:])))
+
+
+def for_another_process(how: str, *what: str) -> int:
+    """Do what another process of this program has done apart from it, where it may fail; the exit code."""
+    if how == APART:
+        return int(import_module("engine.system.apart").serve())
+    import_module("engine.system.child_process").end_with_parent()
+    name, *words = what
+    return int(import_module(CHILD_WORK[name]).in_child(*words))
 
 
 def open_window(*files: Path) -> int:

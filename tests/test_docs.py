@@ -17,19 +17,21 @@ from pathlib import Path
 import pytest
 
 import main
+from engine.core import VERSION
 from tests.test_layout import MAY_IMPORT, ROOT
 
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = (
     README,
-    ROOT / "SECURITY.md",
-    *sorted(DOCS.glob("*.md")),
+    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")),
+    *sorted(DOCS.rglob("*.md")),
+    ROOT / "bench" / "README.md",
     ROOT / "examples" / "README.md",
     ROOT / "models" / "demo-judge.md",
 )
 
-MOST_LINES, LONGEST_LINE = 160, 120
+MOST_LINES, LONGEST_LINE = 150, 120
 ACTIONS = {
     "runs": (
         *("add", "show", "export", "recalibrate", "rewrite"),
@@ -45,14 +47,14 @@ NUMBERS = {"ID", "N", "K", "T", "RUN"}
 CLONED = "llama.cpp/"
 """A folder that the pages tell the reader to clone."""
 
-ROOMS = "engine|gui|tests|models|packaging|examples|docs"
+ROOMS = "engine|gui|tests|bench|models|packaging|examples|docs"
 _FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
 _INLINE = re.compile(r"`([^`\n]+)`")
 _COMMENT = re.compile(r"\s+(#\s|\(Windows: ).*$")
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
 _LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|srcset)=\"([^\"]+)\"")
 _HEADING = re.compile(r"^#+ +(.+)$", re.M)
-_DOTTED = re.compile(r"(?:engine|gui|tests|models|packaging)(?:\.\w+)+")
+_DOTTED = re.compile(r"(?:engine|gui|tests|bench|models|packaging)(?:\.\w+)+")
 _PATH = re.compile(rf"(?:{ROOMS})/[\w./-]*")
 _FILE = re.compile(r"[\w-]+\.(?:py|sh|spec)")
 _NAME = re.compile(r"_?[A-Za-z]\w*")
@@ -209,7 +211,7 @@ def all_options() -> frozenset[str]:
     """The options of all commands and scripts."""
     commands = [options_of(command) for command in main.COMMANDS]
     commands += [options_of("runs", action) for action in ACTIONS["runs"]]
-    scripts = [*(ROOT / "packaging").rglob("*.py"), *(ROOT / "tests" / "bench").rglob("*.py")]
+    scripts = [*(ROOT / "packaging").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
     scripts += [ROOT / "packaging" / "linux" / "install.sh", *(ROOT / "models").rglob("*.py")]
     return frozenset().union(*commands, *map(script_options, scripts))
 
@@ -291,7 +293,7 @@ def source_words() -> frozenset[str]:
     """Every word of the sources but of this file."""
     files = [
         ROOT / "main.py",
-        *(file for room in ("engine", "gui", "tests") for file in (ROOT / room).rglob("*.py")),
+        *(file for room in ("engine", "gui", "tests", "bench") for file in (ROOT / room).rglob("*.py")),
     ]
     texts = (file.read_text(encoding="utf-8") for file in files if file != Path(__file__).resolve())
     return frozenset(word for text in texts for word in re.findall(r"\w+", text))
@@ -364,6 +366,27 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert {f"docs/{page.name}" for page in DOCS.glob("*.md")} <= linked
 
 
+def test_every_decision_is_in_their_list() -> None:
+    notes = {note.name for note in (DOCS / "decisions").glob("*.md")} - {"README.md"}
+    assert {first for first, _ in _LINK.findall(text_of(DOCS / "decisions" / "README.md"))} == notes
+
+
+def test_a_decision_says_what_would_change_it() -> None:
+    asked = ["Question", "Decided", "Why", "Costs", "What would change it"]
+    notes = [note for note in (DOCS / "decisions").glob("*.md") if note.name != "README.md"]
+    assert not [note.name for note in notes if re.findall(r"^\*\*(.+?)\.\*\*", text_of(note), re.M) != asked]
+
+
+def test_before_a_commit_runs_what_make_test_runs() -> None:
+    made = re.findall(r"^\t\$\(BIN\)/((?:ruff|mypy).*)$", text_of(ROOT / "Makefile"), re.M)
+    hooks = re.findall(r"entry: \.venv/bin/(.+)", text_of(ROOT / ".pre-commit-config.yaml"))
+    assert hooks[: len(made)] == made
+
+
+def test_the_version_to_cite_is_that_of_the_program() -> None:
+    assert f"\nversion: {VERSION}\n" in text_of(ROOT / "CITATION.cff")
+
+
 # The checks see what is wrong
 
 
@@ -378,8 +401,8 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
         "python main.py runs shwo 3",
         "tiebreak weigh 3 --tie-threshold high",
         "make tests",
-        "python -m tests.bench.piers MODEL DATASET",
-        "python -m tests.bench.peers MODEL DATASET --itmes 3",
+        "python -m bench.piers MODEL DATASET",
+        "python -m bench.peers MODEL DATASET --itmes 3",
         "python packaging/bild.py",
         "python packaging/smoke.py ARCHIVE --bear-root FOLDER",
     ],

@@ -1,4 +1,4 @@
-"""Calibrate a judge on human labels: a scale and four biases per criterion, and what they are worth.
+"""Calibrate a judge on human labels: a scale and four biases per criterion.
 
 Knows: log-probabilities over the four labels, human labels, folds.
 Does not know: models, runs, files, where readings come from.

@@ -1,4 +1,4 @@
-"""What reading the second order only in doubt keeps and saves, margin by margin, and which margin to take.
+"""What reading the second order only in doubt keeps or saves, margin by margin.
 
 Knows: what both orders said of a run's items. Does not know: how they were read, files, human labels.
 """

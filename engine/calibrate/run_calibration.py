@@ -1,6 +1,6 @@
-"""A run's readings and human labels made into a calibration, and what it is worth.
+"""A run's readings made into a calibration by human labels.
 
-Knows: where readings and labels come from. Does not know: the mathematics, files.
+Knows: where readings come from, where labels. Does not know: the mathematics, files.
 """
 
 from collections.abc import Mapping

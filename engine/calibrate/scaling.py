@@ -3,7 +3,7 @@
 Labels are places in HUMAN_LABELS. A `tie` says that the label is one of two, so that its likelihood is the
 sum of their probabilities.
 
-Knows: one problem in five numbers, convex without such ties, and its solution by Newton's method.
+Knows: one problem in five numbers, convex without such ties; its solution by Newton's method.
 Does not know: which shrinkage is right, criteria, cross-validation, files.
 """
 

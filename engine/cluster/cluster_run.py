@@ -3,22 +3,23 @@
 The same groups, the same store, the same events. Groups come back in any order; each is stored in one
 transaction, by this process alone.
 
-Knows: plans, stores, what comes from workers. Does not know: Dask, sessions, windows.
+Knows: plans, stores, what comes from workers, margins of labels. Does not know: Dask, sessions, windows.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Protocol
 
 from engine.cluster.answers import WrongAnswer
 from engine.cluster.facts import WorkerFacts, differences, facts_here, refused
 from engine.cluster.kinds import KindRecord
-from engine.cluster.near import nearly_tied
-from engine.cluster.patience import Patience
+from engine.cluster.ledger import Patience
 from engine.cluster.work import ITEMS_OF_A_TASK, placed_items, tasks_of, work_of
 from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, SetupError
@@ -31,7 +32,9 @@ from engine.core.events import (
     RunStarted,
     TokensEvaluated,
 )
+from engine.core.judgments import JudgedItem, Judgment
 from engine.core.run_records import CLUSTER, OVER_CLUSTER, StoredRun
+from engine.decisions.decision import decide_all
 from engine.judge.keeping import RunKeeper, missing_groups, settled
 from engine.judge.plan import (
     RunPlan,
@@ -41,9 +44,7 @@ from engine.judge.plan import (
     format_hash,
     session_manifest,
 )
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
-from engine.loading.templates import chat_template
+from engine.loading.opening import open_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.store.run_store import RunStore
 
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
     from engine.cluster.connection import Connection
     from engine.cluster.hands import TaskAnswered, Told
 
+NEAR = 0.15
+"""In natural-log units, between the likeliest label and the next. Why this much: docs/cluster.md."""
+_DECIDED_AT_ONCE = 500
 _WAIT = 0.2  # seconds between two looks whether to stop
 
 
@@ -100,9 +104,9 @@ def run_over_cluster(
 def _template(plan: RunPlan, cancel: CancelToken) -> ChatTemplate:
     """The chat format of a plan's model, which is not opened here."""
     plan.model.check_unchanged()
-    with LlamaModel(plan.model.path, vocabulary_only=True, cancel=cancel) as model:
+    with open_template(plan.model.path, cancel) as (model, template):
         check_context(plan, model)
-        return chat_template(model.chat_template, Vocabulary(model), cancel)
+        return template
 
 
 class _Judging:
@@ -163,12 +167,10 @@ class _Judging:
                 told = hands.told.get(timeout=_WAIT)
             except Empty:
                 continue
-            if isinstance(told, module.TaskAnswered):
+            if isinstance(told, ClusterUnderWay | ClusterNews):
+                yield told
+            elif isinstance(told, module.TaskAnswered):
                 yield from self._kept(told)
-            elif isinstance(told, module.HandsUnderWay):
-                yield ClusterUnderWay(told.workers, told.items, told.seconds_left)
-            elif isinstance(told, module.Said):
-                yield ClusterNews(told.text, told.remedy)
             elif isinstance(told, module.Over):
                 if told.error is not None and not cancel.requested:
                     raise _as_known(told.error)
@@ -192,7 +194,7 @@ class _Judging:
         """
         if not (differ := differences(self._kinds.kinds)):
             return
-        near, labels = nearly_tied(self._store.judged(self._run.id), self._plan)
+        near, labels = _nearly_tied(self._store.judged(self._run.id), self._plan)
         yield ClusterNews(
             f"The computers that judged this run differ in {differ}, so the last digits of its probabilities"
             f" can differ from those of another run. {near:,} of {labels:,} labels are so close to another"
@@ -237,3 +239,23 @@ def _as_known(error: BaseException) -> BaseException:
     made = EngineBug(f"the connection to the cluster broke down: {error!r}")
     made.__cause__ = error
     return made
+
+
+def _nearly_tied(judged: Iterable[JudgedItem], plan: RunPlan) -> tuple[int, int]:
+    """How many labels are decided by less than NEAR, and how many there are."""
+    near = labels = 0
+    calibrations = plan.calibration.criteria if plan.calibration else {}
+    waiting = iter(judged)
+    while items := list(islice(waiting, _DECIDED_AT_ONCE)):
+        for name in plan.rubric.names:
+            for judgment in decide_all(items, name, calibrations.get(name)):
+                if isinstance(judgment, Judgment):
+                    labels += 1
+                    near += margin(judgment) < NEAR
+    return near, labels
+
+
+def margin(judgment: Judgment) -> float:
+    """By how much the decided label's log-probability is above the next one's."""
+    second, first = sorted(judgment.probabilities)[-2:]
+    return math.inf if second <= 0 else math.log(first / second)

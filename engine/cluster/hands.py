@@ -23,25 +23,17 @@ from engine.cluster import worker_plugin
 from engine.cluster.answers import WrongAnswer, judged_group, said_in
 from engine.cluster.connection import Connection, brought, connect, described, no_scheduler, only_by
 from engine.cluster.facts import WorkerFacts
-from engine.cluster.ledger import IN_HAND, Hand, Ledger
-from engine.cluster.patience import Patience
+from engine.cluster.ledger import IN_HAND, Hand, Ledger, Patience
 from engine.cluster.work import ItemTask, JudgeWork, PlacedItem
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
+from engine.core.events import ClusterEvent, ClusterNews, ClusterUnderWay
 from engine.core.formatting import duration
 from engine.core.judgments import JudgedItem
 from engine.core.remedies import Remedy, Step
 
 _SECONDS_BETWEEN_LOOKS = 0.5
 _MOST_PUT_OFF = 3
-
-
-@dataclass(frozen=True)
-class Said:
-    """Something that a person should know. `remedy`: the next step, where any."""
-
-    text: str
-    remedy: Remedy | None = None
 
 
 @dataclass(frozen=True)
@@ -54,22 +46,13 @@ class TaskAnswered:
 
 
 @dataclass(frozen=True)
-class HandsUnderWay:
-    """How it stands: about once a second, when a worker is given a task, and when one comes back."""
-
-    workers: int
-    items: int
-    seconds_left: float | None
-
-
-@dataclass(frozen=True)
 class Over:
     """The last of all. `error`: why it ended before its work; None also where it was asked to stop."""
 
     error: BaseException | None
 
 
-Told = Said | TaskAnswered | HandsUnderWay | Over
+Told = ClusterEvent | TaskAnswered | Over
 
 
 @dataclass(frozen=True)
@@ -172,7 +155,7 @@ class Hands:
 
     def _tell_how_it_stands(self) -> None:
         ledger = self._ledger
-        self.told.put(HandsUnderWay(len(self._ready), ledger.items_in_hand, ledger.seconds_left))
+        self.told.put(ClusterUnderWay(len(self._ready), ledger.items_in_hand, ledger.seconds_left))
 
     async def _addresses(self, client: Any) -> set[str] | None:
         """The workers that the scheduler knows; None where it does not answer."""
@@ -220,7 +203,7 @@ class Hands:
 
     def _leave_out(self, worker: str, why: SetupError) -> None:
         self._useless[worker] = why
-        self.told.put(Said(f"Worker {worker} is not used: {why.problem}", why.remedy))
+        self.told.put(ClusterNews(f"Worker {worker} is not used: {why.problem}", why.remedy))
 
     def _give_up(self, unserved: float) -> None:
         """End the run where so long no worker could judge: soon where all refuse, else one may come back."""
@@ -337,7 +320,7 @@ class Hands:
     def _say_late(self, hand: Hand) -> None:
         waited = asyncio.get_running_loop().time() - (hand.began or 0)
         self.told.put(
-            Said(
+            ClusterNews(
                 f"Worker {hand.worker} has said nothing of {hand.task.in_words} for {duration(waited)}:"
                 " others are given them, and it gets nothing more until it answers."
             )

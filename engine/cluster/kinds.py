@@ -6,7 +6,7 @@ Knows: the record in the manifest. Does not know: stores, workers.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_JUDGED = "judged"
+from engine.core.run_records import PLACES
 
 
 class KindRecord:
@@ -17,8 +17,8 @@ class KindRecord:
         self._kinds: list[dict[str, str]] = []
         self._spans: list[list[range]] = []
         for each in kept:
-            self._kinds.append({name: str(fact) for name, fact in each.items() if name != _JUDGED})
-            self._spans.append(_spans_of(str(each.get(_JUDGED, ""))))
+            self._kinds.append({name: str(fact) for name, fact in each.items() if name != PLACES})
+            self._spans.append(_spans_of(str(each.get(PLACES, ""))))
 
     @property
     def kinds(self) -> list[dict[str, str]]:
@@ -40,7 +40,7 @@ class KindRecord:
     def as_json(self) -> list[dict[str, str]]:
         """The record as plain values: `{"llama_cpp": …, "processor": …, "judged": "0-15,32-47"}`."""
         return [
-            {**kind, _JUDGED: ",".join(map(_text, spans))}
+            {**kind, PLACES: ",".join(map(_text, spans))}
             for kind, spans in zip(self._kinds, self._spans, strict=True)
         ]
 

@@ -14,8 +14,8 @@ from engine.cluster.extra import need_cluster
 from engine.cluster.worker_model import WorkerOptions
 from engine.commands.shared.cluster_arguments import add_connection
 from engine.commands.shared.console import DONE, command_parser, interruptible, printable, tell
-from engine.commands.shared.machine_arguments import add_computer, add_device
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
+from engine.commands.shared.setting_arguments import add_device, add_settings
 from engine.core.errors import SetupError
 from engine.loading.devices import wished_device
 from engine.loading.opening import machine_settings
@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="MODEL",
         help=f"{MODEL_WORDS}, or a folder of models; may be repeated. Without: all models on this computer",
     )
-    add_computer(worker.add_argument_group("computer"))
+    add_settings(worker.add_argument_group("computer"), "threads")
     add_device(worker.add_argument_group("device"), "the processor")
     worker.set_defaults(action=_worker)
     for each in (scheduler, worker):

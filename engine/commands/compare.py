@@ -15,7 +15,6 @@ from engine.commands.shared.console import (
     command_parser,
     interruptible,
     printable,
-    printed,
     table,
     tell,
 )
@@ -28,6 +27,7 @@ from engine.commands.shared.measure_arguments import (
     find_judge_model,
     say_what_was_left_out,
 )
+from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.run_outputs import health_lines
 from engine.commands.shared.slice_arguments import (
     add_slices,
@@ -43,15 +43,7 @@ from engine.measure.evaluation import evaluate
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures
 from engine.measure.systems import open_system, told_apart
-from engine.report.comparison_tables import (
-    P_VALUE_NOTE,
-    PUBLISHED_NOTE,
-    agreement_table,
-    borda_table,
-    comparison_json,
-    measure_table,
-    published_table,
-)
+from engine.report.comparison_tables import comparison_json, comparison_sheet
 from engine.report.slice_tables import compared_slice_table, compared_win_table
 from engine.system.files import write_json
 from engine.weigh.slice_weighing import SlicedWeighing, weigh_as_usual
@@ -104,17 +96,12 @@ def run(options: argparse.Namespace) -> int:
         print(f"Comparison: {options.json}\n")
     for sentence in result.not_compared:
         tell(printable(sentence))
-    for system in (joined.system for joined in matched):
-        print(printable(f"{system.name}: {system.description}"))
-        if system.health.doubted:
-            print(indent(health_lines(system.health), "    "))
-    of_what = printable(matched[0].dataset.name)
-    print(f"\n{result.items:,} items of {of_what}. In brackets: rank, 1 is the best.\n")
-    print(printed(measure_table(result)))
-    print(f"\n{printed(borda_table(result))}")
-    print(f"\n{printed(agreement_table(result))}\n({P_VALUE_NOTE})")
-    if any(about_the_task(joined.system) for joined in matched):
-        print(f"\n{PUBLISHED_NOTE}:\n{printed(published_table())}")
+    for system in (joined.system for joined in matched if joined.system.health.doubted):
+        print(printable(f"{system.name}:"))
+        print(indent(health_lines(system.health), "    "))
+    ours = any(about_the_task(joined.system) for joined in matched)
+    sections = comparison_sheet(result, matched).sections
+    print("\n\n".join(printed_section(each) for each in sections if ours or each.key != "published"))
     _print_slices(matched, slices, wins)
     _print_differences(result, options.differences)
     return DONE

@@ -12,9 +12,6 @@ from engine.commands.shared.console import (
     add_store,
     command_parser,
     interruptible,
-    printable,
-    printed,
-    tell,
 )
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
@@ -25,20 +22,21 @@ from engine.commands.shared.measure_arguments import (
     find_judge_model,
     say_what_was_left_out,
 )
-from engine.commands.shared.run_outputs import health_lines, print_by_way
+from engine.commands.shared.printed_sheet import print_sheet
+from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.slice_arguments import (
     add_slices,
     divided,
     kept,
-    print_slices,
     sliced,
     slices_json,
 )
-from engine.measure.evaluation import Evaluation, evaluate, official_json
+from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
-from engine.report.measure_tables import accuracy_table, confusion_table, explanation_table, label_table
-from engine.report.people_tables import among_people_table, people_pairs_table
+from engine.report.evaluation_sheet import evaluation_sheet
+from engine.report.measure_tables import confusion_section
+from engine.report.slice_tables import slice_sections
 from engine.system.files import write_json
 
 
@@ -80,25 +78,6 @@ def run(options: argparse.Namespace) -> int:
         found["details"] |= slices_json(slices)
         write_json(options.json, found)
         print(f"Scores: {options.json}\n")
-    against = printable(matched.dataset.name)
-    print(f"{printable(evaluation.name)} against the human labels of {against}: {matched.items:,} items")
-    print(f"{health_lines(matched.system.health)}\n")
-    if matched.system.results and matched.system.results.one_labels:
-        tell(matched.system.results.one_label_sentence)
-    _print_tables(evaluation, options.confusion)
-    if matched.system.results is not None:
-        print_by_way(matched.system.results, matched.dataset)
-    print_slices(slices)
+    more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
+    print_sheet(evaluation_sheet(evaluation, OPTIONS.of, more))
     return DONE
-
-
-def _print_tables(evaluation: Evaluation, confusion: bool) -> None:
-    tables = [accuracy_table(evaluation), label_table(evaluation)]
-    if evaluation.people:
-        tables += [among_people_table(evaluation.people)] if evaluation.people.among else []
-        tables.append(people_pairs_table(evaluation.people))
-    if evaluation.explanations:
-        tables.append(explanation_table(evaluation))
-    if confusion:
-        tables += [confusion_table(measures) for measures in evaluation.labels.values()]
-    print("\n\n".join(map(printed, tables)))

@@ -33,22 +33,22 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, choice_of, shots_of
+from engine.commands.shared.example_arguments import add_examples, given_examples
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of
-from engine.commands.shared.machine_arguments import add_computer, add_device
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
+from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import (
     check_outputs,
-    distribution,
     export_results,
     health_lines,
     print_by_way,
     warn_of_gaps,
 )
+from engine.commands.shared.setting_arguments import add_device, add_settings, given_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
@@ -56,7 +56,7 @@ from engine.core.formatting import counted
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
-from engine.core.settings import CPU, DEFAULT_CONTEXT, JudgeSettings, KvType, Mode
+from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
 from engine.core.ways.all_ways import parse_ways
 from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
@@ -66,8 +66,7 @@ from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
-from engine.measure.label_counts import count_run
-from engine.report.run_tables import run_accuracy_table
+from engine.report.run_tables import labels_given_section, run_accuracy_table
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
@@ -91,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_columns(arguments, "DATASET")
     _add_judging(arguments.add_argument_group("judging"))
-    _add_explaining(arguments.add_argument_group("explanations"))
+    add_settings(arguments.add_argument_group("explanations"), *OF_EXPLANATIONS)
     _add_machine(arguments.add_argument_group("computer"))
     add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
@@ -103,12 +102,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_judging(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--mode",
-        choices=[mode.value for mode in Mode],
-        default=JudgeSettings().mode.value,
-        help="labels alone (no text is generated), or labels and explanations (default)",
-    )
+    add_settings(group, "mode")
     add_orders(group)
     _add_ways(group)
     add_rubric(group, "the criteria and their questions (those of the task)")
@@ -120,74 +114,21 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--calibration", type=Path, metavar="FILE", help="what `calibrate` made from a run of this judge"
     )
-    group.add_argument(
-        "--shorten", action="store_true", help="leave out the middle of responses that do not fit"
-    )
+    add_settings(group, "shorten")
 
 
 def _add_ways(group: argparse._ArgumentGroup) -> None:
-    defaults = JudgeSettings()
     group.add_argument(
         "--ways",
-        default=",".join(defaults.ways),
+        default=",".join(USUAL_WAYS),
         metavar="A,B",
         help=f"how the model is asked: some of {','.join(Way)}; what they say is averaged (%(default)s)",
     )
-    group.add_argument(
-        "--thoughts",
-        type=int,
-        default=defaults.thoughts,
-        metavar="N",
-        help="with `thinking`: thoughts for each criterion and order (%(default)s)",
-    )
-    group.add_argument(
-        "--max-thought-tokens",
-        type=int,
-        default=defaults.max_thought_tokens,
-        metavar="N",
-        help="with `thinking`: the longest thought (%(default)s)",
-    )
-
-
-def _add_explaining(group: argparse._ArgumentGroup) -> None:
-    defaults = JudgeSettings()
-    group.add_argument(
-        "--max-explanation-tokens",
-        type=int,
-        default=defaults.max_explanation_tokens,
-        metavar="N",
-        help="the longest explanation (%(default)s)",
-    )
-    group.add_argument(
-        "--temperature",
-        type=float,
-        default=defaults.temperature,
-        metavar="T",
-        help="sample explanations; 0 takes the likeliest words (default). Labels are never sampled",
-    )
-    group.add_argument(
-        "--seed",
-        type=int,
-        default=defaults.seed,
-        metavar="N",
-        help="for what is drawn: items, and explanations with a temperature above 0 (%(default)s)",
-    )
+    add_settings(group, "thoughts", "max_thought_tokens")
 
 
 def _add_machine(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--context",
-        type=int,
-        metavar="N",
-        help=f"tokens the model can hold ({DEFAULT_CONTEXT}, or what it was trained with)",
-    )
-    group.add_argument(
-        "--kv-type",
-        choices=[kind.value for kind in KvType],
-        default=JudgeSettings().kv_type.value,
-        help="what the model's cache is kept in: f16 (default), or q8_0, which takes about half the memory",
-    )
-    add_computer(group)
+    add_settings(group, "context", "kv_type", "threads")
     add_device(group)
     group.add_argument(
         "--keep-awake",
@@ -210,8 +151,8 @@ def run(options: argparse.Namespace) -> int:
             part = _part_in_words(made)
             if over is not None:
                 kept = {"store": options.store, "fresh": options.fresh}
-                return show_cluster_forecast(made.plan, part, over, cancel, **kept)
-            return show_forecast(made.plan, part, options.store, options.fresh, cancel)
+                return show_cluster_forecast(made, part, over, cancel, **kept)
+            return show_forecast(made, part, options.store, options.fresh, cancel)
     read = {"dataset": options.dataset, "model": model, "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
@@ -286,31 +227,19 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         model_path=model,
         items=_items(options.items),
         sample=sample_of(options),
-        mode=Mode(options.mode),
         both_orders=orders.both,
         second_order_below=orders.below,
         ways=parse_ways(options.ways),
-        thoughts=options.thoughts,
-        max_thought_tokens=options.max_thought_tokens,
         rubric=rubric,
         criteria=criteria,
-        examples_path=options.examples,
-        shots=shots_of(options),
-        example_choice=choice_of(options),
         calibration_path=options.calibration,
-        shorten=options.shorten,
-        context=options.context,
-        max_explanation_tokens=options.max_explanation_tokens,
-        temperature=options.temperature,
-        seed=options.seed,
-        kv_type=KvType(options.kv_type),
-        threads=options.threads,
         device=options.device,
-        gpu_layers=options.gpu_layers,
         fresh=options.fresh,
         columns=columns_of(options, rubric),
         name=options.name,
         note=options.note,
+        **given_examples(options),
+        **given_settings(options),
     )
     return setup, orders
 
@@ -360,7 +289,7 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     print(health_lines(run_health(results)))
     if results.one_labels:
         tell(results.one_label_sentence)
-    print(f"\n{distribution(count_run(results))}")
+    print(f"\n{printed_section(labels_given_section(results))}")
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))

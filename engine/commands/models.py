@@ -4,11 +4,10 @@ Knows: its arguments and what it prints.
 """
 
 import argparse
-import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
-from engine.commands.model_files.convert import convert_file
 from engine.commands.model_files.devices import list_devices, try_devices
 from engine.commands.model_files.speed import measure_files
 from engine.commands.shared.console import (
@@ -20,9 +19,10 @@ from engine.commands.shared.console import (
     table,
     tell,
 )
-from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import model_file
+from engine.commands.shared.progress import show_measure
 from engine.commands.shared.remedies import OPTIONS
+from engine.commands.shared.setting_arguments import add_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, short_count
@@ -37,25 +37,21 @@ from engine.gguf.encoder_file import (
     read_encoder_file,
 )
 from engine.gguf.finder import FoundModel, by_reason, find_models, usual_folders
-from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe
+from engine.gguf.judge_file import NO_TEMPLATE, ModelFile, describe, read_model_file
 from engine.gguf.memory import check_memory, memory_fit, memory_needed
 from engine.gguf.precheck import precheck
 from engine.gguf.split import read_whole
 from engine.gguf.weight_formats import WeightFormat
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import checked_encoder, checked_model
-from engine.loading.devices import devices_report
-from engine.loading.templates import chat_template
-from engine.loading.trial import trial_report
-from engine.prompt.rendering import rendering_report
-from engine.system.child_process import end_with_parent
+from engine.loading.conversion import convert, plan_conversion, quantising
+from engine.loading.opening import open_template
+from engine.system.apart import Apart
 from engine.system.computer import available_memory
 from engine.system.files import check_targets
 from engine.system.paths import program
 from engine.system.places import Found, found_at
 
-_CUT, _CONVERT, _SPEED, _DEVICES, _RENDER = "cut", "convert", "speed", "devices", "render"
+_CUT, _CONVERT, _SPEED, _DEVICES = "cut", "convert", "speed", "devices"
 _COLUMNS = ("model", "quantisation", "parameters", "size", "context", "memory", "fits", "from", "file")
 _TEXTS = ("model", "quantisation", "fits", "from", "file")
 _HOW_TO_CUT = "Write: models cut FILE.gguf --layers 17 --out SMALLER.gguf"
@@ -99,8 +95,6 @@ def parser() -> argparse.ArgumentParser:
         "--out", type=Path, metavar="FILE", help="cut, convert: the file to write (among our own models)"
     )
     _add_options(arguments)
-    arguments.add_argument("--in-this-process", action="store_true", help=argparse.SUPPRESS)
-    arguments.add_argument("--as-encoder", action="store_true", help=argparse.SUPPRESS)
     # Else files could not stand behind an option: models speed --again FILE.
     arguments.parse_args = arguments.parse_intermixed_args  # type: ignore[method-assign]
     return arguments
@@ -113,7 +107,7 @@ def _add_options(arguments: argparse.ArgumentParser) -> None:
     speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
     add_store(speed, "the runs whose format mass stands beside the speed")
     computer = arguments.add_argument_group("models speed, models devices")
-    add_computer(computer)
+    add_settings(computer, "threads")
     computer.add_argument("--device", metavar="NAME", help="devices: try this one alone")
     convert = arguments.add_argument_group("models convert")
     formats = [kind.value for kind in WeightFormat]
@@ -127,17 +121,8 @@ def _add_options(arguments: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List, check, measure, convert or cut; the exit code."""
-    if options.in_this_process:
-        end_with_parent()
     action, *files = options.words or [""]
     _refuse_stray_options(options, action)
-    if options.in_this_process and options.words == [_RENDER]:
-        print(rendering_report(sys.stdin.read()))
-        return DONE
-    return _act(action, files, options)
-
-
-def _act(action: str, files: list[str], options: argparse.Namespace) -> int:
     match action:
         case "cut":
             return _cut(files, options.layers, options.out)
@@ -150,7 +135,7 @@ def _act(action: str, files: list[str], options: argparse.Namespace) -> int:
         case "devices":
             return _devices(files, options)
         case "check":
-            return _check_one(files, options)
+            return _check_one(files)
         case _:
             return _list(_folders(options.words) or usual_folders())
 
@@ -164,20 +149,13 @@ def _refuse_stray_options(options: argparse.Namespace, action: str) -> None:
             raise SetupError(f"{option} belongs to {belongs}.", "Leave it out, or see models --help.")
 
 
-def _check_one(files: list[str], options: argparse.Namespace) -> int:
+def _check_one(files: list[str]) -> int:
     if len(files) != 1:
         raise SetupError("models check takes one file.", "Write: models check FILE.gguf")
-    if options.in_this_process:
-        code, report = trial_report(Path(files[0]), options.as_encoder)
-        print(report)
-        return code
     return _check(model_file(files[0]))
 
 
 def _devices(files: list[str], options: argparse.Namespace) -> int:
-    if options.in_this_process:
-        print(devices_report())
-        return DONE
     if len(files) > 1:
         raise SetupError("models devices takes one file at most.", "Write: models devices FILE.gguf")
     return try_devices(files[0], options.device, options.threads) if files else list_devices()
@@ -186,7 +164,23 @@ def _devices(files: list[str], options: argparse.Namespace) -> int:
 def _convert(files: list[str], options: argparse.Namespace) -> int:
     if len(files) != 1 or options.to is None:
         raise SetupError("models convert takes one file and --to.", _HOW_TO_CONVERT)
-    return convert_file(files[0], WeightFormat(options.to), options.out, options.lossy_source)
+    to = WeightFormat(options.to)
+    planned = plan_conversion(model_file(files[0]), to, options.out, options.lossy_source)
+    source = planned.source
+    print(
+        f"{printable(source.name)}: {source.quantisation}, {amount(source.size_bytes)}. In {to.label} about"
+        f" {amount(planned.expected)}.\n{printable(planned.cost)}",
+        flush=True,
+    )
+    with interruptible() as cancel:
+        made = show_measure("Converting", convert(planned, cancel, partial(Apart, quantising, cancel)))
+    became = read_model_file(made.path)
+    print(
+        f"{printable(str(made.path))}: {became.quantisation}, {amount(made.size_bytes)}, SHA-256 {made.hash}."
+        " It loads, reads and writes.\n"
+        f"How fast each of them is here: {program()} models speed FILE FILE"
+    )
+    return DONE
 
 
 def _folders(words: list[str]) -> list[Path]:
@@ -221,8 +215,8 @@ def _check(path: Path) -> int:
 
 def _template_note(model: ModelFile, cancel: CancelToken) -> str:
     """What `judge` will say of the chat template; empty where it uses it as it is."""
-    with LlamaModel(model.path, vocabulary_only=True, cancel=cancel) as opened:
-        note = chat_template(opened.chat_template, Vocabulary(opened), cancel).frame.note
+    with open_template(model.path, cancel) as (_, template):
+        note = template.frame.note
     return note if model.has_chat_template else f"none: {NO_TEMPLATE}"
 
 

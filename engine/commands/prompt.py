@@ -20,18 +20,19 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, choice_of, shots_of
-from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.example_arguments import add_examples, given_examples
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
+from engine.commands.shared.setting_arguments import add_given, add_settings, given_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.formatting import listed
 from engine.core.items import Item, Order, Way
+from engine.core.prompt_text import Preview
 from engine.core.rubric import ELOQUENT
 from engine.core.run_records import StoredRun, refuse_submitted
 from engine.core.run_setup import RunSetup
-from engine.core.settings import JudgeSettings, KvType, Mode
+from engine.core.settings import USUAL_WAYS
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_dataset import dataset_of_run
 from engine.judge.item_prompt import (
@@ -44,10 +45,14 @@ from engine.judge.item_prompt import (
     shown_prompts,
 )
 from engine.prompt.next_tokens import next_table
-from engine.prompt.preview import Preview
 from engine.store.run_store import RunStore
 
-_OF_A_RUN = ("mode", "rubric", "context", "kv_type", "shorten")
+_SETTINGS = {
+    "mode": "counts with --shorten",
+    "context": "tokens the model can hold",
+    "kv_type": "the model's cache",
+    "shorten": "as in judge",
+}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -65,15 +70,12 @@ def parser() -> argparse.ArgumentParser:
     _add_place(arguments)
     judging = arguments.add_argument_group("a dataset, as in judge")
     add_rubric(judging, "the questions (those of the task)")
-    judging.add_argument("--mode", choices=[mode.value for mode in Mode], help="counts with --shorten")
-    judging.add_argument("--context", type=int, metavar="N", help="tokens the model can hold")
-    judging.add_argument("--kv-type", choices=[kind.value for kind in KvType], help="the model's cache")
-    judging.add_argument("--shorten", action="store_true", default=None, help="as in judge")
+    add_given(judging, _SETTINGS)
     add_examples(arguments)
     run_store = arguments.add_argument_group("a run")
     run_store.add_argument("--dataset", type=Path, metavar="FILE", help="where its dataset is now")
     add_store(run_store, "runs")
-    add_computer(arguments.add_argument_group("computer"))
+    add_settings(arguments.add_argument_group("computer"), "threads")
     return arguments
 
 
@@ -140,7 +142,7 @@ def _question(options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
 
 
 def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
-    if given := [name for name in _OF_A_RUN if getattr(options, name) is not None]:
+    if given := [name for name in ("rubric", *_SETTINGS) if getattr(options, name) is not None]:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise SetupError(f"Run {run_id} has its own settings: {names} cannot change them.", "Leave them out.")
     stored = _stored(run_id, options)
@@ -159,22 +161,15 @@ def _stored(run_id: int, options: argparse.Namespace) -> StoredRun:
 
 
 def _setup(options: argparse.Namespace, dataset: Path, model: Path) -> RunSetup:
-    usual = JudgeSettings()
     rubric = rubric_of(options) or ELOQUENT
     return RunSetup(
         dataset_path=dataset,
         model_path=model,
-        mode=Mode(options.mode or usual.mode),
         rubric=rubric,
         criteria=rubric.names,
-        examples_path=options.examples,
-        shots=shots_of(options),
-        example_choice=choice_of(options),
-        shorten=bool(options.shorten),
-        context=options.context,
-        kv_type=KvType(options.kv_type or usual.kv_type),
-        ways=(Way(options.way),) if options.way else usual.ways,
-        threads=options.threads,
+        ways=(Way(options.way),) if options.way else USUAL_WAYS,
+        **given_examples(options),
+        **given_settings(options),
     )
 
 
@@ -224,10 +219,7 @@ def _tell_facts(facts: PromptFacts, item: Item) -> None:
     for note in facts.notes:
         tell(printable(note))
     if facts.shortening is not None:
-        tell(
-            f"Left out of the middle: {facts.shortening.left_out_a:,} characters of response A,"
-            f" {facts.shortening.left_out_b:,} of response B."
-        )
+        tell(facts.shortening.in_words)
     if not facts.fits:
         tell(
             f"Item {printable(item.id)} needs {facts.cells:,} tokens, the context holds {facts.context:,}:"

@@ -11,9 +11,8 @@ from engine.commands.shared.console import DONE, command_parser, printable
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import counted
 from engine.core.rubric import Rubric
-from engine.data.rubrics.draft import draft_rubric
 from engine.data.rubrics.files import load_rubric, rubric_text, save_rubric
-from engine.data.rubrics.shipped import find_rubric, own_rubrics, shipped_rubrics
+from engine.data.rubrics.offered import draft_rubric, find_rubric, own_rubrics, shipped_rubrics
 from engine.data.tables import open_table
 from engine.system.files import check_targets
 from engine.system.paths import rubrics_folder

@@ -9,21 +9,21 @@ from pathlib import Path
 from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, printed, tell
 from engine.commands.shared.example_arguments import add_examples
-from engine.commands.shared.machine_arguments import add_computer
+from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_keeping import add_keeping
 from engine.commands.shared.run_listing import add_all, add_listing, list_runs, no_store
 from engine.commands.shared.run_outputs import (
     check_outputs,
-    distribution,
     export_results,
     health_lines,
     warn_of_gaps,
 )
+from engine.commands.shared.setting_arguments import add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
-from engine.core.formatting import value_in_words, words
 from engine.core.judgments import JudgmentKey
-from engine.core.run_records import FACT_WORDS, StoredRun, refuse_submitted, what_is_joined
+from engine.core.run_records import refuse_submitted, what_is_joined
+from engine.core.sheets import Section
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
@@ -31,9 +31,8 @@ from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
-from engine.decisions.second_order import read_in_words
-from engine.measure.label_counts import count_run
-from engine.report.run_tables import changes_table
+from engine.report.run_facts import run_facts
+from engine.report.run_tables import changes_table, labels_given_section
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.system.paths import default_store
@@ -108,7 +107,7 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
         "--model", metavar="MODEL", help="where the run's model lies now, if it was moved, or its name"
     )
     add_columns(arguments, "dataset")
-    add_computer(arguments.add_argument_group("computer"))
+    add_settings(arguments.add_argument_group("computer"), "threads")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -130,56 +129,11 @@ def _add(store: RunStore, options: argparse.Namespace) -> int:
 
 def _show(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
-    run, identity = results.run, results.run.identity
-    facts = {
-        "run": f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC",
-        **_said_of(run),
-        "items": f"{run.judged} of {identity.items} judged",
-        "dataset": f"{identity.dataset_path} ({identity.dataset_hash[:12]})",
-        **(_facts_of_submission(run) if run.submitted else _facts_of_model(results)),
-        "overridden": results.overridden.by_whom,
-    }
-    width = max(map(len, facts))
-    print("\n".join(f"{name.ljust(width)}  {printable(value)}" for name, value in facts.items()))
+    print(printed_section(Section("run", "", [run_facts(results)])))
     print(f"\n{health_lines(run_health(results))}")
-    print("\n" + distribution(count_run(results)))
+    print(f"\n{printed_section(labels_given_section(results))}")
     _print_unscored(results)
     return DONE
-
-
-def _said_of(run: StoredRun) -> dict[str, str]:
-    """What people call a run, and where they put it."""
-    away = run.archived and f"{run.archived.when:%Y-%m-%d %H:%M} UTC, by {run.archived.by}"
-    said = {"name": run.name, "note": run.note, "archived": away or ""}
-    return {fact: value for fact, value in said.items() if value}
-
-
-def _facts_of_submission(run: StoredRun) -> dict[str, str]:
-    identity = run.identity
-    return {
-        "submission": f"{identity.model_path} ({identity.model_hash[:12]})",
-        "joined": what_is_joined(run),
-    }
-
-
-def _facts_of_model(results: RunResults) -> dict[str, str]:
-    run, identity = results.run, results.run.identity
-    made = {**identity.settings_in_short, **run.manifest_in_short}
-    return {
-        "model": f"{identity.model_name}, {identity.model_path} ({identity.model_hash[:12]})",
-        "prompt": f"version {identity.prompt_version}",
-        "rubric": " ".join(f"{identity.asked.name}. {identity.asked.source}".split()),
-        "read in": read_in_words(results),
-        "calibrated": results.calibrated_in_words or "no",
-        **{
-            FACT_WORDS.get(key, words(key)): value_in_words(value)
-            for key, value in made.items()
-            if value != ""
-        },
-        "tokens": f"{sum(item.tokens_read for item in results.judged):,} read,"
-        f" {sum(item.tokens_generated for item in results.judged):,} generated",
-        "shortened": f"{sum(item.shortening is not None for item in results.judged)} items",
-    }
 
 
 def _print_unscored(results: RunResults) -> None:

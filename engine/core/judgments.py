@@ -110,6 +110,12 @@ class Shortening:
     left_out_a: int
     left_out_b: int
 
+    @property
+    def in_words(self) -> str:
+        """What is left out, in a sentence."""
+        of_a, of_b = f"{self.left_out_a:,} characters of response A", f"{self.left_out_b:,} of response B"
+        return f"Left out of the middle: {of_a}, {of_b}."
+
 
 @dataclass(frozen=True)
 class JudgedItem:

@@ -18,7 +18,7 @@ class Setting(Enum):
     CONTEXT = "context"
     DEVICE = "device"
     EXAMPLES = "labelled examples"
-    EXPLANATION_TOKENS = "length of explanations"
+    EXPLANATION_TOKENS = "longest explanation"
     GPU_LAYERS = "GPU layers"
     KV_TYPE = "KV cache"
     LABELS = "label values"

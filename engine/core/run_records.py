@@ -27,28 +27,15 @@ DEVICE = "device"
 DEVICE_LEFT = "device_left"
 """In the manifest of a run: why its device was left for the processor, and after how many items."""
 CLUSTER = "cluster"
-"""In the manifest of a run: the kinds of computers that judged it, and which items each of them judged."""
+"""In the manifest of a run: the kinds of computers that judged it, each with what was judged by it."""
+PLACES = "judged"
+"""With a kind of computers: which items it judged, by their places: `0-15,32-47`."""
 OVER_CLUSTER = "over_a_cluster"
 """In the manifest of a session of a run: that other computers judged, so that no threads are named."""
 COMPUTED_ON, DRIVER, GPU_LAYERS = "computed_on", "driver", "gpu_layers"
 """In the manifest of a run: the device that computed and its driver, missing for the processor alone; how
 many layers of the model were on it.
 """
-DEVICE_WORDS = {
-    DEVICE: "GPU of the run",
-    COMPUTED_ON: "computed on",
-    DRIVER: "driver of the GPU",
-    GPU_LAYERS: "GPU layers",
-    DEVICE_LEFT: "GPU left for the processor",
-}
-"""What is known of the device of a run, for people."""
-FACT_WORDS = {
-    **DEVICE_WORDS,
-    "ways": "ways of asking",
-    "max_thought_tokens": "longest thought, tokens",
-    "thought_temperature": "temperature of thoughts",
-}
-"""What is known of a run, for people, where the name of a fact says too little."""
 CONTINUED = "continued_with"
 """In the manifest of a run: how its later sessions worked, where that is another way than the first."""
 CHOSEN = "chosen_items"
@@ -313,8 +300,8 @@ def _in_short(made: Any) -> Any:
 
 def kind_in_words(kind: Mapping[str, Any]) -> str:
     """A kind of computers in the manifest of a run, and how many items it judged: never their places."""
-    facts = (str(value) for name, value in kind.items() if name != "judged" and value)
-    places = [part.split("-") for part in str(kind.get("judged", "")).split(",") if part]
+    facts = (str(value) for name, value in kind.items() if name != PLACES and value)
+    places = [part.split("-") for part in str(kind.get(PLACES, "")).split(",") if part]
     items = sum(int(place[-1]) - int(place[0]) + 1 for place in places)
     return f"{counted(items, 'item', 'items')} by {', '.join(facts)}"
 

@@ -6,51 +6,20 @@ Knows: the choices of a run, and what is usual. Does not know: widgets, argument
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.item_sample import ItemSample, dataset_in_words
-from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun, checked_name, checked_note
-from engine.core.settings import (
-    CPU,
-    LOWEST_TEMPERATURE,
-    USUAL_SHOTS,
-    ExampleChoice,
-    JudgeSettings,
-    KvType,
-    Mode,
-    settings_of,
-)
-
-_USUAL = JudgeSettings()
-_LARGEST = 2**31 - 1  # a remembered number above it is damaged
-
-_SETTINGS = (
-    "mode",
-    "second_order_below",
-    "ways",
-    "thoughts",
-    "max_thought_tokens",
-    "shorten",
-    "context",
-    "max_explanation_tokens",
-    "temperature",
-    "seed",
-    "kv_type",
-)
-"""The choices that a setup and the settings of a run have under the same name."""
-
-Choice = TypeVar("Choice", bound=StrEnum)
+from engine.core.setting_row import LARGEST
+from engine.core.settings import CPU, USUAL_SHOTS, ChosenSettings, ExampleChoice, rows_of, settings_of
 
 
 @dataclass(frozen=True)
-class RunSetup:
+class RunSetup(ChosenSettings):
     """One run as it was asked for; None leaves the choice to the engine.
 
     `items`: the first so many, None for all. `sample`: so many drawn in their place. `ids`: the items with
@@ -59,7 +28,6 @@ class RunSetup:
     alone, None for what a trial with the model proposed. `gpu_layers`: how many of the model's are on it,
     None for as many as its memory holds. `fresh`: a new run, also where one could go on. `resumes`: the
     number of the run to go on with, None for what fits.
-    `second_order_below`: with both orders, as in JudgeSettings; `ways`, `thoughts`, `max_thought_tokens` too.
     `criteria`: those of the `rubric` that are asked, by name.
     `columns`: by which a foreign dataset is read, `example_columns`: by which the labelled examples are; None
     for what is remembered for it. `name`, `note`: what the run is called and noted from its beginning on;
@@ -71,12 +39,7 @@ class RunSetup:
     items: int | None = None
     sample: ItemSample | None = None
     ids: tuple[str, ...] = ()
-    mode: Mode = _USUAL.mode
     both_orders: bool = True
-    second_order_below: float | None = None
-    ways: tuple[Way, ...] = _USUAL.ways
-    thoughts: int = _USUAL.thoughts
-    max_thought_tokens: int = _USUAL.max_thought_tokens
     rubric: Rubric = ELOQUENT
     criteria: tuple[str, ...] = ELOQUENT.names
     examples_path: Path | None = None
@@ -84,12 +47,7 @@ class RunSetup:
     shots: int = USUAL_SHOTS
     example_choice: ExampleChoice = ExampleChoice.FIXED
     calibration_path: Path | None = None
-    shorten: bool = _USUAL.shorten
     context: int | None = None
-    max_explanation_tokens: int = _USUAL.max_explanation_tokens
-    temperature: float = _USUAL.temperature
-    seed: int = _USUAL.seed
-    kv_type: KvType = _USUAL.kv_type
     threads: int | None = None
     device: str | None = None
     gpu_layers: int | None = None
@@ -135,7 +93,8 @@ class RunSetup:
             criteria=identity.criteria,
             resumes=run.id,
             columns=run.columns,
-            **{name: getattr(settings, name) for name in _SETTINGS},
+            context=settings.context,
+            **settings.chosen,
         )
 
     @property
@@ -153,6 +112,16 @@ class RunSetup:
         """Whether there is anything to ask: a criterion, and a way of asking."""
         return bool(self.criteria and self.ways)
 
+    @property
+    def shows_examples(self) -> bool:
+        """True where the model is shown labelled examples."""
+        return self.examples_path is not None
+
+    @property
+    def may_use_gpu(self) -> bool:
+        """True but where the processor alone was asked for."""
+        return self.device != CPU
+
     def as_json(self) -> dict[str, Any]:
         """All choices as plain values."""
         return {choice.name: _plain(getattr(self, choice.name)) for choice in fields(self)}
@@ -160,41 +129,27 @@ class RunSetup:
     @classmethod
     def of_json(cls, values: Mapping[str, Any], usual: "RunSetup") -> "RunSetup":
         """Remembered choices. The missing and the damaged are as in `usual`, or left to the engine."""
-        whole = partial(_whole, values)
         rubric = _rubric(values.get("rubric")) or usual.rubric
+        rows = rows_of(cls)
         return cls(
             dataset_path=_path(values.get("dataset_path")) or usual.dataset_path,
             model_path=_path(values.get("model_path")) or usual.model_path,
-            items=whole("items", 1),
+            items=_positive(values.get("items")),
             sample=ItemSample.of_json(values.get("sample")),
             ids=_ids(values.get("ids")),
-            mode=_choice(Mode, values.get("mode"), usual.mode),
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
-            second_order_below=_margin(values.get("second_order_below")),
-            ways=_ways(values.get("ways")) or usual.ways,
-            thoughts=whole("thoughts", 1) or usual.thoughts,
-            max_thought_tokens=whole("max_thought_tokens", 1) or usual.max_thought_tokens,
             rubric=rubric,
             criteria=_criteria(values.get("criteria"), rubric) or rubric.names,
             examples_path=_path(values.get("examples_path")),
             example_columns=ColumnMap.of_json(values.get("example_columns")),
-            shots=whole("shots", 1) or usual.shots,
-            example_choice=_choice(ExampleChoice, values.get("example_choice"), usual.example_choice),
             calibration_path=_path(values.get("calibration_path")),
-            shorten=_yes(values.get("shorten"), usual.shorten),
-            context=whole("context", 1),
-            max_explanation_tokens=whole("max_explanation_tokens", 1) or usual.max_explanation_tokens,
-            temperature=_temperature(values.get("temperature"), usual.temperature),
-            seed=whole("seed", 0) or usual.seed,
-            kv_type=_choice(KvType, values.get("kv_type"), usual.kv_type),
-            threads=whole("threads", 1),
             device=_text(values.get("device"), checked_device),
-            gpu_layers=whole("gpu_layers", 0),
             fresh=_yes(values.get("fresh"), usual.fresh),
-            resumes=whole("resumes", 1),
+            resumes=_positive(values.get("resumes")),
             columns=ColumnMap.of_json(values.get("columns")),
             name=_text(values.get("name"), checked_name),
             note=_text(values.get("note"), checked_note),
+            **{row.name: row.remembered(values.get(row.name), getattr(usual, row.name)) for row in rows},
         )
 
 
@@ -233,19 +188,12 @@ def _text(value: object, check: Callable[[str], str]) -> str | None:
     return None
 
 
-def _whole(values: Mapping[str, Any], name: str, least: int) -> int | None:
-    value = values.get(name)
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if least <= value <= _LARGEST else None
+def _positive(value: object) -> int | None:
+    return value if type(value) is int and 1 <= value <= LARGEST else None
 
 
 def _yes(value: object, usual: bool) -> bool:
     return value if isinstance(value, bool) else usual
-
-
-def _choice(kind: type[Choice], value: object, usual: Choice) -> Choice:
-    return next((member for member in kind if member.value == value), usual)
 
 
 def _ids(value: object) -> tuple[str, ...]:
@@ -264,20 +212,3 @@ def _rubric(value: Any) -> Rubric | None:
 def _criteria(value: object, rubric: Rubric) -> tuple[str, ...]:
     named = value if isinstance(value, list) else []
     return tuple(name for name in rubric.names if name in named)
-
-
-def _ways(value: object) -> tuple[Way, ...]:
-    named = value if isinstance(value, list) else []
-    return tuple(way for way in Way if way.value in named)
-
-
-def _margin(value: object) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    return float(value) if 0 < value <= 1 else None
-
-
-def _temperature(value: object, usual: float) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return usual
-    return float(value) if value == 0 or LOWEST_TEMPERATURE <= value <= _LARGEST else usual

@@ -5,12 +5,14 @@ Knows: what can be chosen, and what is sensible. Does not know: how it is used.
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, get_args
+from typing import Any
 
 from engine.core.errors import SetupError
 from engine.core.items import Order, Way
+from engine.core.remedies import Setting
+from engine.core.setting_row import SettingRow
 
 DEFAULT_CONTEXT = 8192
 USUAL_SHOTS = 3  # labelled examples in a prompt
@@ -45,80 +47,32 @@ class KvType(StrEnum):
 
 
 USUAL_WAYS = (Way.LETTERS,)
-_OF_THOUGHTS = ("thoughts", "max_thought_tokens", "thought_temperature")
-_OF_EXPLANATIONS = ("max_explanation_tokens", "max_explanation_sentences", "temperature", "items_at_once")
 
 
-@dataclass(frozen=True)
-class JudgeSettings:
-    """What decides the results of a run, apart from dataset, model and prompts.
+@dataclass(frozen=True, kw_only=True)
+class ChosenSettings:
+    """What a person chooses of a judge's settings: as it was asked for, so nothing is refused yet.
 
-    `context`: tokens that fit the model's cache at once. `max_explanation_tokens`: 1 or more.
-    `max_explanation_sentences`: 1 or more, None for any number, and for repeated ones, as runs once had it.
-    `temperature`: 0 is greedy. `seed`: any integer, used where the temperature is not 0.
-    `shorten`: leave out the middle of long responses where an item does not fit.
-    `items_at_once`: items whose explanations are written together; part of what makes a repeat exact.
-    `kv_type`: what the model's cache is kept in. `second_order_below`: read BA only of items that AB leaves
-    open: where the margin of AB (0 to 1: its likeliest label's probability minus the second's) is below this
-    on any criterion; None to read it of all. `ways`: in which ways the model is asked, each once.
-    `thoughts`: how many it writes for each criterion and order where it is asked to think, of at most
-    `max_thought_tokens` each, drawn at `thought_temperature`.
+    The rows of SETTINGS say what each means. `second_order_below`: read BA only of items that AB leaves open:
+    where the margin of AB (0 to 1: its likeliest label's probability minus the second's) is below this on any
+    criterion; None to read it of all. `temperature`: 0 is greedy. `seed`: any integer.
     """
 
     mode: Mode = Mode.EXPLAIN
-    orders: tuple[Order, ...] = (Order.AB, Order.BA)
-    context: int = DEFAULT_CONTEXT
-    max_explanation_tokens: int = 120
-    max_explanation_sentences: int | None = 3
-    temperature: float = 0.0
-    seed: int = 0
-    shorten: bool = False
-    items_at_once: int = 1
-    kv_type: KvType = KvType.F16
     second_order_below: float | None = None
     ways: tuple[Way, ...] = USUAL_WAYS
     thoughts: int = 1
     max_thought_tokens: int = 512
-    thought_temperature: float = 0.6
-
-    def __post_init__(self) -> None:
-        _at_least("context", self.context, SMALLEST_CONTEXT)
-        _at_least("explanation length", self.max_explanation_tokens, 1)
-        if self.max_explanation_sentences is not None:
-            _at_least("number of sentences", self.max_explanation_sentences, 1)
-        _at_least("items at once", self.items_at_once, 1)
-        if self.temperature != 0 and not LOWEST_TEMPERATURE <= self.temperature < math.inf:
-            raise SetupError(
-                f"The temperature is {self.temperature}.",
-                f"Use 0 (greedy), or {LOWEST_TEMPERATURE} or more.",
-            )
-        if abs(self.seed) >= 1 << 63:
-            raise SetupError(f"The seed has {len(str(abs(self.seed)))} digits.", "Use 18 or fewer.")
-        if Order.AB not in self.orders:
-            raise SetupError("The orders leave out AB.", "Use AB alone, or AB and BA.")
-        if self.second_order_below is not None:
-            if Order.BA not in self.orders:
-                raise SetupError("There is a margin for the second order, and one order only.", "Use both.")
-            check_margin(self.second_order_below)
-        if not self.ways or len(set(self.ways)) < len(self.ways):
-            raise SetupError(
-                f"The ways of asking are {', '.join(self.ways) or 'none'}.",
-                f"Name each once: some of {', '.join(Way)}.",
-            )
-        _at_least("number of thoughts", self.thoughts, 1)
-        if self.thoughts > MOST_THOUGHTS:
-            raise SetupError(
-                f"The number of thoughts is {self.thoughts:,}.", f"Use {MOST_THOUGHTS} or fewer."
-            )
-        _at_least("length of a thought", self.max_thought_tokens, 1)
+    shorten: bool = False
+    max_explanation_tokens: int = 120
+    temperature: float = 0.0
+    seed: int = 0
+    kv_type: KvType = KvType.F16
 
     @property
-    def orders_as_read(self) -> tuple[Order, ...]:
-        """BA first, so that AB, which the explanations continue, can stay in the cache; AB first where it
-        decides whether BA is read.
-        """
-        last = Order.BA if self.may_read_one_order else Order.AB
-        return tuple(sorted(self.orders, key=lambda order: order is last))
+    def chosen(self) -> dict[str, Any]:
+        """These choices by name, for another record that has them, too."""
+        return {choice.name: getattr(self, choice.name) for choice in fields(ChosenSettings)}
 
     @property
     def may_read_one_order(self) -> bool:
@@ -134,6 +88,41 @@ class JudgeSettings:
     def explains(self) -> bool:
         """True where explanations are written."""
         return self.mode is Mode.EXPLAIN
+
+    @property
+    def samples(self) -> bool:
+        """True where any text is drawn, and is not the likeliest."""
+        return self.thinks or (self.explains and self.temperature != 0)
+
+
+@dataclass(frozen=True)
+class JudgeSettings(ChosenSettings):
+    """What decides the results of a run, apart from dataset, model and prompts: all of it is its identity.
+
+    `context`: tokens that fit the model's cache at once. `max_explanation_sentences`: None for any number,
+    and for repeated ones, as runs once had it. `items_at_once`: items whose explanations are written
+    together; part of what makes a repeat exact. SetupError for settings that cannot be.
+    """
+
+    orders: tuple[Order, ...] = (Order.AB, Order.BA)
+    context: int = DEFAULT_CONTEXT
+    max_explanation_sentences: int | None = 3
+    items_at_once: int = 1
+    thought_temperature: float = 0.6
+
+    def __post_init__(self) -> None:
+        for row in rows_of(JudgeSettings):
+            row.check(getattr(self, row.name))
+        if self.may_read_one_order and Order.BA not in self.orders:
+            raise SetupError("There is a margin for the second order, and one order only.", "Use both.")
+
+    @property
+    def orders_as_read(self) -> tuple[Order, ...]:
+        """BA first, so that AB, which the explanations continue, can stay in the cache; AB first where it
+        decides whether BA is read.
+        """
+        last = Order.BA if self.may_read_one_order else Order.AB
+        return tuple(sorted(self.orders, key=lambda order: order is last))
 
     def texts(self, criteria: int) -> int:
         """How many texts are written for an item with so many criteria: explanations, and thoughts in all
@@ -154,30 +143,11 @@ class JudgeSettings:
         return max(thought, self.max_explanation_tokens if self.explains else 0)
 
     def as_json(self) -> dict[str, Any]:
-        """The settings that count, as plain values, for the store and for a run's identity.
-
-        Without explanations none of theirs counts, and without a temperature no seed. A cache in f16 is not
-        named, nor that there is no limit of sentences, nor that all items are read in all orders, nor letters
-        as the only way of asking: runs from before there was a choice are the same runs.
+        """The settings that count and that their rows do not leave unsaid, as plain values, for the store and
+        for a run's identity.
         """
-        values = asdict(self)
-        if not self.explains:
-            for name in _OF_EXPLANATIONS:
-                del values[name]
-        elif self.max_explanation_sentences is None:
-            del values["max_explanation_sentences"]
-        if not self.thinks and (not self.explains or self.temperature == 0):
-            del values["seed"]
-        if self.kv_type is KvType.F16:
-            del values["kv_type"]
-        if self.second_order_below is None:
-            del values["second_order_below"]
-        if self.ways == USUAL_WAYS:
-            del values["ways"]
-        if not self.thinks:
-            for name in _OF_THOUGHTS:
-                del values[name]
-        return values
+        values = ((row, getattr(self, row.name)) for row in rows_of(JudgeSettings))
+        return {row.name: value for row, value in values if row.counts(self) and value != row.unsaid}
 
 
 def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
@@ -186,27 +156,11 @@ def settings_of(values: Mapping[str, Any]) -> JudgeSettings:
     What it left out, because it does not count, is as usual. KeyError, TypeError, ValueError or SetupError
     for values that are none.
     """
-    known = {
-        setting.name: values[setting.name] for setting in fields(JudgeSettings) if setting.name in values
-    }
-    for setting in fields(JudgeSettings):
-        if setting.name in known and not _is_of_kind(setting.type, known[setting.name]):
-            raise ValueError(f"{setting.name} is {known[setting.name]!r}")
-    known["mode"] = Mode(values["mode"])
-    if known["mode"] is Mode.EXPLAIN:
-        known.setdefault("max_explanation_sentences", None)
-    known["orders"] = tuple(map(Order, values["orders"]))
-    known["ways"] = tuple(map(Way, values.get("ways", USUAL_WAYS)))
-    known["kv_type"] = KvType(values.get("kv_type", KvType.F16))
-    return JudgeSettings(**known)
-
-
-def _is_of_kind(kind: Any, value: object) -> bool:
-    """Whether a plain value is a number, a flag or nothing where a setting is one; others are made of it."""
-    kinds = get_args(kind) or (kind,)
-    if not {bool, int, float} & set(kinds):
-        return True
-    return type(value) in kinds or (float in kinds and type(value) is int)
+    rows = rows_of(JudgeSettings)
+    known = {row.name: row.of_json(values[row.name]) for row in rows if row.name in values}
+    settings = JudgeSettings(mode=known.pop("mode"), orders=known.pop("orders"), **known)
+    unsaid = {row.name: row.unsaid for row in rows if row.unsaid is not ... and row.counts(settings)}
+    return replace(settings, **{name: value for name, value in unsaid.items() if name not in known})
 
 
 def ways_in_words(ways: Collection[str], thoughts: int = 1) -> str:
@@ -288,10 +242,8 @@ class MachineSettings:
     device: Device | None = None
 
     def __post_init__(self) -> None:
-        _at_least("number of threads", self.threads, 1)
-        _at_least("number of GPU layers", self.gpu_layers, 0)
-        if self.threads > MOST_THREADS:
-            raise SetupError(f"The number of threads is {self.threads}.", f"Use {MOST_THREADS} or fewer.")
+        for row in rows_of(MachineSettings):
+            row.check(getattr(self, row.name))
 
 
 def default_context(trained: int) -> int:
@@ -308,6 +260,138 @@ def check_margin(margin: float) -> None:
         )
 
 
-def _at_least(what: str, value: int, least: int) -> None:
-    if value < least:
-        raise SetupError(f"The {what} is {value}.", f"Use {least} or more.")
+def _check_temperature(temperature: float) -> None:
+    if temperature != 0 and not LOWEST_TEMPERATURE <= temperature < math.inf:
+        raise SetupError(
+            f"The temperature is {temperature}.", f"Use 0 (greedy), or {LOWEST_TEMPERATURE} or more."
+        )
+
+
+def _check_seed(seed: int) -> None:
+    if abs(seed) >= 1 << 63:  # of 64 bits, as what is read of JSON
+        raise SetupError(f"The seed has {len(str(abs(seed)))} digits.", "Use 18 or fewer.")
+
+
+def _check_orders(orders: Collection[Order]) -> None:
+    if Order.AB not in orders:
+        raise SetupError("The orders leave out AB.", "Use AB alone, or AB and BA.")
+
+
+def _check_ways(ways: Collection[Way]) -> None:
+    if not ways or len(set(ways)) < len(ways):
+        raise SetupError(
+            f"The ways of asking are {', '.join(ways) or 'none'}.",
+            f"Name each once: some of {', '.join(Way)}.",
+        )
+
+
+# A table: what is said of a setting stands together, not one word to a line.
+# fmt: off
+SETTINGS = (
+    SettingRow(
+        "mode", Mode, "mode", label="Make", title="What the run makes",
+        choices={Mode.EXPLAIN: "Labels and explanations", Mode.LABELS: "Labels alone (much faster)"},
+        help="labels alone (no text is generated), or labels and explanations (default)",
+    ),
+    SettingRow("orders", Order, "orders", several=True, refuse=_check_orders),
+    SettingRow(
+        "context", int, Setting.CONTEXT, least=SMALLEST_CONTEXT,
+        title="Tokens of context", offered=(0, 2**24), step=1024, instead=0, special="Automatic",
+        tip=f"Tokens that the model can hold at once. Automatic: {DEFAULT_CONTEXT:,}, or what the model was"
+        " trained with.",
+        help=f"tokens the model can hold ({DEFAULT_CONTEXT}, or what it was trained with)",
+    ),
+    SettingRow(
+        "max_explanation_tokens", int, Setting.EXPLANATION_TOKENS, unit="tokens", least=1, when="explains",
+        title="Longest explanation, in tokens", offered=(1, 4096),
+        help="the longest explanation (%(default)s)",
+    ),
+    SettingRow(
+        "max_explanation_sentences", int, "sentences of an explanation", things=True, least=1,
+        when="explains", unsaid=None,
+    ),
+    SettingRow(
+        "temperature", float, "temperature", refuse=_check_temperature, when="explains", metavar="T",
+        title="Temperature of explanations", offered=(0, 5), step=0.1, special="0 (likeliest words)",
+        tip="0 takes the likeliest words; more than 0 samples. Labels are never sampled.",
+        help="sample explanations; 0 takes the likeliest words (default). Labels are never sampled",
+    ),
+    SettingRow(
+        "seed", int, "seed", refuse=_check_seed, when="samples", title="Seed for a temperature above 0",
+        help="for what is drawn: items, and explanations with a temperature above 0 (%(default)s)",
+    ),
+    SettingRow(
+        "shorten", bool, Setting.SHORTEN, label="Shorten responses that do not fit",
+        tip="Leaves out the middle of long responses instead of leaving the item unscored; it is recorded.",
+        help="leave out the middle of responses that do not fit",
+    ),
+    SettingRow("items_at_once", int, "items at once", things=True, least=1, when="explains"),
+    SettingRow(
+        "kv_type", KvType, Setting.KV_TYPE, unsaid=KvType.F16, title="What the model's cache is kept in",
+        choices={KvType.F16: "f16: exact", KvType.Q8_0: "q8_0: half the memory, rounder results"},
+        help="what the model's cache is kept in: f16 (default), or q8_0, which takes about half the memory",
+    ),
+    SettingRow(
+        "second_order_below", float, "margin of doubt", refuse=check_margin, when="may_read_one_order",
+        unsaid=None, offered=(0.01, 1), step=0.05, instead=USUAL_MARGIN,
+        title="Margin below which the second order is read",
+        tip="An item is in doubt where the likeliest label leads the next by less than this on one criterion"
+        " or more. Which margin is right for a model, the command “orders” tells from a run in both orders.",
+    ),
+    SettingRow("ways", Way, Setting.WAYS, several=True, refuse=_check_ways, unsaid=USUAL_WAYS),
+    SettingRow(
+        "thoughts", int, "thoughts", things=True, least=1, most=MOST_THOUGHTS, when="thinks",
+        title="Thoughts for each criterion and order", offered=(1, 64),
+        help="with `thinking`: thoughts for each criterion and order (%(default)s)",
+    ),
+    SettingRow(
+        "max_thought_tokens", int, "longest thought", unit="tokens", least=1, when="thinks",
+        title="The most tokens of a thought", offered=(1, 2**17), step=128,
+        help="with `thinking`: the longest thought (%(default)s)",
+    ),
+    SettingRow("thought_temperature", float, "temperature of thoughts", when="thinks"),
+    SettingRow(
+        "shots", int, Setting.SHOTS, least=1, when="shows_examples",
+        title="How many labelled examples the model is shown", offered=(1, 32),
+    ),
+    SettingRow(
+        "example_choice", ExampleChoice, Setting.CHOICE, when="shows_examples", label="Examples are",
+        choices={ExampleChoice.FIXED: "the same for all items", ExampleChoice.NEAR: "nearest by words"},
+        title="Which labelled examples an item is shown",
+        tip="The same for all items: those that show different labels, the shortest first; they are read once"
+        " for the whole run. Nearest by words: for each item those with the instructions most like its own;"
+        " they are read with each item, so the run takes longer.",
+    ),
+    SettingRow(
+        "threads", int, "threads", things=True, least=1, most=MOST_THREADS, title="Processor cores to use",
+        offered=(0, MOST_THREADS), instead=0, special="Automatic",
+        tip="Automatic: the physical cores, fewer while other programs need them, one for a very small"
+        " model.",
+        help="processor cores to use (the physical ones, fewer while other programs need them)",
+    ),
+    SettingRow(
+        "gpu_layers", int, Setting.GPU_LAYERS, things=True, least=0, when="may_use_gpu",
+        title="Layers of the model on the GPU", offered=(-1, 9999), instead=-1, special="Automatic",
+        tip="Where a GPU computes: so many layers of the model are on it, the others stay with the processor."
+        " Automatic: as many as its memory holds.",
+        help="layers of the model on the GPU (as many as its memory holds)",
+    ),
+)
+# fmt: on
+"""All settings, in the order in which they are told: those of a judge, then a setup's own."""
+OF_EXPLANATIONS = ("max_explanation_tokens", "temperature", "seed")
+"""What a person chooses of explanations, in the order of options and fields."""
+
+
+def row_of(name: str) -> SettingRow:
+    """The row of a setting. KeyError for no setting."""
+    return _BY_NAME[name]
+
+
+def rows_of(record: type) -> tuple[SettingRow, ...]:
+    """The rows of the settings that a record holds."""
+    held = {each.name for each in fields(record)}
+    return tuple(row for row in SETTINGS if row.name in held)
+
+
+_BY_NAME = {row.name: row for row in SETTINGS}

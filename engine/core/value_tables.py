@@ -30,6 +30,7 @@ class Kind(StrEnum):
     PAIR = "pair"  # two whole numbers
     RANKED = "ranked"  # a Ranked
     PARTIAL = "partial"  # a Partial
+    PART = "part"  # a PartOf
     ESTIMATE = "estimate"  # an Estimate
     FACT = "fact"  # a Fact: each row has a kind of its own
 
@@ -67,6 +68,17 @@ class Partial:
 
 
 @dataclass(frozen=True)
+class PartOf:
+    """So many, of how many there are; None where nobody knows that."""
+
+    value: int
+    whole: int | None
+
+    def __str__(self) -> str:
+        return count(self.value) if self.whole is None else f"{self.value:,} of {self.whole:,}"
+
+
+@dataclass(frozen=True)
 class Estimate:
     """A share (0 to 1) or a difference of shares (-1 to 1), and its 95 % interval where there is one."""
 
@@ -89,7 +101,7 @@ class Fact:
         return value_text(self.value, self.kind)
 
 
-Value = str | float | tuple[float, float] | Ranked | Partial | Estimate | Fact | None
+Value = str | float | tuple[float, float] | Ranked | Partial | PartOf | Estimate | Fact | None
 """None where it is not known; the empty text where nothing belongs, in a column of any kind."""
 
 _WRITTEN: Mapping[Kind, Callable[[Any], str]] = {
@@ -107,7 +119,7 @@ def value_text(value: Value, kind: Kind, digits: int = 2, least: float | None = 
     """A value as people read it, a dash for None; `digits` and `least` as `number` takes them."""
     if value is None:
         return "-"
-    if isinstance(value, str | Ranked | Partial | Estimate | Fact):
+    if isinstance(value, str | Ranked | Partial | PartOf | Estimate | Fact):
         return str(value)
     if kind is Kind.NUMBER:
         return number(cast(float, value), digits, least)
@@ -120,7 +132,7 @@ class Column:
 
     `key` names it among the columns of its table, `title` is its header, `meaning` says in a sentence what it
     holds. `digits`: decimals of a NUMBER. `least`: a NUMBER below it is shown as less than it. `instead`:
-    texts that are shown for some values in place of these.
+    texts that are shown for some values in place of these. `foreign`: its title is a name that a person gave.
     """
 
     key: str
@@ -130,6 +142,7 @@ class Column:
     digits: int = 2
     least: float | None = None
     instead: Mapping[Value, str] = field(default_factory=dict)
+    foreign: bool = False
 
     def text(self, value: Value) -> str:
         """A value of this column as people read it."""
@@ -150,7 +163,7 @@ class Column:
 
 def _size(value: Value) -> float:
     """A value as one number: the low end of an interval, the first of a pair."""
-    if isinstance(value, Ranked | Partial | Estimate | Fact):
+    if isinstance(value, Ranked | Partial | PartOf | Estimate | Fact):
         return _size(value.value)
     if isinstance(value, tuple):
         return value[0]
@@ -164,11 +177,13 @@ Row = Sequence[Value]
 class Table:
     """Columns, and rows of a value for each of them; the first column names the row.
 
-    Raises EngineBug where a row is longer or shorter than that, or two columns have one key.
+    `best`: row and column, from 0, of the cells that stand out. Raises EngineBug where a row is longer or
+    shorter than the columns, or two columns have one key.
     """
 
     columns: Sequence[Column]
     rows: Sequence[Row]
+    best: frozenset[tuple[int, int]] = frozenset()
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]

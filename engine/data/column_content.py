@@ -203,15 +203,12 @@ class Sample:
             return
 
     def _read(self, place: str, most: int) -> Iterator[str]:
-        source = self._source(place)
+        source = parse_source(place, self.columns)
         for row in self.rows[:most]:
             try:
                 yield RowReader(row.cells).text(source, "")
             except SourceProblem:
                 yield ""
-
-    def _source(self, place: str) -> CellSource:
-        return parse_source(place, self.columns)
 
 
 class SampleTable(SourceTable):

@@ -1,4 +1,4 @@
-"""What a dataset holds, in numbers: labels, explanations, lengths, texts that occur twice.
+"""What a dataset holds, in numbers: labels, explanations, lengths.
 
 Counted column by column, in well under a second for 100,000 items.
 
@@ -20,35 +20,22 @@ TEXTS = REQUIRED_COLUMNS[1:]
 
 
 @dataclass(frozen=True)
-class Lengths:
-    """How long the texts of one column are, in characters."""
-
-    median: float
-    longest: int
-
-
-@dataclass(frozen=True)
 class Summary:
     """The numbers of one dataset. By criterion are all criteria of its rubric, in order.
 
     `labelled`: items with a human label. `labels`: items by label, 0 where one of the four never occurs;
-    `tie` only where it does. `annotators`: by criterion that several people labelled, their names.
-    `explained`: items with a human explanation. `any_label`: items with a label on at least one criterion.
-    `repeated_instructions`: items whose instruction an earlier item has too. `equal_responses`: items whose
-    two responses are the same text. `empty_responses`: responses without a character. `lengths`: of
-    instruction, output_a, output_b. An id is never repeated: such a file is not loaded.
+    `tie` only where it does. `explained`: items with a human explanation. `any_label`: items with a label on
+    at least one criterion. `equal_responses`: items whose two responses are the same text. `lengths`: the
+    median of instruction, output_a and output_b each, in characters.
     """
 
     items: int
     labelled: Mapping[str, int]
     labels: Mapping[str, Mapping[HumanLabel, int]]
-    annotators: Mapping[str, tuple[str, ...]]
     explained: Mapping[str, int]
     any_label: int
-    repeated_instructions: int
     equal_responses: int
-    empty_responses: int
-    lengths: Mapping[str, Lengths]
+    lengths: Mapping[str, float]
     notices: tuple[str, ...]
 
 
@@ -61,13 +48,12 @@ def summary_of(dataset: Dataset) -> Summary:
         items=len(dataset),
         labelled={name: sum(counts.values()) for name, counts in labels.items()},
         labels=labels,
-        annotators={name: tuple(of_one) for name, of_one in dataset.annotators.items()},
         explained={name: int((~_empty(dataset, f"{name}_explanation")).sum()) for name in names},
         any_label=int((~np.logical_and.reduce(list(lacking.values()))).sum()),
-        repeated_instructions=len(dataset) - pc.count_distinct(dataset.texts("instruction")).as_py(),
-        equal_responses=_count(pc.equal(dataset.texts("output_a"), dataset.texts("output_b"))),
-        empty_responses=sum(int(_empty(dataset, name).sum()) for name in ("output_a", "output_b")),
-        lengths={name: _lengths(dataset, name) for name in TEXTS},
+        equal_responses=int(
+            pc.sum(pc.equal(dataset.texts("output_a"), dataset.texts("output_b"))).as_py() or 0
+        ),
+        lengths={name: _median_length(dataset, name) for name in TEXTS},
         notices=dataset.notices,
     )
 
@@ -84,10 +70,6 @@ def _empty(dataset: Dataset, column: str) -> npt.NDArray[np.bool_]:
     return empty
 
 
-def _count(truths: object) -> int:
-    return int(pc.sum(truths).as_py() or 0)
-
-
-def _lengths(dataset: Dataset, column: str) -> Lengths:
+def _median_length(dataset: Dataset, column: str) -> float:
     lengths = to_numpy(pc.utf8_length(dataset.texts(column)))
-    return Lengths(float(np.median(lengths)), int(lengths.max())) if len(lengths) else Lengths(0.0, 0)
+    return float(np.median(lengths)) if len(lengths) else 0.0

@@ -1,6 +1,6 @@
 """A calibration with what it was made for, as a file and in the run store.
 
-Knows: the JSON form, and which runs a calibration fits. Does not know: how one is fitted.
+Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
 """
 
 import json
@@ -172,6 +172,7 @@ class Calibration:
                 "prompt_version": judge.prompt_version,
                 "orders": list(judge.orders),
                 "examples": judge.examples,
+                # Left out as before there were other ways: such files stay what they were.
                 **({"ways": list(judge.ways)} if judge.ways != USUAL_WAYS else {}),
                 "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
             },
@@ -221,17 +222,16 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
             orders=tuple(map(str, made_for["orders"])),
             examples=str(made_for["examples"]),
             ways=tuple(map(str, made_for.get("ways", USUAL_WAYS))),
-            asked={str(name): _asked(values) for name, values in made_for.get("asked", {}).items()},
+            asked={
+                str(name): AskedQuestion(str(of["question"]), str(of["sha256"]))
+                for name, of in made_for.get("asked", {}).items()
+            },
         ),
         dataset=str(value["dataset"]["name"]),
         dataset_hash=str(value["dataset"]["sha256"]),
         criteria={str(name): _criterion(values) for name, values in value["criteria"].items()},
         measured=dict(value["measured"]),
     )
-
-
-def _asked(value: Mapping[str, Any]) -> AskedQuestion:
-    return AskedQuestion(str(value["question"]), str(value["sha256"]))
 
 
 def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:

@@ -19,7 +19,7 @@ from engine.core.judgments import (
     Unscored,
 )
 from engine.core.log_probs import FloatArray, log_softmax
-from engine.core.ways.together import together
+from engine.core.ways.all_ways import together
 
 _SWAPPED_COLUMNS = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
 NOT_FINITE = "the model gave no finite probabilities"
@@ -42,6 +42,7 @@ def decide_all(
     What is decided of an item does not depend on the others, not even by rounding.
     """
     decided: dict[int, AnyJudgment] = {}
+    # Together by their orders, so that numpy decides thousands at once.
     alike: dict[tuple[Order, ...], dict[int, Sequence[Reading]]] = {}
     for place, item in enumerate(judged):
         readings = together(item.readings.get(criterion, ()))
@@ -85,6 +86,7 @@ def _log_probs(readings: Sequence[Sequence[Reading]]) -> FloatArray:
 
 def _unswapped(log_probs: FloatArray, orders: Sequence[Order]) -> FloatArray:
     """Log-probabilities among the four labels alone, of the items' own A and B; shape (items, orders, 4)."""
+    # Among the four alone: what else the model might have said takes no part in the label.
     values = log_softmax(log_probs)
     for place, order in enumerate(orders):
         if order is Order.BA:
@@ -113,6 +115,7 @@ def _decide_alike(
     log_probs = _averaged(alone)
     if calibration is not None:
         log_probs = calibrated(log_probs, calibration)
+    # Before the calibration: whether the order decides is asked of the model, not of its correction.
     best = alone.argmax(axis=2)
     flips = (best != best[:, :1]).any(axis=1).tolist()
     facts = zip(log_probs.argmax(axis=1).tolist(), np.exp(log_probs).tolist(), flips, strict=True)

@@ -1,6 +1,6 @@
-"""Whether a run judged, from readings and texts alone: no human label is needed to see that it did not.
+"""Whether a run judged at all: no human label is needed to see that it did not.
 
-Knows: what each sign is, from where on it counts, and what to do. Does not know: human labels, who shows it.
+Knows: what each sign is, from where on it counts, what to do. Does not know: human labels, who shows it.
 The limits, and why they are these, are in docs/how-it-judges.md.
 """
 
@@ -44,6 +44,7 @@ class Limit:
         return self.serious
 
 
+# Where they come from: docs/how-it-judges.md, "Does the model judge?".
 LIMITS: Mapping[Sign, Limit] = {
     Sign.FORMAT_MASS: Limit(0.9, 0.5),  # below; of all others above
     Sign.WAY_MASS: Limit(0.9),  # below, too
@@ -141,6 +142,7 @@ def answers_health(answers: Answers, explains: bool, english: bool = True) -> He
 def _spread(items: int) -> list[int]:
     """The places of at most MOST_ITEMS items, evenly spaced."""
     looked_at = min(items, MOST_ITEMS)
+    # Evenly: files are often sorted, by subset or by system.
     return [number * items // looked_at for number in range(looked_at)]
 
 
@@ -154,6 +156,7 @@ def _answer(judgment: AnyJudgment) -> Answer:
         label=judgment.preference,
         text=own.text if own else None,
         cut=own is not None and own.cut,
+        # A model that understands one way judges; that it does not understand another is a sign of its own.
         format_mass=max(masses.values(), default=judgment.format_mass),
         flipped=judgment.flipped,
         way_masses=masses,

@@ -2,7 +2,7 @@
 
 `pandas.read_csv(path, dtype=str, keep_default_na=False)` gives back what was written, cell for cell.
 
-Knows: the columns, and what CSV needs quoted. Does not know: where runs are kept, how they are judged.
+Knows: the columns, what CSV needs quoted. Does not know: where runs are kept, how they are judged.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Override, Unscored
-from engine.core.ways.together import together
+from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
 from engine.data.other_columns import distinct_names
 from engine.decisions.run_dataset import cells_beside
@@ -60,14 +60,13 @@ def write_results_csv(
     A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
     Raises SetupError where the file cannot be written.
     """
-    hashes = {item.item_id: item.content_hash for item in results.judged}
     dataset = dataset if dataset is not None else gold
     columns: tuple[str, ...] = ()
     cells = None
     if dataset is not None:
         names = distinct_names(dataset.other_columns, (*RUN_COLUMNS, *DATASET_COLUMNS))
         columns = (*DATASET_COLUMNS, *names.values())
-        cells = _DatasetCells(dataset, gold, hashes)
+        cells = _DatasetCells(dataset, gold, results.content_hashes)
     # newline: a line ends alike on every system, and what texts hold stays as it is.
     with (
         whole_file(path) as part,

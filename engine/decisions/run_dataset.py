@@ -1,4 +1,4 @@
-"""The items that a run judged, found again in the file that they came from, and their human labels.
+"""The items that a run judged, found again in the file that they came from; what people said of them.
 
 Knows: what makes items those of a run. Does not know: models, how a run was made, windows.
 """
@@ -16,7 +16,9 @@ from engine.core.remedies import Remedy, Setting, Step
 from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset, load_dataset
+from engine.data.slices import Tags
 from engine.decisions.run_results import RunResults
+from engine.store.run_store import RunStore
 from engine.system.places import is_there, real_path
 
 
@@ -109,10 +111,23 @@ def cells_beside(dataset: Dataset, ids: Container[str]) -> dict[str, Mapping[str
 
 def human_labels(results: RunResults, dataset: Dataset) -> dict[JudgmentKey, HumanLabel]:
     """Of the items that the run judged as they are in the dataset."""
-    hashes = {item.item_id: item.content_hash for item in results.judged}
     return {
         JudgmentKey(item.id, criterion): gold.label
-        for item in dataset.same_items(hashes)
+        for item in dataset.same_items(results.content_hashes)
         for criterion, gold in item.gold.items()
         if gold.label is not None
+    }
+
+
+def tags_of_items(store: RunStore, dataset: Dataset, author: str | None = None) -> Tags:
+    """By item id, the tags of the items that have any; with an `author` those that he gave last."""
+    if not store.tags():
+        return {}
+    hashes = {item.id: item.content_hash for item in dataset}
+    notes = store.notes(hashes.values())
+    found = {item_id: notes[content] for item_id, content in hashes.items() if content in notes}
+    return {
+        item_id: note.tags
+        for item_id, note in found.items()
+        if note.tags and (author is None or note.author == author)
     }

@@ -36,8 +36,7 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     beside: Mapping[str, Mapping[str, str]] = {}
     human: Mapping[str, Mapping[str, Gold]] = {}
     if dataset is not None:
-        hashes = {item.item_id: item.content_hash for item in results.judged}
-        human = {item.id: item.gold for item in dataset.same_items(hashes)}
+        human = {item.id: item.gold for item in dataset.same_items(results.content_hashes)}
         beside = cells_beside(dataset, human)
     columns = results.judgments.items()
     return {

@@ -1,4 +1,4 @@
-"""A stored run as it counts: its judgments with what people overrode, and its submission.
+"""A stored run as it counts: its judgments, with what people overrode.
 
 Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
 """
@@ -89,6 +89,11 @@ class RunResults:
 
     def _all(self) -> Iterator[AnyJudgment]:
         return chain.from_iterable(self.judgments.values())
+
+    @property
+    def content_hashes(self) -> dict[str, str]:
+        """The hash of the content of each item that was judged, by item id."""
+        return {item.item_id: item.content_hash for item in self.judged}
 
     @property
     def one_labels(self) -> dict[str, OneLabel]:

@@ -1,4 +1,4 @@
-"""Where one order leaves a decision open, and what is kept where only then the second order is read.
+"""Where one order leaves a decision open, so that the second must be read.
 
 Knows: readings and decisions. Does not know: how a reading is made, what it costs, human labels.
 """
@@ -88,7 +88,11 @@ class BothOrders:
 
 def both_orders(judged: Iterable[JudgedItem], criteria: Sequence[str]) -> BothOrders:
     """The items among these that were read in both orders on all these criteria."""
-    read_twice = [item for item in judged if all(_has_both(item, name) for name in criteria)]
+    read_twice = [
+        item
+        for item in judged
+        if all({each.order for each in item.readings.get(name, ())} == set(Order) for name in criteria)
+    ]
     decided = [decide_all(read_twice, name) for name in criteria]
     ids, margins, equal = [], [], []
     for item, *judgments in zip(read_twice, *decided, strict=True):
@@ -121,10 +125,6 @@ def read_in_words(results: RunResults) -> str:
     counts = [orders_read(item) for item in results.judged]
     read = sum(count > 0 for count in counts)
     return f"{sum(count > 1 for count in counts):,} of {counted(read, 'item', 'items')} in both orders"
-
-
-def _has_both(item: JudgedItem, criterion: str) -> bool:
-    return {reading.order for reading in item.readings.get(criterion, ())} == set(Order)
 
 
 def learned_from(

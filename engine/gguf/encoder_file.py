@@ -1,4 +1,4 @@
-"""An encoder's file for BERTScore: what it is, and what in its header cannot serve or would end the process.
+"""An encoder's file for BERTScore, by its header.
 
 RoBERTa and BERT are one architecture in GGUF, `bert`, told apart by their tokenizers.
 

@@ -1,6 +1,6 @@
-"""The model files on this computer, in the folders where programs keep them.
+"""The model files on this computer, in the folders where programs keep them, all or by a part of the name.
 
-Knows: the folders of this program and of others, and which files in them are no models.
+Knows: the folders of this program, those of others, which files in them are no models.
 Does not know: what a header says, how files are named, llama.cpp.
 """
 
@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -136,10 +136,6 @@ def _program_of(folder: Path) -> str:
     return ""
 
 
-def _source_of(folder: Path) -> str:
-    return _program_of(folder) or folder.name or str(folder)
-
-
 def by_reason(found: Iterable[FoundModel]) -> dict[tuple[str, Remedy], list[FoundModel]]:
     """What cannot be used, by the reason and the next step: many files often share one."""
     groups: dict[tuple[str, Remedy], list[FoundModel]] = {}
@@ -204,7 +200,7 @@ def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
     """Each folder at any depth once, and each one that cannot be read, with its error."""
     seen: set[Path] = set()
     for folder in folders:
-        source = _source_of(folder)
+        source = _program_of(folder) or folder.name or str(folder)
         pending = [folder]
         while pending:
             here = pending.pop()
@@ -213,6 +209,7 @@ def _listings(folders: Iterable[Path]) -> Iterator[_Listing | FoundModel]:
             except OSError as error:
                 yield FoundModel(here, None, _unreadable_folder(here, error), source)
                 continue
+            # Taken from the end: so the first folder by name comes first.
             pending.extend(reversed(inner))
             yield _Listing(here, source, files)
 
@@ -239,6 +236,7 @@ def _first_of_each(files: Iterable[Path]) -> list[Path]:
 
 def _is_new(path: Path, seen: set[Path]) -> bool:
     target = real_path(path)
+    # By where links lead: in the cache of Hugging Face each model lies once and is linked to.
     if target in seen:
         return False
     seen.add(target)
@@ -277,3 +275,37 @@ def _unreadable_folder(folder: Path, error: OSError) -> ModelFileError:
         f"{shown(folder)}: the folder cannot be read: {reason_of(error)}.",
         "Check its name and your permission, or choose another folder.",
     )
+
+
+def models_named(text: str, folders: Iterable[Path]) -> list[ModelPlace]:
+    """The models in the folders that are called `text`, or have it in their names, whatever the case.
+
+    The whole name of a file goes before a part of one, and that before the name in a header: headers are
+    read only where no file's name has the text, and where several have it, to leave out those that cannot
+    judge if others can.
+    """
+    wanted = text.casefold()
+    places = list(model_places(folders))
+    whole = [place for place in places if wanted in _names(place)]
+    found = whole or [place for place in places if any(wanted in name for name in _names(place))]
+    if not found:
+        return [place for place in _by_header(places) if wanted in place.name.casefold()]
+    if len(found) == 1:
+        return found
+    judges = {place.path for place in _by_header(found)}
+    return [place for place in found if place.path in judges] or found
+
+
+def _names(place: ModelPlace) -> set[str]:
+    """What people call a file, and its whole name; those of Ollama's blobs are hashes."""
+    files = () if is_blob(place.path) else (place.path.name,)
+    return {name.casefold() for name in (place.name, *files)}
+
+
+def _by_header(places: Iterable[ModelPlace]) -> Iterator[ModelPlace]:
+    """The places of models that can judge, with the names that their headers give."""
+    for place in places:
+        try:
+            yield replace(place, name=read_model_file(place.path).title)
+        except ModelFileError:
+            continue  # the list of models says why

@@ -1,7 +1,8 @@
-"""The header of a GGUF file: its metadata and its list of tensors, read without the tensor data.
+"""The header of a GGUF file, read without the tensor data.
 
-Knows: the byte layout of GGUF 2 and 3, and the first bytes of what is often taken for it. Every count and
-length is held against the size of the file before anything is allocated.
+Every count is held against the size of the file before anything is allocated.
+
+Knows: the byte layout of GGUF 2 and 3, the first bytes of what is often taken for it.
 Does not know: what a key means, whether a model can run.
 
 Layout: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
@@ -36,7 +37,9 @@ LONGEST_PROBLEM = 300
 _MOST_HEADER_BYTES = 1 << 28  # the largest vocabularies take some 20 MiB
 _MOST_DIMENSIONS = 4
 _LARGEST_DIMENSION = 1 << 40
+# The length of its name, its kind, a value of one byte.
 _LEAST_KEY_BYTES = 8 + 4 + 1
+# The length of its name, dimensions, one size, its type, its offset.
 _LEAST_TENSOR_BYTES = 8 + 4 + 8 + 4 + 8
 _DEFAULT_ALIGNMENT = 32
 
@@ -233,10 +236,12 @@ def _refuse_other_formats(file_name: str, start: bytes) -> None:
     """Raise ModelFileError, saying what it is instead, unless the first bytes are those of a GGUF."""
     if start.startswith(b"GGUF"):
         return
+    # Web pages begin with white space or a byte order mark.
     plain = start.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").lower()
     for beginnings, what, remedy in _OTHER_FORMATS:
         if plain.startswith(beginnings):
             raise ModelFileError(f"{file_name}: this is {what}.", remedy)
+    # safetensors: the length of a JSON header in eight bytes, then the header.
     if start[8:9] == b"{" and int.from_bytes(start[:8], "little") < _MOST_HEADER_BYTES:
         raise ModelFileError(
             f"{file_name}: this is a safetensors file, not a GGUF.", "Choose the GGUF edition of this model."
@@ -278,6 +283,7 @@ class _Reader:
         self.position = len(b"GGUF")
         self._file_name = file_name
         self._data = data
+        # So that a count in a damaged header cannot make us read, or hold, the whole of a large file.
         self._end = min(len(data), _MOST_HEADER_BYTES)
 
     def damaged(self, what: str) -> ModelFileError:
@@ -293,6 +299,7 @@ class _Reader:
                 f"{self._file_name}: this is GGUF version 1, which llama.cpp no longer reads.",
                 "Choose a newer edition of this model, or convert it again.",
             )
+        # A small number read from the wrong end.
         if version & 0xFFFF == 0 and version:
             raise ModelFileError(
                 f"{self._file_name}: this GGUF was written for big-endian machines.",

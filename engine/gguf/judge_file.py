@@ -130,6 +130,7 @@ def _kv_bytes_per_token(values: HeaderValues) -> int:
     Sliding windows take less; recurrent states, which do not grow with the context, are left out.
     """
     kv_heads = values.per_layer(values.key("attention.head_count_kv")) or _heads(values)
+    # One number stands for all layers.
     if len(kv_heads) == 1:
         kv_heads *= values.integer(values.key("block_count")) or 0
     return sum(kv_heads) * sum(_head_lengths(values)) * _BYTES_PER_F16
@@ -137,6 +138,7 @@ def _kv_bytes_per_token(values: HeaderValues) -> int:
 
 def _kv_types(values: HeaderValues) -> tuple[KvType, ...]:
     """f16 in any case; q8_0 where a head's numbers fill whole blocks, or where there are no heads."""
+    # A row of a cache in q8_0 must be whole blocks; llama.cpp refuses others, once all is loaded.
     whole = all(length % Q8_0_BLOCK == 0 for length in _head_lengths(values))
     return tuple(KvType) if whole or not any(_heads(values)) else (KvType.F16,)
 

@@ -1,6 +1,6 @@
-"""What kind of model a file holds, by its header, and why only text generators can judge.
+"""What kind of model a file holds, by its header: only text generators can judge.
 
-Knows: which architectures write text, and how other files are marked: encoders, embedding models, adapters,
+Knows: which architectures write text, how other files are marked: encoders, embedding models, adapters,
 projectors, drafts. Does not know: which headers are sound, llama.cpp itself.
 """
 

@@ -1,6 +1,6 @@
-"""The memory that a model takes with a context, and whether it fits this computer.
+"""The memory that a model takes with a context, held against that of this computer.
 
-Knows: how llama.cpp lays out weights, cache and buffers. Does not know: headers, llama.cpp itself.
+Knows: how llama.cpp lays out weights, cache, buffers. Does not know: headers, llama.cpp itself.
 """
 
 from dataclasses import dataclass

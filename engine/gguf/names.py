@@ -22,6 +22,7 @@ _SAYS_NOTHING = re.compile(
     r"|(ggml[-_.]?)?models?|ggml[-_.]?model[-_.].*|unsloth|weights|gguf", re.IGNORECASE
 )
 _NO_NAME_OF_A_FOLDER = re.compile(r"[0-9a-f]{16,}|snapshots|blobs", re.IGNORECASE)
+# Deep enough for the cache of Hugging Face, whose folders in between say nothing.
 _FOLDERS_UP = 4
 _HUGGING_FACE = "models--"  # models--PUBLISHER--MODEL/snapshots/REVISION/FILE
 
@@ -45,6 +46,7 @@ def called(path: Path) -> str:
 def says_more(title: str, name: str) -> bool:
     """Whether a header's name for a model tells something that the name of its file does not."""
     words = _letters(title)
+    # A path of whoever converted it, or nearly nothing.
     if len(words) < 3 or "/" in title or "\\" in title or not _says_something(title):
         return False
     return words not in _letters(name)

@@ -4,8 +4,8 @@ llama.cpp refuses most bad files politely, but some abort the whole process, at 
 that a header gives away are refused here; what is left is found by a trial in a child process. Where
 llama.cpp has a default or refuses politely by itself, nothing is checked twice.
 
-Knows: what llama.cpp of llama-cpp-python 0.3.36 can run and where it breaks down.
-Does not know: bytes and files, llama.cpp itself.
+Knows: what llama.cpp of llama-cpp-python 0.3.36 can run, where it breaks down.
+Does not know: bytes, files, llama.cpp itself.
 """
 
 import math

@@ -1,8 +1,8 @@
 """How the weights of a model are stored, in the word that people have for it: `Q4_K_M`.
 
-The name of a file and its header's file type both claim one. Publishers have kinds of their own, for which
-there is no file type (`Q4_K_L`, `UD-Q4_K_XL` are `Q4_K_M` there), and some file types are those of the model
-before it was quantised. So the name is asked first, and what the tensors do not bear out is not believed.
+A file's name claims one, its header's file type another. Publishers have kinds of their own, for which there
+is no file type (`Q4_K_L`, `UD-Q4_K_XL` are `Q4_K_M` there); some file types are those of the model before it
+was quantised. So the name is asked first, and what the tensors do not bear out is not believed.
 
 Knows: what llama.cpp's quantiser makes of each kind. Does not know: headers.
 """

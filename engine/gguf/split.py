@@ -2,8 +2,8 @@
 
 llama.cpp reads all parts when it is given the first, and finds the others by their names.
 
-Knows: how `llama-gguf-split` and llama.cpp's converters name and number the parts. Does not know: what a
-model needs.
+Knows: how the parts are named by `llama-gguf-split`, by llama.cpp's converters. Does not know: what a model
+needs.
 """
 
 import dataclasses
@@ -110,6 +110,7 @@ def _joined(headers: Sequence[GgufHeader]) -> GgufHeader:
             f" {expected:,}",
             DOWNLOAD_AGAIN,
         )
+    # What is joined is one model: what follows must not refuse it as a part.
     metadata = {key: value for key, value in first.metadata.items() if not key.startswith("split.")}
     size = sum(header.file_size for header in headers)
     return dataclasses.replace(first, metadata=metadata, tensors=tensors, file_size=size)

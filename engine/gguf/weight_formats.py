@@ -72,6 +72,7 @@ _BLOCK = 256
 
 def bits_per_weight(tensors: Sequence[TensorInfo]) -> float:
     """Bits of a weight in the matrices of the layers, on average; of all tensors where there are none."""
+    # Without the table of tokens, of which more bits are kept.
     weights = [tensor for tensor in tensors if tensor.name.startswith("blk.") and len(tensor.shape) > 1]
     weights = weights or list(tensors)
     elements = sum(tensor.n_elements for tensor in weights)

@@ -1,7 +1,7 @@
 """What a run will take, before it starts: tokens, items that do not fit, what is judged already, time.
 
-Knows: how a plan's prompts are counted, what the store holds of earlier runs. Does not know: how its words
-are shown.
+Knows: how a plan's prompts are counted, what the store holds of earlier runs. Does not know: how all of it is
+worded (`plan_facts`), but for time and store, which may change alone.
 """
 
 import time
@@ -16,26 +16,28 @@ import numpy as np
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
+from engine.core.formatting import duration
 from engine.core.items import Item, Way
+from engine.core.judgments import JudgedItem
 from engine.core.log_probs import FloatArray
 from engine.core.remedies import Remedy, Setting
 from engine.core.run_records import Effort, StoredRun
 from engine.core.settings import SMALLEST_CONTEXT, JudgeSettings, KvType, settings_of
+from engine.decisions.calibration import judge_of_run
+from engine.decisions.second_order import LEAST_ITEMS, both_orders, orders_read
 from engine.judge.item_judge import Placed
 from engine.judge.plan import RunPlan, check_context, worked_alike
 from engine.judge.run import make_item_judge
-from engine.judge.second_share import SecondShare, second_share
-from engine.llama.model import LlamaModel
 from engine.llama.speed import ModelSpeed
-from engine.llama.vocabulary import Vocabulary
 from engine.loading.model_speed import remembered_speed
-from engine.loading.opening import OpenModelFactory
-from engine.loading.templates import chat_template
+from engine.loading.opening import OpenModelFactory, open_template
 from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 
 _ITEMS_AT_ONCE = 50  # between two reports
+_TOLD_BY = 1000  # items of an earlier run, at most: more make it no surer
+# llama.cpp makes a context of whole steps of 256 tokens.
 _CONTEXT_STEP = 256
 _TIMED_ITEMS = 4  # of two, the explanations may be a quarter longer or shorter than usual
 _LONG = 120.0  # seconds after which fewer must do
@@ -58,6 +60,16 @@ class Rate:
     ratio: float = 1.0
     run_id: int | None = None
     of_file: bool = False
+
+
+@dataclass(frozen=True)
+class SecondShare:
+    """The share (0 to 1) of items that are read in both orders; `run_id`: of the run that tells, None where
+    none does, and all are counted.
+    """
+
+    share: float = 1.0
+    run_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +115,37 @@ class Forecast:
     seconds_of_file: bool = False
     second: SecondShare | None = None
     tokens_by_way: Mapping[Way, int] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """True where the store holds this very run, whole."""
+        return self.judged == self.items
+
+    @property
+    def unfinished(self) -> bool:
+        """True where the store holds some of this very run."""
+        return 0 < self.judged < self.items
+
+    @property
+    def stored(self) -> str:
+        """How much of this very run the store holds, where it holds some of it, as a clause."""
+        if not self.complete:
+            far = f"{self.judged:,} of {self.items:,} items are judged"
+            return f"{far} in run {self.run_id}, which goes on from there"
+        items = "the item is" if self.items == 1 else f"all {self.items:,} items are"
+        return f"{items} judged in run {self.run_id}"
+
+    @property
+    def time_in_words(self) -> str:
+        """How long what is left will take, as a clause."""
+        if self.complete:
+            return "nothing is left to judge"
+        if len(self.too_long) == self.items:
+            return "no item fits: there is nothing to judge"
+        if self.seconds is None:
+            return "not known before a run with this model and these settings"
+        left = " for the rest" if self.unfinished else ""
+        return f"about {duration(self.seconds)}{left}, at the pace of {self.pace}"
 
     @property
     def pace(self) -> str:
@@ -152,9 +195,8 @@ def forecast(
     """
     plan.model.check_unchanged()
     known = _known(plan, store_path, fresh)
-    with LlamaModel(plan.model.path, vocabulary_only=True, cancel=cancel) as model:
+    with open_template(plan.model.path, cancel) as (model, template):
         check_context(plan, model)
-        template = chat_template(model.chat_template, Vocabulary(model), cancel)
         sizer = PromptSizer(
             template,
             plan.rubric,
@@ -217,7 +259,7 @@ def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
         run = store.find(plan.identity().key)
         runs = [*([run] if run else []), *reversed(store.runs())]
         rate = _stored_rate(plan, store, runs) or file_rate(plan)
-        second = second_share(plan, store, runs)
+        second = _second_share(plan, store, runs)
         if run is None or fresh:
             return _Known(rate=rate, second=second)
         return _Known(run, frozenset(store.positions(run.id)), rate, second)
@@ -240,6 +282,43 @@ def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> R
             if efforts:
                 return rate_of(efforts, settings_of(before).texts(len(run.identity.criteria)), run.id)
     return None
+
+
+def _second_share(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> SecondShare:
+    """The share that the first of these runs tells that is of the same judge."""
+    below = plan.settings.second_order_below
+    if below is None:
+        return SecondShare()
+    for run in runs:
+        if not _is_alike(plan, run):
+            continue
+        judged = list(islice(store.judged(run.id), _TOLD_BY))
+        known = _read_twice(judged, run, plan.rubric.names, below)
+        if len(known) >= LEAST_ITEMS:
+            return SecondShare(sum(known) / len(known), run.id)
+    return SecondShare()
+
+
+def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
+    if run.submitted or not set(plan.rubric.names) <= set(run.identity.criteria):
+        return False
+    mine, other = judge_of_run(plan.identity()), judge_of_run(run.identity)
+    same_questions = all(other.asked_of(name) == asked for name, asked in mine.asked.items())
+    return same_questions and replace(mine, model_name="", asked={}) == replace(
+        other, model_name="", asked={}
+    )
+
+
+def _read_twice(
+    judged: Sequence[JudgedItem], run: StoredRun, criteria: Sequence[str], below: float
+) -> list[bool]:
+    """Which items of a run were read in both orders, or would be with this margin; empty for not known."""
+    was_below = run.identity.settings.get("second_order_below")
+    if was_below is None:
+        return list(map(bool, both_orders(judged, criteria).read(below).tolist()))
+    if was_below != below or set(run.identity.criteria) != set(criteria):
+        return []
+    return [orders > 1 for item in judged if (orders := orders_read(item))]
 
 
 def file_rate(plan: RunPlan) -> Rate | None:
@@ -279,6 +358,7 @@ def _ratio(table: FloatArray) -> float:
     """How many times as long a token takes that is written; the usual where these items do not tell."""
     if len(table) >= _LEAST_FITTED:
         (reading, writing), *_ = np.linalg.lstsq(table[:, 1:], table[:, 0])
+        # Outside of this the items vary too little to tell reading from writing.
         if reading > 0 and 1 <= writing / reading <= _MOST_RATIO:
             return float(writing / reading)
     return _USUAL_RATIO
@@ -385,6 +465,7 @@ def _usual_groups(plan: RunPlan) -> Iterator[list[Placed]]:
     run takes.
     """
     letters = plan.dataset.letters
+    # Of about the mean length: by its first two items alone, the rest of a run was up to 42 % off.
     nearest = np.argsort(np.abs(letters - letters.mean()), kind="stable").tolist()
     placed = ((position, plan.dataset[position]) for position in nearest)
     return iter(lambda: list(islice(placed, plan.settings.items_at_once)), [])

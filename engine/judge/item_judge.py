@@ -187,6 +187,7 @@ class ItemJudge:
     def _judge_batch(self, batch: Sequence[ItemWork]) -> Judging[None]:
         """Read all items of a batch, each in all orders; then write what explains them."""
         for place, work in enumerate(batch):
+            # Without explanations nothing of an item is needed later: one slot will do.
             slot = place if self._settings.explains else 0
             if (below := self._settings.second_order_below) is not None:
                 yield from self._read_as_needed(slot, work, below)
@@ -210,6 +211,7 @@ class ItemJudge:
         if not needed:
             return
         if self._settings.explains:
+            # The slot after those of the group: AB must stay in its own, for the explanations.
             aside = self._settings.items_at_once
             yield from self._reader.read(aside, work, Order.BA, beside=slot)
             self._session.release([aside])
@@ -258,6 +260,7 @@ class ItemJudge:
                 line = line[: complete_length(line, most, ended=True)]
             if line:
                 text.work.explanations[text.criterion] = Explanation(line, text.preference, written.cut)
+        # Texts are written together, so nobody can say what a single one took.
         share, seconds = len(batch), time.perf_counter() - started
         tokens = self._session.tokens_generated - generated
         for work in batch:
@@ -286,6 +289,7 @@ class ItemJudge:
     def _continuation(self, text: _Text) -> Continuation:
         tree, question = text.work.sized.trees[Order.AB], self._rubric.names.index(text.criterion)
         prompt = tokenize_explanation(tree, question, text.preference, self._template)
+        # By the item's content, not its place: a run of some items writes what a run of all writes.
         seed = seed_of(self._settings.seed, text.work.original.content_hash, text.criterion)
         return Continuation(text.slot, text.branch, prompt, seed)
 

@@ -14,6 +14,7 @@ from engine.core.errors import SetupError
 from engine.core.events import Preparing
 from engine.core.items import Item, Order, Way
 from engine.core.judgments import RawAnswer, Shortening
+from engine.core.prompt_text import Preview
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
 from engine.core.run_records import StoredRun
@@ -25,21 +26,19 @@ from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.gguf.memory import check_memory
 from engine.judge.plan import asked_alike, check_same_format, session_shape
 from engine.judge.prepare import examples_of_setup, judge_settings
-from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.token_places import Pieces
-from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import CheckedModel, checked_model
-from engine.loading.opening import machine_settings, open_session
-from engine.loading.templates import chat_template
+from engine.loading.opening import machine_settings, open_session, open_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.prompt.next_tokens import NextTokens, Ranking
-from engine.prompt.preview import Preview, Previewer
+from engine.prompt.preview import Previewer
 from engine.prompt.rounds import Round
 from engine.prompt.sizes import PromptSizer, SizedItem
 
+# People see the ways in this order; they are read in another, for their prompts.
 _PLACES = {way: place for place, way in enumerate(Way)}
 
 
@@ -158,9 +157,7 @@ def shown_prompts(
     question; ModelFileError, Cancelled.
     """
     question.model.check_unchanged()
-    with LlamaModel(question.model.path, vocabulary_only=True, cancel=cancel) as model:
-        vocabulary = Vocabulary(model)
-        template = chat_template(model.chat_template, vocabulary, cancel)
+    with open_template(question.model.path, cancel) as (_, template):
         sizer = _sizer(question, template, cancel)
         sized, shortening = sizer.as_judged(question.item)
         _check_shown(sized)
@@ -173,6 +170,7 @@ def shown_prompts(
         place = sizer.asked.index(one)
         previewer = Previewer(template, sizer.stem)
         places = [(name, order) for order in question.settings.orders for name in question.rubric.names]
+        # False sorts first: the one that a person looks at comes at once.
         for criterion, order in sorted(places, key=lambda each: each != first):
             cancel.raise_if_requested()
             branch, tokens = question.rubric.names.index(criterion), sized.rounds[order][place].tokens

@@ -170,6 +170,7 @@ class ItemReader:
         reading.seconds_thinking += seconds
         self._pace.wrote(self._session.tokens_generated - before, len(written), seconds)
         self._watch.thought(len(written))
+        # A text that was cut may end within a character.
         texts = (each.data.decode("utf-8", "ignore" if each.cut else "replace") for each in written)
         return [_Thought(text.strip(), each.cut) for text, each in zip(texts, written, strict=True)]
 

@@ -3,12 +3,12 @@
 Knows: plans, stores, which items are stored together. Does not know: sessions, who judges a group.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from engine.core.events import HealthSeen, ItemJudged
-from engine.core.judgments import AnyJudgment, CriterionCalibration, JudgedItem
+from engine.core.judgments import AnyJudgment, JudgedItem
 from engine.core.run_records import StoredRun
 from engine.decisions.calibration import calibration_of
 from engine.decisions.decision import decide_all
@@ -34,6 +34,7 @@ def missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:
     """Groups of positions of which none is stored; a group is stored whole."""
     size, items = plan.settings.items_at_once, len(plan.dataset)
     groups = (range(start, min(start + size, items)) for start in range(0, items, size))
+    # A group is stored whole, so its first item stands for all.
     return [group for group in groups if group.start not in judged]
 
 
@@ -44,6 +45,7 @@ class RunKeeper:
         self._plan = plan
         self._store = store
         self._run_id = run_id
+        self._calibrations = plan.calibration.criteria if plan.calibration else {}
         self._watch = HealthWatch(plan.rubric, plan.settings.explains)
 
     def begin(self) -> Iterator[HealthSeen]:
@@ -72,7 +74,3 @@ class RunKeeper:
     def _columns(self, judged: Sequence[JudgedItem]) -> list[tuple[AnyJudgment, ...]]:
         """What is decided of items, a column for each criterion."""
         return [decide_all(judged, name, self._calibrations.get(name)) for name in self._plan.rubric.names]
-
-    @property
-    def _calibrations(self) -> Mapping[str, CriterionCalibration]:
-        return self._plan.calibration.criteria if self._plan.calibration else {}

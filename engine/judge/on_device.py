@@ -10,7 +10,7 @@ from engine.core.errors import DeviceFailed, ProcessEnded
 from engine.core.events import DeviceLeft, Reports, RunEnded, RunEvent, RunStarted
 from engine.core.run_records import DEVICE_LEFT
 from engine.judge.plan import RunPlan
-from engine.loading.model_in_use import in_use
+from engine.loading.checked_model import in_use
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 
@@ -48,6 +48,7 @@ def judging_by(
             return events.result
     except (DeviceFailed, ProcessEnded) as error:
         device = plan.machine.device
+        # Ended from outside, by a person or for want of memory, says nothing of the device.
         if device is None or run_id is None or (isinstance(error, ProcessEnded) and not error.broke_down):
             raise
         reason = error.reason if isinstance(error, DeviceFailed) else error.as_clause

@@ -14,10 +14,8 @@ from engine.core.run_records import StoredRun
 from engine.core.settings import settings_of
 from engine.data.dataset import Dataset
 from engine.gguf.judge_file import read_model_file
-from engine.llama.model import LlamaModel
-from engine.llama.vocabulary import Vocabulary
 from engine.loading.checked_model import checked_model
-from engine.loading.templates import chat_template
+from engine.loading.opening import open_template
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.prompt.sizes import PromptSizer
@@ -44,9 +42,9 @@ def order_tokens(
     # AB is counted as what is read first.
     settings = replace(settings_of(identity.settings), second_order_below=1.0)
     found: dict[str, tuple[int, int]] = {}
-    with LlamaModel(checked.path, vocabulary_only=True, cancel=cancel) as model:
+    with open_template(checked.path, cancel) as (model, template):
         sizer = PromptSizer(
-            chat_template(model.chat_template, Vocabulary(model), cancel),
+            template,
             identity.asked,
             settings,
             ExamplePool(),

@@ -103,6 +103,7 @@ class Remaining:
         reading, writing = pace.seconds_per_token_read, pace.seconds_per_text
         if reading is None or pace.items < _LEAST_ITEMS or (self._texts and writing is None):
             return None
+        # What every item takes is known; only what its texts add goes with their length.
         own = max(0.0, pace.tokens_of_items - self._fixed * pace.items)
         tokens = self._fixed * items + own * left / max(pace.letters, 1)
         return tokens * reading + items * self._texts * (writing or 0.0)

@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import ModelFileError, SetupError
+from engine.core.formatting import words
 from engine.core.item_sample import ItemSample
 from engine.core.items import digest
 from engine.core.remedies import Remedy, Setting
@@ -33,7 +34,7 @@ from engine.core.run_records import (
     RunIdentity,
     StoredRun,
 )
-from engine.core.settings import JudgeSettings, MachineSettings, settings_of
+from engine.core.settings import SETTINGS, JudgeSettings, MachineSettings, settings_of
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.llama.context import SessionShape
@@ -216,19 +217,11 @@ def _other_files(plan: RunPlan, run: StoredRun) -> list[str]:
     return differs
 
 
-_SETTING_WORDS = {
-    DEVICE: "the device that computes",
-    "examples": "the labelled examples",
-    "explained_with_calibration": "the calibration",
-    "items_at_once": "the number of items at once",
-    "kv_type": "the KV cache",
-    "max_explanation_sentences": "the number of sentences of an explanation",
-    "max_explanation_tokens": "the longest explanation",
-    "max_thought_tokens": "the longest thought",
-    "second_order_below": "the margin below which the second order is read",
-    "thought_temperature": "the temperature of thoughts",
-    "thoughts": "the number of thoughts",
-    "ways": "the ways of asking",
+_WORDS = {
+    **{row.name: row.noun for row in SETTINGS},
+    DEVICE: "device that computes",
+    "examples": "labelled examples",
+    "explained_with_calibration": "calibration",
 }
 
 
@@ -236,7 +229,7 @@ def _other_settings(plan: RunPlan, run: StoredRun) -> list[str]:
     # The store keeps plain values: lists for tuples.
     now, then = json.loads(json.dumps(plan.identity().settings)), run.identity.settings
     differs = [
-        _SETTING_WORDS.get(name, f"the setting {name.replace('_', ' ')}")
+        f"the {_WORDS.get(name, words(name))}"
         for name in sorted({*now, *then} - {CHOSEN, SAMPLE})  # other items are another dataset
         if now.get(name) != then.get(name)
     ]

@@ -25,7 +25,6 @@ from engine.core.settings import (
     ExampleChoice,
     JudgeSettings,
     MachineSettings,
-    Mode,
     default_context,
     settings_of,
 )
@@ -158,20 +157,12 @@ def _machine(
 def judge_settings(setup: RunSetup, model: ModelFile) -> JudgeSettings:
     """The settings of a run with this model; without a context, what is usual for it. Raises SetupError."""
     usual = default_context(model.trained_context)
+    margin = setup.second_order_below if setup.both_orders else None
     return JudgeSettings(
-        mode=setup.mode,
+        **{**setup.chosen, "second_order_below": margin},
         orders=(Order.AB, Order.BA) if setup.both_orders else (Order.AB,),
-        second_order_below=setup.second_order_below if setup.both_orders else None,
         context=usual if setup.context is None else setup.context,
-        max_explanation_tokens=setup.max_explanation_tokens,
-        temperature=setup.temperature,
-        seed=setup.seed,
-        shorten=setup.shorten,
-        items_at_once=ITEMS_AT_ONCE if setup.mode is Mode.EXPLAIN else 1,
-        kv_type=setup.kv_type,
-        ways=setup.ways,
-        thoughts=setup.thoughts,
-        max_thought_tokens=setup.max_thought_tokens,
+        items_at_once=ITEMS_AT_ONCE if setup.explains else 1,
     )
 
 

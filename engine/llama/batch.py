@@ -26,6 +26,7 @@ class TokenBatch:
         self._wanted = np.zeros(size, dtype=np.int8)
         pointer = self._sequences.ctypes.data
         step = self._sequences.itemsize
+        # Made once: llama.cpp wants a list of sequences for each token, and each of ours is in one.
         self._sequence_pointers = np.array([pointer + step * i for i in range(size)], dtype=np.uintp)
         self._struct = llama_cpp.llama_batch(
             n_tokens=0,

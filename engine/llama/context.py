@@ -1,23 +1,30 @@
-"""A context of llama.cpp, made for a model and as large as it is wanted.
+"""A context of llama.cpp, made for a model; how a batch is computed in one.
 
-Knows: llama_cpp's parameters of contexts, and why it refuses them. Does not know: what is read in it.
+Knows: llama_cpp's parameters of contexts, why it refuses them, how it is stopped.
+Does not know: what is read in it.
 """
 
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import llama_cpp
 
-from engine.core.errors import DeviceFailed, ModelFileError, NoRoomError, SetupError
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import DeviceFailed, EngineBug, ModelFileError, NoRoomError, SetupError
 from engine.core.remedies import Remedy, Setting
 from engine.core.settings import DeviceKind, KvType
-from engine.llama.library import last_errors
+from engine.llama.library import forget_errors, last_errors
 from engine.llama.model import LlamaModel
+from engine.llama.threads import ThreadCount
 
 BATCH = 512  # tokens in one call
 # Only the processor can be interrupted in a batch, so a slow device that cannot shall have small ones.
 _SMALL_BATCH = 128
 _GGML_TYPES = {KvType.F16: llama_cpp.GGML_TYPE_F16, KvType.Q8_0: llama_cpp.GGML_TYPE_Q8_0}
+_ABORTED = 2
 _CACHE_WORDS = ("cache type", "V cache")  # in llama.cpp's reasons against a kind of cache
 
 
@@ -41,6 +48,57 @@ class SessionShape:
         return 4 + self.slots * (1 + self.branches)
 
 
+class OwnContext:
+    """A context at work. Belongs to the thread that made it; close it before its model."""
+
+    def __init__(
+        self,
+        model: LlamaModel,
+        make: Callable[[int], Any],
+        threads: int | ThreadCount,
+        cancel: CancelToken,
+    ) -> None:
+        """`make`: gives llama.cpp's pointer to a context with so many threads.
+
+        `threads`: so many for each batch, or as many as there are cores for at the moment.
+        """
+        self._owner = threading.get_ident()
+        self._cancel = cancel
+        self._model = model
+        self._threads = threads if isinstance(threads, ThreadCount) else None
+        self._context = make(threads.count if isinstance(threads, ThreadCount) else threads)
+        # llama.cpp keeps only the pointer: the callback lives as long as the context.
+        self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
+        llama_cpp.llama_set_abort_callback(self._context, self._abort, None)
+
+    def _check_owner(self) -> None:
+        if threading.get_ident() != self._owner:
+            raise EngineBug(f"{type(self).__name__} used from {threading.current_thread().name}")
+
+    def _computed(self, compute: Callable[[Any, Any], int], batch: Any) -> int:
+        """What llama.cpp answers to a batch, 0 where all is well. Raises Cancelled."""
+        forget_errors()
+        with self._threads.watched() if self._threads else nullcontext():
+            result = compute(self._context, batch)
+        if self._threads:
+            llama_cpp.llama_set_n_threads(self._context, self._threads.count, self._threads.count)
+        if result == _ABORTED:
+            raise Cancelled
+        return result
+
+    def close(self) -> None:
+        """Give the memory back. May be called twice."""
+        if self._context:
+            llama_cpp.llama_free(self._context)
+            self._context = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+
 def new_context(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     """llama.cpp's pointer to a new context. NoRoomError where there is no room for it, DeviceFailed where the
     model's device has none, ModelFileError where the model's cache cannot be kept in the wanted type.
@@ -54,11 +112,14 @@ def new_context(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
 def _params(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     params = llama_cpp.llama_context_default_params()
     params.n_ctx = shape.context
+    # Equal, so that llama.cpp does not cut a batch once more: the last digits depend on what is read
+    # together.
     params.n_batch = params.n_ubatch = _batch_size(model)
     params.n_seq_max = shape.sequences
     # Logits are wanted of few tokens; the default makes room for those of a whole batch.
     params.n_outputs_max = min(params.n_batch, max(shape.sequences, 16))
     params.n_threads = params.n_threads_batch = threads
+    # One cache for all: else each sequence has its own share of the context, and a shared prefix is copied.
     params.kv_unified = True
     # Flash attention, which a q8_0 cache needs, stays at llama.cpp's own choice: on wherever it can be.
     params.type_k = params.type_v = _GGML_TYPES[shape.kv_type]

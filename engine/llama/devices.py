@@ -1,4 +1,4 @@
-"""The devices beside the processor that llama.cpp can compute with here: GPUs, by name and kind.
+"""The devices beside the processor that llama.cpp can compute with here: GPUs.
 
 Their libraries and drivers run in this process once one is looked for. Some drivers hang or end it, so only
 processes that may end do that.

@@ -1,23 +1,24 @@
 """An encoder at work: texts to one vector for each token, as BERTScore compares them.
 
-Knows: llama_cpp's context, how RoBERTa and BERT begin and end a text. Does not know: pairs, scores, stores.
+Knows: llama_cpp's context, how a text begins for RoBERTa or BERT, how it ends. Does not know: pairs, scores,
+stores.
 """
 
-import threading
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import llama_cpp
 import numpy as np
 import numpy.typing as npt
 
-from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.cancel import CancelToken
+from engine.core.errors import ModelFileError, NoRoomError
 from engine.core.remedies import Remedy
 from engine.llama.batch import TokenBatch
-from engine.llama.library import forget_errors, last_errors
+from engine.llama.context import OwnContext
+from engine.llama.library import last_errors
 from engine.llama.model import LlamaModel, cannot_compute
 from engine.llama.threads import ThreadCount
 from engine.llama.vocabulary import Vocabulary
@@ -25,7 +26,6 @@ from engine.llama.vocabulary import Vocabulary
 LONGEST = 512
 """Tokens of a text that count, the first and the last special one included; bert-score cuts there too."""
 
-_ABORTED = 2
 _SMALLER = Remedy("Close other programs, or choose a smaller encoder.")
 _MANY_LETTERS = 32_768
 FloatVectors = npt.NDArray[np.float32]
@@ -43,57 +43,51 @@ class Encoded:
     weights: FloatVectors
 
 
-class LlamaEncoder:
-    """The context of one encoder. Belongs to the thread that made it; close it before its model."""
+class LlamaEncoder(OwnContext):
+    """The context of one encoder."""
 
     def __init__(self, model: LlamaModel, threads: int | ThreadCount, cancel: CancelToken) -> None:
         """Make room for a text. NoRoomError where there is none, ModelFileError for what is no encoder.
 
-        `threads`: so many for each text, or as many as there are cores for at the moment.
+        `threads`: see OwnContext.
         """
-        self._owner = threading.get_ident()
-        self._cancel = cancel
-        self._model = model
         self._vocabulary = Vocabulary(model)
-        self._begin, self._end = self._ends()
+        self._begin, self._end = self._ends(model)
         self._longest = min(LONGEST, model.trained_context)
         self._width = int(llama_cpp.llama_model_n_embd(model.pointer))
-        self._threads = threads if isinstance(threads, ThreadCount) else None
-        count = threads.count if isinstance(threads, ThreadCount) else threads
-        self._context: Any = llama_cpp.llama_init_from_model(model.pointer, self._params(count))
-        if not self._context:
-            raise NoRoomError(
-                f"{model.path.name}: llama.cpp makes no room for a text of {self._longest:,} tokens"
-                f" ({last_errors() or 'it gives no reason'}).",
-                _SMALLER,
-            )
-        # llama.cpp keeps only the pointer: the callback lives as long as the encoder.
-        self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
-        llama_cpp.llama_set_abort_callback(self._context, self._abort, None)
+        super().__init__(model, partial(self._new_context, model), threads, cancel)
         self._batch = TokenBatch(self._longest)
 
-    def _ends(self) -> tuple[int, int]:
+    def _ends(self, model: LlamaModel) -> tuple[int, int]:
         """The tokens that begin and end each text: `<s>` and `</s>`, or `[CLS]` and `[SEP]`."""
         begin, end = self._vocabulary.bos, self._vocabulary.separator
         if begin is None or end is None:
             raise ModelFileError(
-                f"{self._model.path.name}: its tokenizer does not say how a text begins and ends.",
+                f"{model.path.name}: its tokenizer does not say how a text begins and ends.",
                 "Choose a RoBERTa or BERT encoder.",
             )
         return begin, end
 
-    def _params(self, threads: int) -> Any:
+    def _new_context(self, model: LlamaModel, threads: int) -> Any:
         params = llama_cpp.llama_context_default_params()
         # An encoder reads a text in one piece: llama.cpp ends the process where n_ubatch is smaller.
         params.n_ctx = params.n_batch = params.n_ubatch = self._longest
         params.n_seq_max = 1
         params.n_threads = params.n_threads_batch = threads
         params.embeddings = True
+        # A vector for each token, not one for the whole text.
         params.pooling_type = llama_cpp.LLAMA_POOLING_TYPE_NONE
         params.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.kv_unified = True
         params.no_perf = True
-        return params
+        context = llama_cpp.llama_init_from_model(model.pointer, params)
+        if not context:
+            raise NoRoomError(
+                f"{model.path.name}: llama.cpp makes no room for a text of {self._longest:,} tokens"
+                f" ({last_errors() or 'it gives no reason'}).",
+                _SMALLER,
+            )
+        return context
 
     def encode(self, texts: Sequence[str]) -> list[Encoded]:
         """The texts as vectors, in their order; of a long text the first 512 tokens.
@@ -102,8 +96,7 @@ class LlamaEncoder:
         several in one batch are faster only where they are shorter than explanations are. Raises Cancelled,
         and ModelFileError where the model gives numbers that are none.
         """
-        if threading.get_ident() != self._owner:
-            raise EngineBug(f"LlamaEncoder used from {threading.current_thread().name}")
+        self._check_owner()
         encoded = []
         for text in texts:
             ids = self.token_ids(text)
@@ -128,13 +121,7 @@ class LlamaEncoder:
         self._cancel.raise_if_requested()
         count = len(ids)
         batch = self._batch.filled(ids, range(count), [0] * count, [True] * count)
-        forget_errors()
-        with self._threads.watched() if self._threads else nullcontext():
-            result = llama_cpp.llama_encode(self._context, batch)
-        if self._threads:
-            llama_cpp.llama_set_n_threads(self._context, self._threads.count, self._threads.count)
-        if result == _ABORTED:
-            raise Cancelled
+        result = self._computed(llama_cpp.llama_encode, batch)
         if result != 0:
             raise cannot_compute(self._model, result, _SMALLER)
         pointer = llama_cpp.llama_get_embeddings(self._context)
@@ -147,18 +134,6 @@ class LlamaEncoder:
             )
         scaled: FloatVectors = vectors / lengths
         return scaled
-
-    def close(self) -> None:
-        """Give the memory back. May be called twice."""
-        if self._context:
-            llama_cpp.llama_free(self._context)
-            self._context = None
-
-    def __enter__(self) -> "LlamaEncoder":
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
 
 
 def _first_words(text: str) -> str:

@@ -25,6 +25,7 @@ _started: list[bool] = []
 _NO_VULKAN = "GGML_DISABLE_VULKAN"  # for ggml: start none of it
 
 
+# At the top of the module, because llama.cpp keeps only a pointer to it.
 @llama_cpp.llama_log_callback  # type: ignore[untyped-decorator]
 def _keep_log(level: int, text: bytes, _user_data: object) -> None:
     line = text.decode("utf-8", "replace").strip()
@@ -52,6 +53,7 @@ def _start_once(gpu: bool) -> None:
     else:
         set_variable(_NO_VULKAN, "1")
     folder = library_folder()
+    # Portable builds have a library for each kind of processor; pip's build has one, which is loaded.
     if any(folder.glob("*ggml-cpu-*")):
         _load_processor_variant(folder)
     llama_cpp.llama_backend_init()

@@ -43,10 +43,13 @@ class LlamaModel:
         params = llama_cpp.llama_model_default_params()
         # Where none are named llama.cpp takes all that it knows; the processor is always there.
         params.devices = ctypes.addressof(devices)
+        # One alone: it was tried by itself, and it is part of what a run is.
         params.split_mode = _ONE_DEVICE
         params.n_gpu_layers = gpu_layers if device else 0
         params.vocab_only = vocabulary_only
+        # Weights laid out anew for this processor: faster, but with some compilers fatal.
         params.use_extra_bufts = special_layouts_work()
+        # Kept in a name until the file is loaded: llama.cpp has only the pointer.
         goes_on = llama_cpp.llama_progress_callback(lambda _share, _data: not cancel.requested)
         params.progress_callback = goes_on
         forget_errors()

@@ -16,6 +16,7 @@ from engine.llama.library import forget_errors, last_errors, start_library
 from engine.system.files import whole_file
 
 _ROOM = 128  # bytes of a key and of its text, with the zero byte that ends each
+# A disk that was too full for llama.cpp may still take a few bytes.
 _PROBE = bytes(1 << 20)
 
 
@@ -69,7 +70,9 @@ def _narrow(part: Path) -> bytes:
     SetupError where Windows has no such path.
     """
     if sys.platform == "win32" and not str(part).isascii():
+        # A file that is not there has no short name.
         part.touch()
+        # Windows has no longer path.
         room = ctypes.create_unicode_buffer(32768)
         ctypes.windll.kernel32.GetShortPathNameW(str(part), room, len(room))
         if not room.value or not room.value.isascii():

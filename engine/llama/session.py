@@ -5,32 +5,31 @@ has a trunk sequence and one sequence for each branch; a prefix already held is 
 cache is unified, so a copy takes no room.
 
 llama.cpp computes nothing of a single token alone: its attention would then share the cache out between the
-threads, and the last digits depend on how many there are. A token that would be alone has company, which a
+threads: the last digits would depend on how many there are. A token that would be alone has company, which a
 sequence of its own holds for that moment.
 
-What takes long is done in steps, one for each batch: `reading_trunk`, `scoring` and `writing` are generators,
-so that whoever works with them can say in between how far they are.
+What takes long is done in steps, one for each batch: `reading_trunk`, `scoring`, `writing` are generators, so
+that whoever works with them can say in between how far they are.
 
-Knows: llama_cpp's context, batches and memory. Does not know: what the tokens say, items, stores.
+Knows: llama_cpp's context, batches, memory. Does not know: what the tokens say, items, stores.
 """
 
-import threading
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import partial
+from typing import TypeVar
 
 import llama_cpp
 import numpy as np
 
-from engine.core.cancel import Cancelled, CancelToken
+from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, EngineBug
 from engine.core.events import followed
 from engine.core.log_probs import FloatArray, Logits, log_softmax
 from engine.core.remedies import Remedy, Setting
 from engine.llama.batch import Entry, TokenBatch, batches
-from engine.llama.context import SessionShape, new_context
-from engine.llama.library import forget_errors, last_errors
+from engine.llama.context import OwnContext, SessionShape, new_context
+from engine.llama.library import last_errors
 from engine.llama.model import LlamaModel, cannot_compute
 from engine.llama.threads import ThreadCount
 from engine.llama.token_tree import BranchTokens, usable_prefix
@@ -40,7 +39,6 @@ from engine.llama.writer import Continuation, Generated, Sampling, Writer
 _STEM = 0
 _COMMON = 1
 _NO_ROOM_LEFT = 1
-_ABORTED = 2
 _ALL = -1
 _SMALLER = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
 
@@ -59,30 +57,19 @@ Steps = Generator[Sequence[Writer], None, Result]
 """Work with a model, batch by batch; each step gives the texts as far as they are written, if any are."""
 
 
-class LlamaSession:
-    """The context of one model. Belongs to the thread that made it; close it before its model."""
+class LlamaSession(OwnContext):
+    """The context of one model."""
 
     def __init__(
         self, model: LlamaModel, shape: SessionShape, threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
-        """Make room for `shape`; raises what `new_context` raises.
-
-        `threads`: so many for each batch, or as many as there are cores for at the moment.
-        """
-        self._owner = threading.get_ident()
-        self._cancel = cancel
-        self._model = model
+        """Make room for `shape`; raises what `new_context` raises. `threads`: see OwnContext."""
+        super().__init__(model, partial(new_context, model, shape), threads, cancel)
         self.vocabulary = Vocabulary(model)
         self.shape = shape
         self.tokens_read = 0
         self.tokens_generated = 0
-        self._threads = threads if isinstance(threads, ThreadCount) else None
-        count = threads.count if isinstance(threads, ThreadCount) else threads
-        self._context: Any = new_context(model, shape, count)
         self._memory = llama_cpp.llama_get_memory(self._context)
-        # llama.cpp keeps only the pointer: the callback lives as long as the session.
-        self._abort = llama_cpp.ggml_abort_callback(lambda _data: cancel.requested)
-        llama_cpp.llama_set_abort_callback(self._context, self._abort, None)
         # llama.cpp makes batches no larger than the context.
         self._batch_size = int(llama_cpp.llama_n_batch(self._context))
         self._batch = TokenBatch(self._batch_size)
@@ -184,6 +171,7 @@ class LlamaSession:
         """Log-probability of a label's tokens after its first; 0 for the usual label of one token."""
         if len(label) == 1:
             return 0.0
+        # The last sequence but one; the last is a lone token's company.
         scratch = self.shape.sequences - 2
         start = self._copy(sequence, scratch, prompt)
         tokens = [*prompt[start:], *label[:-1]]
@@ -222,18 +210,6 @@ class LlamaSession:
         for slot in slots:
             for sequence in range(self._trunk(slot), self._trunk(slot) + 1 + self.shape.branches):
                 self._forget(sequence)
-
-    def close(self) -> None:
-        """Give the memory back. May be called twice."""
-        if self._context:
-            llama_cpp.llama_free(self._context)
-            self._context = None
-
-    def __enter__(self) -> "LlamaSession":
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
 
     def _trunk(self, slot: int) -> int:
         return 2 + slot * (1 + self.shape.branches)
@@ -284,8 +260,7 @@ class LlamaSession:
         """Append tokens to sequences, all in one row of batches; the wanted logits of each feed, of shape
         (vocabulary,) each, which are valid until the next tokens are read.
         """
-        if threading.get_ident() != self._owner:
-            raise EngineBug(f"LlamaSession used from {threading.current_thread().name}")
+        self._check_owner()
         entries = []
         for index, feed in enumerate(feeds):
             start = len(self._held.get(feed.sequence, []))
@@ -325,14 +300,9 @@ class LlamaSession:
             entries = [*entries, (entries[0][0], 0, company, False, -1)]
         tokens, positions, sequences, wanted, _ = zip(*entries, strict=True)
         batch = self._batch.filled(tokens, positions, sequences, wanted)
-        forget_errors()
-        with self._threads.watched() if self._threads else nullcontext():
-            result = llama_cpp.llama_decode(self._context, batch)
-        if self._threads:
-            llama_cpp.llama_set_n_threads(self._context, self._threads.count, self._threads.count)
-        if result == _ABORTED:
-            raise Cancelled
+        result = self._computed(llama_cpp.llama_decode, batch)
         if result == _NO_ROOM_LEFT:
+            # What is read was counted before, so this is our fault.
             raise EngineBug(f"no room in the cache for {len(entries)} tokens: {last_errors()}")
         if result != 0:
             raise cannot_compute(self._model, result, _SMALLER)
@@ -343,6 +313,8 @@ class LlamaSession:
         """Those after a token of the last batch, where llama.cpp keeps them: until the next batch."""
         row = llama_cpp.llama_get_logits_ith(self._context, place)
         scores = np.ctypeslib.as_array(row, shape=(self.vocabulary.size,))
+        # Some drivers give NaN for batches of some sizes. On the processor NaN is the model's own, and its
+        # item stays unscored.
         if self._model.device is not None and np.isnan(scores.max()):
             raise DeviceFailed(self._model.device.title, "what it computes are no numbers")
         return scores

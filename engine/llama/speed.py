@@ -1,6 +1,6 @@
-"""How fast a model reads and writes on this computer, measured in a few seconds as a run works.
+"""How fast a model works on this computer, measured in a few seconds as a run works.
 
-Knows: what is read and written for it, and what is told of it. Does not know: files, what is remembered.
+Knows: what is read for it, what is written, what is told of it. Does not know: files, what is remembered.
 """
 
 import time

@@ -61,6 +61,7 @@ class ThreadCount:
             # Too many again soon after there were more: cores were free for a moment only.
             soon = self._since_change < 2 * self._patience
             self._patience = min(_MOST_PATIENCE, 2 * self._patience) if soon else _FIRST_PATIENCE
+            # A core of which three quarters were had counts as a whole one.
             self._change(max(1, int(given + 1 - _GIVEN)))
         elif self.count < self.most and idle >= _FREE and self._since_change >= self._patience:
             self._change(min(self.most, self.count + int(idle + 1 - _FREE)))

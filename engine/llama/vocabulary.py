@@ -1,4 +1,4 @@
-"""A model's tokenizer: text to token ids and back, and what each special token is.
+"""A model's tokenizer: text to token ids, and back.
 
 Knows: llama_cpp's vocabulary calls. Does not know: chat templates, whose text it is, judging.
 """
@@ -47,6 +47,7 @@ class Vocabulary:
         ModelFileError where the tokenizer gives an id that the vocabulary does not have.
         """
         data = text.encode("utf-8")
+        # A token stands for a byte or more, but for the few that a tokenizer adds.
         room = len(data) + 16
         while True:
             ids = (llama_cpp.llama_token * room)()

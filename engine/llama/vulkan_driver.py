@@ -46,6 +46,7 @@ def vulkan_drivers() -> dict[str, str]:
     Empty where there is no Vulkan.
     """
     try:
+        # find_library asks other programs, such as ldconfig, which a system may lack.
         vulkan = ctypes.CDLL(_LOADERS.get(sys.platform) or find_library("vulkan") or "libvulkan.so.1")
     except OSError:
         return {}

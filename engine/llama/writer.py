@@ -70,6 +70,7 @@ class Writer:
             token = self._choose(logits)
         self.tokens.append(token)
         if self._ends(token):
+            # One token may hold the end of the text and the line end after it.
             self._data += self._vocabulary.piece(token).split(b"\n")[0]
             self.done = True
             return
@@ -96,6 +97,7 @@ class Writer:
     def _choose(self, scores: Logits) -> int:
         if self._sampling.temperature == 0:
             return int(np.argmax(scores))
+        # In 64 bits: numpy refuses probabilities whose sum is as far from 1 as in 32 bits.
         probabilities = np.exp(log_softmax(scores.astype(np.float64) / self._sampling.temperature))
         return int(self._random.choice(len(scores), p=probabilities / probabilities.sum()))
 

@@ -2,27 +2,30 @@
 
 A damaged file can end the process that loads it, which no Python can catch; so a child goes first.
 
-Knows: the trial, and what is remembered of it. Does not know: runs, datasets.
+Knows: the trial, what is remembered of it, whether a file is still the one that was tried.
+Does not know: runs, datasets.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
-from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.errors import EngineBug, ModelFileError, NoRoomError, ProcessEnded
 from engine.core.remedies import Remedy
 from engine.gguf.encoder_file import EncoderFile
 from engine.gguf.judge_file import ModelFile
 from engine.loading.model_memory import file_state, model_memory
 from engine.loading.trial import GOOD, NO_ROOM, REFUSED
 from engine.system.child_process import CRASHES, run_child
-from engine.system.paths import self_command
+from engine.system.paths import CHILD, self_command
 
-TRIAL_COMMAND = ("models", "--in-this-process", "check")
-ENCODER_TRIAL_COMMAND = ("models", "--in-this-process", "--as-encoder", "check")
+TRIAL_COMMAND = (CHILD, "try", "judge")
+ENCODER_TRIAL_COMMAND = (CHILD, "try", "encoder")
+# 4 MiB: large enough for a disk, small enough that Stop is heard at once.
 _CHUNK = 1 << 22
 
 
@@ -70,7 +73,28 @@ def checked_encoder(described: EncoderFile, cancel: CancelToken) -> CheckedModel
     return _checked((described.path,), described.name, ENCODER_TRIAL_COMMAND, cancel)
 
 
+@contextmanager
+def in_use(checked: CheckedModel) -> Iterator[None]:
+    """While work with a model is done apart: ModelFileError where the process ended and the file has changed.
+
+    llama.cpp reads the weights from the file while it works; where the file is cut short, the system ends
+    whoever reads on.
+    """
+    try:
+        yield
+    except ProcessEnded as ended:
+        try:
+            checked.check_unchanged()
+        except ModelFileError as found:
+            raise ModelFileError(
+                f"{found.problem} {ended.problem}",
+                Remedy("What was done until then is kept. ", *found.remedy.parts),
+            ) from ended
+        raise
+
+
 def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: CancelToken) -> CheckedModel:
+    # Before the hash: a file that is written meanwhile is seen to have changed.
     before, (path, *more_files) = file_state(files), files
     with model_memory() as memory:
         file_hash = memory.hash_of(files) or _hash(files, cancel)
@@ -80,6 +104,7 @@ def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: Can
         # One memory for both kinds: what a file is, its content says.
         if not memory.found_good(file_hash):
             _try_in_child(path, trial, cancel)
+            # Good ones alone: what was bad may have been the computer's doing, such as want of memory.
             memory.remember_good(file_hash)
     return model
 

@@ -203,6 +203,7 @@ def quantising(cancel: CancelToken, wanted: Quantised) -> Generator[MeasureProgr
         except BaseException as error:
             failed.append(error)
 
+    # A daemon: this process may end while llama.cpp goes on.
     thread = threading.Thread(target=work, name="quantises", daemon=True)
     thread.start()
     shown = -1
@@ -212,6 +213,7 @@ def quantising(cancel: CancelToken, wanted: Quantised) -> Generator[MeasureProgr
             with suppress(OSError):
                 wanted.part.unlink()
             cancel.raise_if_requested()
+        # Never 100 before it is done: the expected size is a guess.
         share = min(99, 100 * _size(wanted.part) // max(wanted.expected, 1))
         if share > shown:
             shown = share

@@ -1,4 +1,4 @@
-"""The devices of this computer beside the processor: looked for, tried with a model, and one chosen.
+"""The devices of this computer beside the processor: looked for, tried with a model, chosen.
 
 All of it is done in child processes: some drivers hang, or end the process that asks them. What is found is
 remembered for the model, the build of llama.cpp and the processor; a device counts as tried as long as its
@@ -26,16 +26,15 @@ from engine.llama.library import library_version, processor_features
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
-from engine.loading.checked_model import CheckedModel, checked_model
-from engine.loading.model_in_use import in_use
+from engine.loading.checked_model import CheckedModel, checked_model, in_use
 from engine.loading.model_memory import model_memory
 from engine.loading.model_speed import remember_speed
 from engine.loading.opening import machine_on, machine_settings, most_threads, thread_choice
 from engine.system.apart import Apart, Here
 from engine.system.child_process import run_child
-from engine.system.paths import self_command
+from engine.system.paths import CHILD, self_command
 
-LIST_COMMAND = ("models", "--in-this-process", "devices")
+LIST_COMMAND = (CHILD, "devices")
 _LIST_SECONDS = 60.0  # a driver that wakes a graphics card takes some
 _VERSION = 1  # of the trial
 
@@ -65,9 +64,10 @@ def found_devices(cancel: CancelToken) -> list[Device]:
     raise _no_list(f"broke down (exit code {code})")
 
 
-def devices_report() -> str:
-    """All devices, looked for in this process, which a driver may end: one line of JSON for the parent."""
-    return json.dumps([each.as_json() for each in devices()])
+def in_child() -> int:
+    """Look for all devices in this process, which a driver may end, and print them for the parent."""
+    print(json.dumps([each.as_json() for each in devices()]))
+    return 0
 
 
 def _no_list(how: str) -> SetupError:
@@ -177,6 +177,7 @@ def trying_devices(
     yield Preparing("Trying the processor")
     with worker() as working, in_use(checked):
         processor = yield from working.do(checked, machine)
+    # It was measured anyhow, and a plan can take its time from it.
     remember_speed(checked.hash, machine, processor.speed)
     findings = []
     for device in tried:
@@ -185,6 +186,7 @@ def trying_devices(
         try:
             with worker() as working, in_use(checked):
                 own = yield from working.do(checked, on_device)
+        # A driver that ends its process says as much of the device as one that reports.
         except (DeviceFailed, ProcessEnded) as error:
             findings.append(DeviceFinding(device, reason=_as_clause(error)))
             continue

@@ -8,9 +8,10 @@ Knows: the file of this memory in the cache folder. Does not know: how models ar
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from engine.llama.device_trial import DeviceTrial
 from engine.llama.library import library_version
@@ -19,6 +20,7 @@ from engine.prompt.frame import Frame
 from engine.system.paths import cache_folder, text_of_path
 from engine.system.places import real_path
 
+Made = TypeVar("Made")
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS file (path TEXT PRIMARY KEY, size INTEGER, modified_ns INTEGER, hash TEXT)",
     "CREATE TABLE IF NOT EXISTS good (hash TEXT, build TEXT, PRIMARY KEY (hash, build))",
@@ -63,10 +65,7 @@ class ModelMemory:
 
     def frame(self, key: str) -> Frame | None:
         """A rendered chat template; `key` says all that it depends on."""
-        text = self._first("SELECT frame FROM frame WHERE key = ?", (key,))
-        with suppress(ValueError, KeyError, TypeError):  # written by anybody: the cache is an open folder
-            return Frame.of_json(json.loads(text)) if text else None
-        return None
+        return self._made("SELECT frame FROM frame WHERE key = ?", key, Frame.of_json)
 
     def remember_frame(self, key: str, frame: Frame) -> None:
         """Keep a rendered chat template."""
@@ -74,10 +73,7 @@ class ModelMemory:
 
     def speed(self, key: str) -> ModelSpeed | None:
         """What was measured; `key` says all that it depends on."""
-        text = self._first("SELECT speed FROM speed WHERE key = ?", (key,))
-        with suppress(ValueError, KeyError, TypeError):
-            return ModelSpeed.of_json(json.loads(text)) if text else None
-        return None
+        return self._made("SELECT speed FROM speed WHERE key = ?", key, ModelSpeed.of_json)
 
     def remember_speed(self, key: str, speed: ModelSpeed) -> None:
         """Keep what was measured, in place of what was before."""
@@ -85,10 +81,7 @@ class ModelMemory:
 
     def devices(self, key: str) -> DeviceTrial | None:
         """What a trial of this computer's devices found; `key` says all that it depends on but drivers."""
-        text = self._first("SELECT trial FROM devices WHERE key = ?", (key,))
-        with suppress(ValueError, KeyError, TypeError):
-            return DeviceTrial.of_json(json.loads(text)) if text else None
-        return None
+        return self._made("SELECT trial FROM devices WHERE key = ?", key, DeviceTrial.of_json)
 
     def remember_devices(self, key: str, trial: DeviceTrial) -> None:
         """Keep what a trial found, in place of what was before."""
@@ -97,6 +90,12 @@ class ModelMemory:
     @staticmethod
     def _key(files: Sequence[Path]) -> tuple[str, int, int]:
         return text_of_path(real_path(files[0])), *file_state(files)
+
+    def _made(self, statement: str, key: str, of_json: Callable[[Any], Made]) -> Made | None:
+        text = self._first(statement, (key,))
+        with suppress(ValueError, KeyError, TypeError):  # written by anybody: the cache is an open folder
+            return of_json(json.loads(text)) if text else None
+        return None
 
     def _first(self, statement: str, values: tuple[str | int, ...]) -> str | None:
         row: tuple[str] | None = None
@@ -117,6 +116,7 @@ def model_memory() -> Iterator[ModelMemory]:
         folder.mkdir(parents=True, exist_ok=True)
         db = sqlite3.connect(folder / "models.sqlite", isolation_level=None)
     except (OSError, sqlite3.Error):
+        # Forgetting costs seconds; refusing to judge because a cache cannot be written would cost more.
         db = sqlite3.connect(":memory:", isolation_level=None)
     try:
         yield ModelMemory(db)

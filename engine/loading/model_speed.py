@@ -16,8 +16,7 @@ from engine.llama.library import library_version, processor_features
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
-from engine.loading.checked_model import CheckedModel, checked_model
-from engine.loading.model_in_use import in_use
+from engine.loading.checked_model import CheckedModel, checked_model, in_use
 from engine.loading.model_memory import model_memory
 from engine.loading.opening import most_threads, thread_choice
 from engine.system.apart import Apart, Here

@@ -7,6 +7,7 @@ Does not know: runs, what a session is asked.
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.items import digest
@@ -34,13 +35,13 @@ def encoder_hash(checked: CheckedModel) -> str:
 
 
 @contextmanager
-def open_template(model: CheckedModel, cancel: CancelToken) -> Iterator[ChatTemplate]:
-    """The chat format of a model, of which no more than the vocabulary is open while the block runs.
+def open_template(path: Path, cancel: CancelToken) -> Iterator[tuple[LlamaModel, ChatTemplate]]:
+    """A model, of which no more than the vocabulary is open while the block runs, and its chat format.
 
     Raises ModelFileError, NoRoomError, Cancelled.
     """
-    with LlamaModel(model.path, vocabulary_only=True, cancel=cancel) as opened:
-        yield chat_template(opened.chat_template, Vocabulary(opened), cancel)
+    with LlamaModel(path, vocabulary_only=True, cancel=cancel) as model:
+        yield model, chat_template(model.chat_template, Vocabulary(model), cancel)
 
 
 @contextmanager

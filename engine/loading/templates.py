@@ -1,6 +1,6 @@
 """A model's chat template, rendered where it can do no harm: in child processes, once for each template.
 
-A template is a program inside a model file. It gets little time and memory, and two processes of its own,
+A template is a program inside a model file. It gets little time, little memory, and two processes of its own,
 which must agree: what cannot be repeated could not be resumed, or checked by anybody else.
 
 Knows: the limits of rendering, what is remembered of it. Does not know: runs, what a session is asked.
@@ -19,9 +19,9 @@ from engine.loading.model_memory import model_memory
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.frame import FRAME_VERSION, RENDER_SECONDS, Frame, UnusableTemplateError, plain_frame
 from engine.system.child_process import CRASHES, run_child
-from engine.system.paths import self_command
+from engine.system.paths import CHILD, self_command
 
-RENDER_COMMAND = ("models", "--in-this-process", "render")
+RENDER_COMMAND = (CHILD, "render")
 _START_SECONDS = 50.0  # more, for a process to start on a slow and busy computer
 _MOST_BYTES = 512 << 20
 _TIMED_OUT = 1  # how faulthandler ends a process
@@ -60,6 +60,7 @@ def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> F
 
 def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> Frame:
     try:
+        # Twice, with messages of different length: what cannot be repeated could not be resumed.
         first, second = (_frame_of_children({**asked, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
         if first != second:
             raise UnusableTemplateError("it writes something else each time, or for other messages")
@@ -90,6 +91,7 @@ def _frame_of_child(asked: Mapping[str, object], cancel: CancelToken) -> Frame:
         raise _LimitReachedError(f"it takes more than {_MOST_BYTES >> 20} MB of memory") from error
     if code == _TIMED_OUT and time.monotonic() - began >= RENDER_SECONDS:
         raise _LimitReachedError(f"it takes more than {RENDER_SECONDS:.0f} seconds")
+    # 3 may be a fault of ours, which is told as one below.
     if code in CRASHES and code != _FAULT:
         raise _LimitReachedError("it breaks down the process that renders it")
     if code < 0:

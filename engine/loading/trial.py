@@ -72,6 +72,13 @@ def try_encoder(path: Path) -> None:
         encoder.encode(["Hello!", "Hello! " * LONGEST, _ANY_TEXT])
 
 
+def in_child(kind: str, path: str) -> int:
+    """Try a file as a "judge" or an "encoder", and print what was found for the parent; the exit code."""
+    code, report = trial_report(Path(path), kind == "encoder")
+    print(report)
+    return code
+
+
 def trial_report(path: Path, as_encoder: bool = False) -> tuple[int, str]:
     """The trial for the parent to read: exit code and one line of JSON."""
     try:

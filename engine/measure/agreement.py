@@ -2,7 +2,7 @@
 
 P(yes) and P(no) are read from the logits after the prompt; no text is generated. All questions about an
 item share its texts, which are read once. Each question is read by itself after them, so that its result
-depends on nothing else that is asked, and can be kept.
+depends on nothing else that is asked: it can be kept.
 
 Knows: the way from questions to remembered numbers. Does not know: the wording, files, means over items.
 """
@@ -25,7 +25,6 @@ from engine.core.settings import MachineSettings, default_context
 from engine.decisions.decision import NOT_FINITE
 from engine.llama.context import SessionShape
 from engine.llama.library import library_version
-from engine.llama.model import LlamaModel
 from engine.llama.token_tree import LONE_TOKEN_CELLS, PromptTokens, common_prefix
 from engine.loading.checked_model import CheckedModel
 from engine.loading.opening import OpenModel, OpenModelFactory, open_session
@@ -81,11 +80,9 @@ def open_agreement_model(
 
     Raises ModelFileError where the file cannot be used or has changed, Cancelled where `cancel` is set.
     """
-    return open_session(checked, machine, _shape, cancel)
-
-
-def _shape(model: LlamaModel) -> SessionShape:
-    return SessionShape(default_context(model.trained_context), slots=1, branches=1)
+    return open_session(
+        checked, machine, lambda model: SessionShape(default_context(model.trained_context), 1, 1), cancel
+    )
 
 
 def measure_agreement(

@@ -1,8 +1,8 @@
 """BERTScore: how much of each of two texts stands in the other, by the vectors of their tokens.
 
-Each token is compared by cosine with all tokens of the other text, and the best match counts; the mean over
-the candidate's tokens is precision, over the reference's recall. Special tokens can be a match, but weigh
-nothing. This is what the package bert-score 0.3.13 computes without idf weights and without rescaling.
+Each token is compared by cosine with all tokens of the other text, of which the best match counts; the mean
+over the candidate's tokens is precision, over the reference's recall. Special tokens can be a match, but
+weigh nothing. This is what the package bert-score 0.3.13 computes without idf weights and without rescaling.
 
 The scores of pairs are remembered, not the vectors of texts: those of 12,000 would be gigabytes.
 
@@ -81,6 +81,7 @@ def bert_scores(
     keys = [digest(["bertscore", BERTSCORE_VERSION, encoder_hash, *pair]) for pair in stripped]
     counts = Counter(keys)
     found = {key: BertScore(*numbers) for key, numbers in store.recall(counts).items()}
+    # An empty text scores 0 in bert-score, too; no encoder is asked.
     found |= {key: _NOTHING for key, pair in zip(keys, stripped, strict=True) if not all(pair)}
     done = sum(counts[key] for key in found)
     yield MeasureProgress(done, len(pairs))
@@ -96,6 +97,7 @@ def bert_scores(
                     found[key] = scorer.score(*left[key])
                     done += counts[key]
                     yield MeasureProgress(done, len(pairs))
+                # In parts: a measure that is stopped goes on from here.
                 store.remember({key: astuple(found[key]) for key in group})
     return [found[key] for key in keys]
 
@@ -121,6 +123,7 @@ class _Scorer:
             if not self._uses[text]:
                 self._drop(text)
         while self._held_bytes > _MOST_HELD_BYTES:
+            # The oldest: a dictionary keeps the order in which texts came.
             self._drop(next(iter(self._held)))
         return score
 

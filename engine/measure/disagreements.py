@@ -1,6 +1,6 @@
-"""Where a judge and people differ most: the labels it was surest of that are not the human ones.
+"""The labels that a judge was surest of, and that are not the human ones.
 
-Knows: matched pairs and their probabilities. Does not know: how disagreements are shown.
+Knows: matched pairs, their probabilities. Does not know: how disagreements are shown.
 """
 
 import math

@@ -1,6 +1,6 @@
 """How good a system's explanations are, held against human ones: ROUGE-L, BERTScore, LLM agreement.
 
-ROUGE-L is computed here; BERTScore and agreement, which need a model, are measured elsewhere and handed in.
+ROUGE-L is computed here; BERTScore and agreement, which need a model, are measured elsewhere.
 
 Knows: matched pairs. Does not know: models, files, labels' accuracy.
 """

@@ -1,6 +1,6 @@
-"""What the labels of a system say by themselves: how often each is given, and how far they can be trusted.
+"""What the labels of a system say by themselves, without human ones.
 
-Knows: judgments, and the labels in force. Does not know: human labels, files, models.
+Knows: judgments, the labels in force. Does not know: human labels, files, models.
 """
 
 from collections import Counter

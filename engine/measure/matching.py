@@ -1,6 +1,6 @@
-"""A system's predictions and the human labels of the same items, joined by id.
+"""A system's predictions, joined by id with the human labels of the same items.
 
-Knows: how ids, texts and criteria must fit together. Does not know: measures, files.
+Knows: how ids, texts, criteria must fit together. Does not know: measures, files.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -92,6 +92,19 @@ class Matched:
             f"{ids - len(self.extra):,} of {ids:,} ids of {self.system.name} are in {self.dataset.name}. A"
             " submission holds no texts: that these are the same items, only their ids say."
         )
+
+    @property
+    def left_out(self) -> list[str]:
+        """Sentences on how it was joined with the items, and on ids that one side alone has."""
+        name, gold = self.system.name, self.dataset.name
+        said = [self.joined] if self.joined else []
+        if self.missing:
+            items = counted(len(self.missing), "item", "items")
+            said.append(f"{name} lacks {items} of {gold}, not scored: {listed(self.missing)}")
+        if self.extra:
+            items = counted(len(self.extra), "item", "items")
+            said.append(f"{name} has {items} that {gold} lacks, not scored: {listed(self.extra)}")
+        return said
 
     @property
     def caveats(self) -> list[str]:

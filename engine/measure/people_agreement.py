@@ -3,7 +3,7 @@
 What two people share is the ceiling of a judge: where they agree in 70 of 100 items, no judge can be right
 in more for both of them. People are those who labelled a run, and the annotators of a dataset.
 
-Knows: labels by side, criterion and item. Does not know: where people gave them, whether they saw others'.
+Knows: labels by side, criterion, item. Does not know: where people gave them, whether they saw others'.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -104,8 +104,7 @@ def people_agreement(results: RunResults, gold: Dataset | None = None) -> People
     people = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
     others = [_Side(MODEL, _model_labels(results), is_person=False)]
     if gold is not None:
-        hashes = {item.item_id: item.content_hash for item in results.judged}
-        people += _annotators(gold.same_items(hashes), {side.name for side in people})
+        people += _annotators(gold.same_items(results.content_hashes), {side.name for side in people})
         others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
     return _agreement(people, others, (*results.judgments, None))
 

@@ -108,7 +108,7 @@ class System:
     @cached_property
     def content_hashes(self) -> Mapping[str, str]:
         """The content hash of each item that a run judged, by id; empty for a submission file."""
-        return {item.item_id: item.content_hash for item in self.results.judged} if self.results else {}
+        return self.results.content_hashes if self.results else {}
 
 
 def system_of_run(results: RunResults) -> System:

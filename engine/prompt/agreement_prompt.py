@@ -1,4 +1,4 @@
-"""What a second model is asked: is an explanation accurate, and does it agree with the human one.
+"""What a second model is asked of an explanation, beside the human one.
 
     stem     what is asked, what the answers mean      the same for all questions
      trunk   the item: instruction, both responses     shared by all explanations of an item
@@ -12,10 +12,11 @@ Knows: the wording. Does not know: tokens, chat templates, models.
 from dataclasses import dataclass
 
 from engine.core.items import Gold, HumanLabel, Item, Order, Prediction, Preference, Tie
+from engine.core.prompt_text import Source
 from engine.core.rubric import USUAL_WORDING, Criterion
 from engine.prompt.fences import Fences
 from engine.prompt.judge_prompt import item_parts
-from engine.prompt.parts import Conversation, Part, Source, own
+from engine.prompt.parts import Conversation, Part, own
 
 AGREEMENT_VERSION = "1"
 

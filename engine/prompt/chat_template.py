@@ -8,11 +8,12 @@ Knows: frames, special tokens. Does not know: Jinja, what is asked, datasets, ho
 
 from collections.abc import Iterator, Sequence
 
+from engine.core.prompt_text import Source
 from engine.llama.token_places import Pieces
 from engine.llama.vocabulary import SpecialToken, Vocabulary
 from engine.prompt.frame import REPLY, SYSTEM, THOUGHT, USER, Frame
 from engine.prompt.guard import Guard, Piece, split_at
-from engine.prompt.parts import Conversation, Part, Source, foreign, own
+from engine.prompt.parts import Conversation, Part, foreign, own
 
 _C_SPACE = " \t\n\v\f\r"
 
@@ -55,6 +56,7 @@ class ChatTemplate:
                 done.append((_shown(run.text), [run.id]))
             else:
                 done.append(self._guard.read(tuple(run), conversation.fences))
+        # Many templates write it themselves: twice would be another prompt.
         first = next((ids[0] for _, ids in done if ids), None)
         bos = self.vocabulary.bos
         if self.vocabulary.wants_bos and bos is not None and first != bos:
@@ -98,6 +100,7 @@ class ChatTemplate:
             pieces = run
             before = runs[index - 1] if index else None
             after = runs[index + 1] if index + 1 < len(runs) else None
+            # As llama.cpp does it where it reads a whole text; run by run it would not know of the neighbour.
             if isinstance(before, SpecialToken) and before.strips_right:
                 pieces = _without_start(pieces, _C_SPACE)
             if isinstance(after, SpecialToken) and after.strips_left:

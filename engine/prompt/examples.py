@@ -1,10 +1,10 @@
-"""Labelled examples for the prompt: which ones, and never the item that is judged.
+"""Labelled examples for the prompt, never the item that is judged.
 
 They are the same for all items, or for each item those with the instructions most like its own. Likeness goes
-by the instruction alone: with the responses, neighbours agree no more on their labels (tests.bench.likeness),
-and items of one instruction would not begin alike.
+by the instruction alone: with the responses, neighbours agree no more on their labels (bench.likeness), and
+items of one instruction would not begin alike.
 
-Knows: items and their human labels. Does not know: prompts, tokens, models.
+Knows: items, their human labels. Does not know: prompts, tokens, models.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -46,6 +46,7 @@ class ExamplePool:
         """
         same = folded(item.instruction)
         if self.are_own:
+            # The nearest last: what stands last weighs most with many models (Zhao et al. 2021).
             return tuple(self.ranked[place] for place in reversed(self._nearest(same)))
         allowed = (example for example in self.ranked if folded(example.instruction) != same)
         return tuple(example for example, _ in zip(allowed, range(self.shots), strict=False))
@@ -75,6 +76,7 @@ class ExamplePool:
             for item in self.ranked
         ]
         if not self.are_own:
+            # As it was before examples could be chosen in another way: stored runs go on.
             return digest([self.shots, shown])
         return f"{self.choice}:{digest([self.shots, shown, _METHOD])}"
 

@@ -1,8 +1,7 @@
-"""Marks that foreign text must not hold: found however they are written, and broken up by a space.
+"""Marks that foreign text must not hold: found however they are written, broken up by a space.
 
-A text is looked at as a model may read it: in any letter case, without accents and characters that nobody
-sees, wide and other forms of letters as the usual ones, and U+2581, which SentencePiece reads as a space, as
-one.
+A text is looked at as a model may read it: in any letter case, without accents, without characters that
+nobody sees, wide letters as the usual ones, U+2581 as the space for which SentencePiece takes it.
 
 Knows: texts, titles, the fences around foreign text. Does not know: what is asked, chat templates, tokens.
 """
@@ -15,9 +14,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from engine.core.errors import SetupError
+from engine.core.prompt_text import Source
 from engine.core.rubric import USUAL_WORDING, put_in
-from engine.prompt.parts import Part, Source, foreign, own
+from engine.prompt.parts import Part, foreign, own
 
+# Between the letters of a mark they hide it from a search, and not from a model.
 _UNSEEN = ("Cc", "Cf", "Mn", "Me")  # categories: control, format, accents
 _SPACE_OF_PIECES = "▁"
 _MOST_ROUNDS = 8  # of breaking up a text, for what is left of one mark may be another
@@ -80,6 +81,7 @@ class Marks:
 
     def __init__(self, marks: Iterable[Mark], spaced: bool = True) -> None:
         patterns = {mark.pattern(spaced) for mark in marks if folded(mark.text).strip()}
+        # Of marks that begin alike the whole one is to be found.
         longest_first = sorted(patterns, key=lambda pattern: (-len(pattern), pattern))
         self._pattern = re.compile("|".join(longest_first) or r"(?!)")
 
@@ -90,10 +92,12 @@ class Marks:
             if not cuts:
                 return text
             text = "".join(f"{by}{char}" if place in cuts else char for place, char in enumerate(text))
+        # Rather an item without a label than one whose text may act as structure.
         raise UnbreakableTextError.of("it holds one of its marks, however it is broken up")
 
     def found(self, text: str) -> Iterator[tuple[int, int]]:
         """Where each mark of a text begins and ends."""
+        # Most texts have no mark: for them one search is enough, without a list of places.
         if self._pattern.search(folded(text)):
             parts = [folded(char) for char in text]
             places = [place for place, part in enumerate(parts) for _ in part]
@@ -103,6 +107,7 @@ class Marks:
 
 def _cut(mark: str, start: int) -> int:
     """Where a mark that begins at `start` can be broken: between its first two letters that adjoin."""
+    # Between letters that are seen: a space beside one that is not would change nothing.
     seen = [(place, char) for place, char in enumerate(mark, start) if folded(char)]
     for (_, first), (place, second) in pairwise(seen):
         if not (folded(first).isspace() or folded(second).isspace()):

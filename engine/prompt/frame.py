@@ -1,6 +1,6 @@
-"""A chat template as it was rendered: its own text around the messages, and how a reply begins.
+"""A chat template as it was rendered: its own text around the messages.
 
-Knows: the pieces and slots of a frame, how they are written down. Does not know: Jinja, tokens, processes.
+Knows: the pieces of a frame, its slots, how they are written down. Does not know: Jinja, tokens, processes.
 """
 
 from collections.abc import Mapping

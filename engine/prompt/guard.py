@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
 
+from engine.core.prompt_text import Source
 from engine.llama.token_places import Pieces, token_places
 from engine.llama.vocabulary import SpecialToken, Vocabulary
 from engine.prompt.fences import Mark, Marks, UnbreakableTextError
 from engine.prompt.frame import Frame
-from engine.prompt.parts import Source
 from engine.prompt.turns import turn_marks
 
 Piece = tuple[str, Source]
@@ -64,6 +64,7 @@ class Guard:
         `fences`: what marks foreign text in it, besides turns.
         """
         own = tuple((_ANY_TEXT if source.foreign else text, source) for text, source in run)
+        # Each round must leave less: else the tokenizer is one that changes its text, and places say nothing.
         fewest = len(_text(run)) + 1
         for _ in range(_MOST_ROUNDS):
             ids = self._tokenize(run)
@@ -120,6 +121,7 @@ class Guard:
         if found and found != self._structure_of(own):
             return [(place, place) for place, token in enumerate(ids) if token in self._structure]
         written = b"".join(map(self.pieces.written, ids))
+        # SentencePiece puts a space before a text.
         if written.removeprefix(b" ") == _text(run).encode("utf-8").removeprefix(b" "):
             return []  # the tokenizer changes nothing, and there are no marks in the text
         marks = self._marks_among(ids, fences)
@@ -134,6 +136,7 @@ class Guard:
         """The places of the first and last token of each mark in what tokens write."""
         pieces = [self.pieces.written(token) for token in ids]
         ends = list(accumulate(map(len, pieces)))
+        # A token may hold a part of a character: so bytes and places stay countable.
         text = b"".join(pieces).decode("utf-8", "surrogateescape")
         found = []
         for start, end in self._marks(fences).found(text):

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from engine.core.items import Item, Order, Preference
+from engine.core.prompt_text import Source
 from engine.core.rubric import USUAL_WORDING, PromptWording, Rubric, put_in
 from engine.core.ways.letters import LETTERS
 from engine.prompt.fences import Fences
-from engine.prompt.parts import Conversation, Part, Source, foreign, own
+from engine.prompt.parts import Conversation, Part, foreign, own
 
 PROMPT_VERSION = "1"
 

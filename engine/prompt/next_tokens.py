@@ -10,13 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.core.formatting import words
-from engine.core.items import PREFERENCES, Order, Preference, Way
+from engine.core.items import Order
 from engine.core.judgments import RawAnswer
 from engine.core.log_probs import FloatArray
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.core.ways.all_ways import Asked
-from engine.core.ways.letters import LETTERS
 from engine.llama.token_places import Pieces
 
 
@@ -107,32 +105,17 @@ _ANSWER = (
 def next_table(found: NextTokens) -> Table:
     """The tokens, and below them what all others hold."""
     question = found.asked.question
-    by_letter = found.asked.way in (Way.LETTERS, Way.PERMUTED)
-    middle: tuple[Column, ...] = () if question.thinks else _LETTER if by_letter else _ANSWER
+    middle: tuple[Column, ...] = () if question.thinks else _LETTER if question.chooses else _ANSWER
     rows: list[Row] = []
     for token in found.tokens:
         said = (
             ", ".join(question.answers[place] for place in token.answers),
-            ", ".join(answer_in_words(found.asked, place, found.order) for place in token.answers),
+            ", ".join(question.said(place, found.order) for place in token.answers),
         )
         shown = json.dumps(token.piece, ensure_ascii=False)
         rows.append((token.rank, shown, _share(token.probability), *said[: len(middle)], token.id))
     rows.append(("", "all other tokens", _share(found.rest), *("" for _ in middle), ""))
     return Table((*_TOKEN, *middle, _ID), rows)
-
-
-def answer_in_words(asked: Asked, place: int, order: Order) -> str:
-    """What an answer of a question says of the item's own A and B: `both good`, `A is bad`, `B: 4 of 5`."""
-    swapped = order is Order.BA
-    if asked.way in (Way.ABSOLUTE, Way.GRADED):
-        first = Preference(asked.name)
-        response = first.swapped if swapped else first
-        if asked.way is Way.GRADED:
-            return f"{response}: {place + 1} of {len(asked.question.answers)}"
-        return f"{response} is {('good', 'bad')[place]}"
-    meant = asked.name if asked.way is Way.PERMUTED else "".join(LETTERS.values())
-    label = PREFERENCES[list(LETTERS.values()).index(meant[place])]
-    return words(label.swapped if swapped else label)
 
 
 def _share(probability: float) -> float | str:

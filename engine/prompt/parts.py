@@ -5,26 +5,8 @@ Does not know: what the text says, how it is tokenized, chat templates.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 
-
-class Source(StrEnum):
-    """Whose a piece of what a model is shown is; of a response, which one of the item it is."""
-
-    CONTROL = "control"  # a control token that the chat template wrote
-    TEMPLATE = "template"  # other text of the chat template
-    OWN = "own"  # words of this project
-    INSTRUCTION = "instruction"
-    RESPONSE_A = "response_a"
-    RESPONSE_B = "response_b"
-    EXPLANATION = "explanation"  # of a person or another model
-    THOUGHT = "thought"  # of the model itself
-    FOREIGN = "foreign"  # other text of somebody else
-
-    @property
-    def foreign(self) -> bool:
-        """True for text that may say anything."""
-        return self not in (Source.CONTROL, Source.TEMPLATE, Source.OWN)
+from engine.core.prompt_text import Source
 
 
 @dataclass(frozen=True)

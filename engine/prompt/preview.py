@@ -1,65 +1,25 @@
-"""What a model is shown of an item, to be looked at: the text with whose it is, and each token's place in it.
+"""What a model is shown of an item, to be looked at: whose each part of it is, where each token stands.
 
-Made of the same runs of text and of the same ids as the prompt itself, so that it cannot differ from it.
+Made of the same runs of text, of the same ids as the prompt itself, so that it cannot differ from it.
 
 Knows: prompts, their tokens, what tokens write. Does not know: sessions, settings, how a text is shown.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from engine.core.prompt_text import PlacedToken, Preview, Source, Span
 from engine.core.ways.question import Question
 from engine.llama.token_places import token_places
 from engine.llama.token_tree import PromptTokens, common_prefix
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.guard import Piece
 from engine.prompt.judge_prompt import PromptTree
-from engine.prompt.parts import Source
 
 
-@dataclass(frozen=True)
-class Span:
-    """A stretch of the text, in characters, and whose it is."""
-
-    start: int
-    end: int
-    source: Source
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedToken:
-    """A token, what it writes, and the stretch of the text that it is for, in characters.
-
-    Two tokens have the same character where a tokenizer cuts it in two. `sources`: whose text it holds; more
-    than one where it reaches from own into foreign text.
-    """
-
-    id: int
-    piece: str
-    start: int
-    end: int
-    sources: tuple[Source, ...]
-
-
-@dataclass(frozen=True)
-class Preview:
-    """The prompt of one criterion in one order; the answer is read after its last token.
-
-    `stem`, `trunk`, `branch`: how many of the tokens belong to each. `exact`: the tokens write just this
-    text; false where the tokenizer changes it before it reads it.
-    """
-
-    text: str
-    spans: tuple[Span, ...]
-    tokens: tuple[PlacedToken, ...]
-    stem: int
-    trunk: int
-    exact: bool
-
-    @property
-    def branch(self) -> int:
-        """Tokens of the criterion's own question."""
-        return len(self.tokens) - self.stem - self.trunk
+def text_alone(pieces: Sequence[Piece]) -> Preview:
+    """A prompt of which nobody asks for the tokens."""
+    return Preview("".join(text for text, _ in pieces), tuple(_spans(pieces, 0)), (), 0, 0, exact=True)
 
 
 class Previewer:

@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import string
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -46,6 +47,12 @@ _TALKS = (_TALK, (*_TALK, USER), (SYSTEM, *_TALK), (SYSTEM, *_TALK, USER))
 _Render = Callable[..., str]
 
 
+def in_child() -> int:
+    """Render what the parent writes to the standard input, and print its answer; the exit code."""
+    print(rendering_report(sys.stdin.read()))
+    return 0
+
+
 def rendering_report(request: str) -> str:
     """What the child process answers to a line of JSON; it ends itself where that takes too long."""
     asked = json.loads(request)
@@ -72,6 +79,7 @@ def render_frame(source: str, bos: str, eos: str, mark_bytes: int = 16) -> Frame
     try:
         return _frame_of(render, source, mark_bytes, with_system=True)
     except UnusableTemplateError:
+        # Gemma 2 and Mistral's first refuse a system message; the user's message carries it then.
         return _frame_of(render, source, mark_bytes, with_system=False)
 
 
@@ -141,6 +149,7 @@ def _quiet(render: _Render, messages: list[dict[str, str]]) -> tuple[str, bool]:
         quiet = render(messages=messages, add_generation_prompt=True, **_QUIET)
     except UnusableTemplateError:
         return render(messages=messages, add_generation_prompt=True), False
+    # No template says that it has a switch: it has one if on and off differ.
     if quiet != _or_nothing(render, messages=messages, add_generation_prompt=True, **_THINKING):
         return quiet, True
     system, *others = messages
@@ -188,6 +197,7 @@ class _GenerationBlock(jinja2.ext.Extension):
 
 
 def _renderer(source: str, bos: str, eos: str) -> _Render:
+    # What transformers gives templates, because their authors try them there.
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True,
         lstrip_blocks=True,

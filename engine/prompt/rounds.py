@@ -113,6 +113,7 @@ def after_what_fits(
             continue
         if answered.cells <= most or not thought:
             return thought, answered
+        # Always shorter by one at least, so that this ends.
         thought = thought[: min(len(thought) - 1, len(thought) * most // answered.cells)]
 
 

@@ -1,13 +1,13 @@
-"""Items as the prompts of a run, and what those take: room in the context, tokens to read and to write.
+"""Items as the prompts of a run, with the room and the tokens that they take.
 
-Whoever judges and whoever plans ask the same PromptSizer, so that a plan counts what a run will do.
+Whoever plans asks the same PromptSizer as whoever judges, so that a plan counts what a run will do.
 
 Knows: rubrics, settings, examples, tokenized prompts. Does not know: sessions, stores, how a run goes on.
 """
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.core.errors import SetupError
 from engine.core.items import Item, Order, Way
@@ -22,10 +22,10 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import PromptTree, build_prompt
 from engine.prompt.rounds import Round, closing_tokens, tokenize_rounds, tokens_read
-from engine.prompt.shortening import shorten
 from engine.prompt.tokens import instruction_tokens, lead_tokens, stem_tokens
 
 _CHARACTERS_PER_TOKEN = 32  # more than any real text has on average
+_LEAST_SHOWN = 200  # characters of each response that stay in a shortened item
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,7 @@ class PromptSizer:
                 Remedy("Use a larger ", Setting.CONTEXT, ", fewer ", Setting.SHOTS, " or shorter examples."),
             )
         self._closing = closing_tokens(rubric, self.asked, template)
+        # All explanations of an item are written at once, each with its lead.
         texts = len(rubric.criteria) if settings.explains else 0
         self._leads = texts * lead_tokens(rubric, template)
         self._aside = settings.explains and settings.may_read_one_order
@@ -120,6 +121,7 @@ class PromptSizer:
             trees[order] = build_prompt(shown, order, self.rubric, examples)
             tokens[order], rounds[order] = tokenize_rounds(trees[order], self.asked, self._template)
         apart: tuple[int, ...] = ()
+        # A recurrent memory cannot be cut back: what both orders share must be held by itself.
         if in_series or (self._keeps_state and len(tokens) > 1):
             prompts = list(tokens.values())
             apart = instruction_tokens(shown, prompts, self.rubric, examples, self._template)
@@ -216,3 +218,38 @@ class PromptSizer:
 
     def _unread(self, tokens: tuple[int, ...], held: Sequence[tuple[int, ...]]) -> int:
         return len(tokens) - max(usable_prefix(each, tokens, self._keeps_state) for each in held)
+
+
+def shorten(item: Item, fits: Callable[[Item], bool], most: int) -> tuple[Item, Shortening] | None:
+    """The item with as much of its responses as fits; None where the rest alone is too long.
+
+    Both responses are held to the same length, so that only those above it lose their middle. `most`:
+    characters of a response that cannot fit in any case, so that no more are tried.
+    """
+    least = _LEAST_SHOWN
+    most = min(most, max(len(item.output_a), len(item.output_b)))
+    if least >= most or not fits(_held_to(item, least)):
+        return None
+    while most - least > 1:
+        # By halves: each try tokenizes the whole item.
+        limit = (least + most) // 2
+        if fits(_held_to(item, limit)):
+            least = limit
+        else:
+            most = limit
+    left_out = (max(len(text) - least, 0) for text in (item.output_a, item.output_b))
+    return _held_to(item, least), Shortening(*left_out)
+
+
+def _held_to(item: Item, limit: int) -> Item:
+    return replace(
+        item, output_a=_without_middle(item.output_a, limit), output_b=_without_middle(item.output_b, limit)
+    )
+
+
+def _without_middle(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    head = (limit + 1) // 2
+    tail = limit - head
+    return f"{text[:head]}\n[... {len(text) - limit:,} characters left out ...]\n{text[len(text) - tail :]}"

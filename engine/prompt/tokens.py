@@ -1,6 +1,6 @@
-"""A prompt tree as token ids: what its branches share, and what each label would add.
+"""A prompt tree as token ids: what its branches share, what each label would add.
 
-Whole prompts are tokenized and the shared prefix is found in the ids, so that sharing can never change
+Whole prompts are tokenized, and the shared prefix is found in the ids, so that sharing can never change
 how a text is tokenized.
 
 Knows: prompt trees, chat templates. Does not know: how ids are evaluated.
@@ -54,6 +54,7 @@ def stem_tokens(rubric: Rubric, examples: ExamplePool, template: ChatTemplate) -
     """What all prompts of a run begin with, found with two items that differ from their first letter on."""
     conversations = []
     for text in PROBES:
+        # All its texts begin with another letter than those of the other probe: both share the stem alone.
         probe = Item("probe", text, text, text)
         tree = build_prompt(probe, Order.AB, rubric, examples.for_probe(probe))
         conversations.append(tree.question(0))

@@ -5,21 +5,20 @@ windows, files.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from engine.core.formatting import number, words
+from engine.core.formatting import counted, number, words
+from engine.core.sheets import Section, Sentences, Sheet
 from engine.core.value_tables import Column, Kind, Ranked, Row, Table
 from engine.measure.comparison import Comparison, Measure
 from engine.measure.evaluation import Evaluation, mean_of, official_json
+from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures
 from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L
 from engine.report.measure_tables import TRIVIAL
 from engine.report.published import MEASURED_ON, PUBLISHED
 from engine.weigh.slice_weighing import SlicedWeighing
-
-PUBLISHED_NOTE = f"For reference, measured on {MEASURED_ON}, so not ranked here"
-P_VALUE_NOTE = "p-values are not corrected for how many there are."
 
 _TITLES = {
     "accuracy": "accuracy (%)",
@@ -75,17 +74,41 @@ _PUBLISHED = (
 )
 
 
-@dataclass(frozen=True)
-class RankedTable(Table):
-    """A table with a column for each system. `best`: row and column, from 0, of the best cells.
+def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Sheet:
+    """All that is said of a comparison of these systems, but for the single differences."""
+    first = matched[0]
+    part = f": {first.part}" if first.part else ""
+    items = counted(comparison.items, "item", "items")
+    sections = (
+        Section(
+            "systems", "", [Sentences([f"{one.system.name}: {one.system.description}" for one in matched])]
+        ),
+        Section(
+            "measures",
+            f"On {items} with the human labels of {first.dataset.name}{part}",
+            [measure_table(comparison)],
+            "In brackets: rank, 1 is the best; equal systems share their mean rank.",
+        ),
+        Section("borda", "Borda counts", [borda_table(comparison)], _BORDA.meaning),
+        Section(
+            "agreement",
+            "Agreement",
+            [agreement_table(comparison)],
+            "Only one right: items that the one system alone, and the other alone, labels as people do."
+            " McNemar p: how likely that much difference is if neither is more often right; not corrected for"
+            " how many there are.",
+        ),
+        Section(
+            "published",
+            "Published systems",
+            [published_table()],
+            f"In percent, for reference: measured on {MEASURED_ON}, not ranked.",
+        ),
+    )
+    return Sheet("Comparison", sections)
 
-    A row has several where systems are equally good, and none where all systems are or one alone has a value.
-    """
 
-    best: frozenset[tuple[int, int]] = frozenset()
-
-
-def measure_table(comparison: Comparison) -> RankedTable:
+def measure_table(comparison: Comparison) -> Table:
     """All measures by criterion, each with its rank, and their means."""
     rows: list[Row] = []
     best: list[Sequence[float | None]] = []
@@ -100,7 +123,7 @@ def measure_table(comparison: Comparison) -> RankedTable:
         rows.append([f"{_TITLES[name]}, mean", *map(Ranked, means), ""])
         # Equal to twelve digits is equal, as where ranks are made.
         best.append([None if value is None else round(value, 12) for value in means])
-    return RankedTable((_MEASURE, *_systems(comparison, Kind.RANKED), _TRIVIAL), rows, _best(best))
+    return Table((_MEASURE, *_systems(comparison, Kind.RANKED), _TRIVIAL), rows, _best(best))
 
 
 def _trivial(comparison: Comparison, measure: Measure) -> str:
@@ -110,20 +133,20 @@ def _trivial(comparison: Comparison, measure: Measure) -> str:
     return f"{number(100 * share)} ({TRIVIAL[name]})"
 
 
-def borda_table(comparison: Comparison) -> RankedTable:
+def borda_table(comparison: Comparison) -> Table:
     """The Borda counts of both sub-tasks; the second only where two systems or more explain."""
     counts = {"labels (sub-task 1)": comparison.borda_labels}
     if comparison.borda_explanations:
         counts["explanations (sub-task 2)"] = comparison.borda_explanations
     points = [[known.get(name) for name in comparison.systems] for known in counts.values()]
     rows = [[title, *values] for title, values in zip(counts, points, strict=True)]
-    return RankedTable((_BORDA, *_systems(comparison, Kind.SHORTEST)), rows, _best(points))
+    return Table((_BORDA, *_systems(comparison, Kind.SHORTEST)), rows, _best(points))
 
 
 def _systems(comparison: Comparison, kind: Kind) -> list[Column]:
     """A column for each system, which may have a name too long to be shown whole as a title."""
     return [
-        Column(f"system_{place}", name, kind, meaning=name)
+        Column(f"system_{place}", name, kind, meaning=name, foreign=True)
         for place, name in enumerate(comparison.systems, start=1)
     ]
 
@@ -193,7 +216,10 @@ def _ranked(measure: Measure) -> list[Ranked]:
 
 
 def _best(rows: Sequence[Sequence[float | None]]) -> frozenset[tuple[int, int]]:
-    """Row and column of the highest values of each row, the first column being that of the titles."""
+    """Row and column of the highest values of each row, the first column being that of the titles.
+
+    A row has several where systems are equally good, and none where all systems are or one alone has a value.
+    """
     found = set()
     for row, values in enumerate(rows):
         known = [value for value in values if value is not None]

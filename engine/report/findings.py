@@ -3,17 +3,35 @@
 Knows: the words for measures. Does not know: how they are computed, HTML, windows, terminals.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from engine.calibrate.cross_validation import ReliabilityBin
 from engine.calibrate.order_margin import MarginReport
 from engine.core.formatting import counted, percent, words
 from engine.core.items import PREFERENCES, agreeing
+from engine.core.remedies import Remedy
+from engine.core.sheets import Section, Sentences, Tone
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched
+from engine.measure.systems import System
 from engine.report.measure_tables import TRIVIAL, accuracy_table
 from engine.report.order_tables import margin_sentences
+
+
+def in_short_section(
+    system: System, caveats: Iterable[str], said: Iterable[str], word: Callable[[Remedy], str] = str
+) -> Section:
+    """What a reader in a hurry needs: whether the judge judged at all, what else must not be missed, and what
+    is `said` of it; remedies are worded by whoever shows them.
+    """
+    health, run = system.health, system.results.run if system.results else None
+    doubts = [*(health.sentences(word) if health.doubted else ()), *caveats]
+    asked = run.identity.ways_in_words if run else ""
+    headline = [] if health.doubted else [health.headline]
+    sentences = [*headline, *([f"The model was asked by {asked}."] if asked else ()), *said]
+    parts = [*([Sentences(doubts, Tone.CAVEAT)] if doubts else ()), Sentences(sentences)]
+    return Section("in_short", "In short", parts, help=("Does the model judge?",))
 
 
 def in_short(evaluation: Evaluation) -> Iterator[str]:

@@ -22,26 +22,23 @@ from engine.calibrate.cross_validation import ReliabilityBin, reliability
 from engine.calibrate.order_margin import MarginReport
 from engine.core import VERSION
 from engine.core.errors import ModelFileError
-from engine.core.formatting import capitalised, percent, value_in_words, visible, words
+from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES
-from engine.core.measure_words import SLICES_NOTE
-from engine.core.run_records import FACT_WORDS, StoredRun
-from engine.core.value_tables import Table
+from engine.core.run_records import StoredRun
+from engine.core.sheets import Facts, Picture, Section, Sentences, Sheet
 from engine.decisions.run_results import RunResults
 from engine.gguf.judge_file import ModelFile, read_model_file
-from engine.measure.accuracy import accuracy_by_way
 from engine.measure.disagreements import Disagreement, largest_disagreements
 from engine.measure.evaluation import Evaluation
 from engine.measure.matching import Matched, Pair
 from engine.measure.slice_measures import SlicedMeasures
+from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
-from engine.report.findings import caveats, figure_in_words, in_short
-from engine.report.measure_tables import accuracy_table, explanation_table, label_table
+from engine.report.findings import figure_in_words
 from engine.report.order_figure import order_report_of
-from engine.report.people_tables import among_people_table, people_pairs_table
-from engine.report.slice_tables import criterion_slice_table, slice_table
-from engine.report.way_tables import way_table
+from engine.report.run_facts import question_facts, run_facts
+from engine.report.slice_tables import slice_sections
 from engine.report.weighing_tables import (
     overall_agreement_table,
     weighing_table,
@@ -128,31 +125,51 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
     """The whole page; `figures` are those of the report, drawn here unless given."""
     evaluation = report.evaluation
     drawn = report.figures() if figures is None else figures
-    explanations = explanation_table(evaluation) if evaluation.explanations else None
     return _template().render(
         version=VERSION,
         name=evaluation.name,
         dataset=evaluation.matched.dataset.name,
         notice=_notice(report),
         is_run=report.results is not None,
-        health=evaluation.matched.system.health,
-        in_short=[*in_short(evaluation), *caveats(evaluation.matched)],
-        accuracy=accuracy_table(evaluation),
-        labels=label_table(evaluation),
-        ways=_ways(report),
-        people=_people(evaluation),
-        explanations=explanations,
-        weighing=report.weighing and _weighing(report.weighing, report.weights_from),
+        sections=report_sheet(report).sections,
         figures={
             name: _embedded(figure, figure_in_words(name, evaluation, report.bins, report.orders))
             for name, figure in drawn.items()
         },
         overridden=bool(evaluation.matched.system.overrides),
-        slices=[_slices(measured) for measured in report.slices],
-        slices_note=SLICES_NOTE,
         disagreements=[_shown(disagreement) for disagreement in largest_disagreements(evaluation)],
-        made=list(_how_it_was_made(report)),
+        made=_how_it_was_made(report),
     )
+
+
+def report_sheet(report: Report) -> Sheet:
+    """The sheet of its evaluation, and below it what a report alone shows."""
+    more = [
+        *slice_sections(report.slices),
+        *([_RELIABILITY] if report.bins else ()),
+        *([_ORDERS] if report.orders else ()),
+        *([_weighing(report, report.weighing)] if report.weighing else ()),
+    ]
+    return evaluation_sheet(report.evaluation, more=more)
+
+
+_RELIABILITY = Section(
+    "reliability",
+    "How far its probabilities can be trusted",
+    [Picture("reliability")],
+    "Each point holds the judgments in which the judge gave its own label about the same probability; the"
+    " number says how many. On the broken line it is right as often as it says. Below the line it is too"
+    " sure, above it not sure enough. Points with few judgments mean little.",
+)
+_ORDERS = Section(
+    "orders",
+    "Whether the second order is needed",
+    [Picture("orders")],
+    "Where the first order leaves no doubt, the second could have been left unread. Each point is a margin of"
+    " doubt: an item is read in the second order too where its likeliest label leads the next by less than"
+    " the margin, on any criterion. The diamond is the least margin that keeps enough of the labels of every"
+    " criterion.",
+)
 
 
 def _template() -> Template:
@@ -182,42 +199,33 @@ def _embedded(figure: Figure, alt: str) -> dict[str, str]:
     return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
 
 
-def _ways(report: Report) -> Table | None:
-    results = report.results
-    if results is None:
-        return None
-    by_way = results.by_way()
-    return way_table(by_way, accuracy_by_way(by_way, report.evaluation.matched.dataset))
-
-
-def _people(evaluation: Evaluation) -> dict[str, Any] | None:
-    agreement = evaluation.people
-    if agreement is None:
-        return None
-    return {
-        "among": among_people_table(agreement) if agreement.among else None,
-        "pairs": people_pairs_table(agreement),
-    }
-
-
-def _weighing(weighing: Weighing, source: str) -> dict[str, Any]:
+def _weighing(report: Report, weighing: Weighing) -> Section:
     agreement = weighing.agreement
-    return {
-        "weights": weights_in_words(weighing),
-        "threshold": f"{weighing.tie_threshold:g}",
-        "source": source,
-        "decided": weighing_table(weighing),
-        "agreement": agreement and overall_agreement_table(agreement),
-        "winners": agreement and winner_table(agreement),
-    }
-
-
-def _slices(measured: SlicedMeasures) -> dict[str, Any]:
-    return {
-        "title": measured.division.words,
-        "whole": slice_table(measured),
-        "criteria": criterion_slice_table(measured),
-    }
+    held = [overall_agreement_table(agreement), winner_table(agreement)] if agreement else []
+    sure = ""
+    if report.results is None:
+        sure = "; the label of a submission counts as probability 1"
+    elif report.evaluation.matched.system.overrides:
+        sure = "; the label of a person who overrode the judge counts as probability 1"
+    said = (
+        f"Weights: {weights_in_words(weighing)}. Differences up to {weighing.tie_threshold:g} points are a"
+        f" tie. Weights and tie threshold: {report.weights_from}."
+    )
+    return Section(
+        "weighing",
+        "Weighted judge",
+        [
+            Sentences([said]),
+            weighing_table(weighing),
+            *held,
+            Picture(
+                "margins", "Margins near the tie threshold are decisions that a small change would turn."
+            ),
+        ],
+        f"A response's score on a criterion is 10 × (P(it is preferred) + P(both_good)), 0 to 10{sure}. The"
+        " weighted sum of the criteria decides; the margin is the difference of the two sums. The human"
+        " winner is the human label of overall quality, where both_good and both_bad are a tie.",
+    )
 
 
 def _shown(disagreement: Disagreement) -> dict[str, Any]:
@@ -253,11 +261,29 @@ def _notice(report: Report) -> str:
     return f"{report.results.run.identity.model_name}: {report.model.notice}"
 
 
-def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:
+def _how_it_was_made(report: Report) -> Section:
+    unknown = "A submission file says nothing of the model and the settings that it was made with."
+    same = (
+        "The same dataset, model, settings and build of llama.cpp on the same computer give the same labels"
+        " and probabilities. Quantisation is read from the model file, where it is still there."
+    )
+    return Section(
+        "made",
+        "How it was made",
+        [Facts(list(_facts(report)))],
+        same if report.results else f"{unknown} {same}",
+    )
+
+
+def _facts(report: Report) -> Iterator[tuple[str, str]]:
     """Names and values of all that the numbers depend on."""
     gold = report.evaluation.matched.dataset
     if report.results:
-        yield from _run_facts(report.results, report.model)
+        run = report.results.run
+        yield from run_facts(report.results).pairs
+        yield from question_facts(run)
+        if not run.submitted:
+            yield "model, quantisation", report.model.quantisation if report.model else _UNKNOWN
     else:
         path = report.evaluation.matched.system.submission.path
         yield "submission", str(path or report.evaluation.name)
@@ -268,73 +294,3 @@ def _how_it_was_made(report: Report) -> Iterator[tuple[str, str]]:
     yield "human labels", str(gold.path)
     yield "human labels, texts' SHA-256", gold.hash
     yield "report by", f"Tiebreak {VERSION}"
-
-
-def _said_facts(run: StoredRun) -> Iterator[tuple[str, str]]:
-    """What people call a run, and what they noted of it."""
-    if run.name:
-        yield "name", run.name
-    if run.note:
-        yield "note", run.note
-
-
-def _submission_facts(results: RunResults) -> Iterator[tuple[str, str]]:
-    run, identity = results.run, results.run.identity
-    yield "submission", str(identity.model_path)
-    yield "submission, SHA-256", identity.model_hash
-    yield "opened as", f"run {run.id}, {run.created:%Y-%m-%d %H:%M} UTC"
-    yield from _said_facts(run)
-    yield "items", f"{run.judged:,} of {identity.items:,} answered"
-    yield "dataset", str(identity.dataset_path)
-    yield "dataset, SHA-256", identity.dataset_hash
-    yield "criteria", ", ".join(identity.criteria)
-    yield (
-        "overridden by people",
-        results.overridden.by_whom if results.overrides else "nothing in this report",
-    )
-
-
-def _run_facts(results: RunResults, model: ModelFile | None) -> Iterator[tuple[str, str]]:
-    run, identity = results.run, results.run.identity
-    if run.submitted:
-        yield from _submission_facts(results)
-        return
-    yield "run", f"{run.id}, created {run.created:%Y-%m-%d %H:%M} UTC"
-    yield from _said_facts(run)
-    yield "items", f"{run.judged:,} of {identity.items:,} judged"
-    yield "dataset", str(identity.dataset_path)
-    yield "dataset, SHA-256", identity.dataset_hash
-    yield "model", identity.model_name
-    yield "model file", str(identity.model_path)
-    yield "model, SHA-256", identity.model_hash
-    yield "model, quantisation", model.quantisation if model else _UNKNOWN
-    yield "prompt version", identity.prompt_version
-    yield "criteria", ", ".join(identity.criteria)
-    yield "rubric", f"{identity.asked.name}. {identity.asked.source}"
-    for criterion in identity.asked.criteria:
-        yield f"question, {words(criterion.name)}", " ".join(criterion.asked[1:])
-    calibration = results.calibration
-    yield "calibration", f"{calibration.hash}, fitted on {calibration.dataset}" if calibration else "none"
-    for name, value in {**identity.settings_in_short, **run.manifest_in_short}.items():
-        if value != "":
-            yield _FACT_NAMES.get(name, words(name)), value_in_words(value)
-    judged = results.judged
-    yield "tokens read", f"{sum(item.tokens_read for item in judged):,}"
-    yield "tokens generated", f"{sum(item.tokens_generated for item in judged):,}"
-    yield (
-        "overridden by people",
-        results.overridden.by_whom if results.overrides else "nothing in this report",
-    )
-    yield "items shortened", f"{sum(item.shortening is not None for item in judged):,}"
-    yield "time for judging", f"{sum(item.seconds for item in judged):,.0f} s"
-
-
-_FACT_NAMES = {
-    "llama_cpp": "llama.cpp",
-    **FACT_WORDS,
-    "examples": "labelled examples, SHA-256",
-    "chat_format_hash": "chat format, SHA-256",
-    "chat_template_hash": "chat template, SHA-256",
-    "model_bytes": "model, bytes",
-    "continued_with": "continued with",
-}

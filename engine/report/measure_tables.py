@@ -1,14 +1,15 @@
-"""The measures of an evaluation as tables of values.
+"""The measures of an evaluation as sections of a sheet.
 
-Knows: which columns stand side by side, and what they mean. Does not know: terminals, HTML, windows.
+Knows: which columns stand side by side, what they mean. Does not know: terminals, HTML, windows.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Tie
 from engine.core.measure_words import BETTER, MACRO_F1
+from engine.core.sheets import Picture, Section, Sentences, Tone
 from engine.core.value_tables import Column, Kind, Partial, Row, Table
 from engine.measure.accuracy import mean
 from engine.measure.baselines import Baselines
@@ -123,6 +124,23 @@ _EXPLANATIONS = (
         "Items that people explained and the judge did not; they count 0.",
     ),
 )
+_CONFUSION = (
+    "Each row is one human label, each column one label of the judge. On the diagonal both agree; a large"
+    " number elsewhere is a mistake that the judge often makes."
+)
+
+
+def accuracy_section(evaluation: Evaluation) -> Section:
+    """How often the judge gives the human label, beside trivial judges."""
+    return Section(
+        "accuracy",
+        "Accuracy",
+        [accuracy_table(evaluation), Picture("accuracy")],
+        "The share of human labels that the judge gives too, beside judges that read nothing. “Better?” says"
+        " whether it beats the best of these.",
+        help=("95 % interval", "Kappa", "Macro-F1"),
+        spelt_out=True,
+    )
 
 
 def accuracy_table(evaluation: Evaluation) -> Table:
@@ -161,6 +179,25 @@ def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
     return [mean_of(getattr(baseline, column.key) for baseline in listed) for column in _BASELINES]
 
 
+def label_section(evaluation: Evaluation) -> Section:
+    """Which labels the judge and people gave, and how they meet."""
+    of_submission = evaluation.matched.system.results is None
+    unknown = " “-”: a submission file holds labels alone, no orders and no probabilities."
+    given = Picture(
+        "labels",
+        "What people and the judge gave. A judge that hardly ever gives a label that people give often cannot"
+        " be right on those items.",
+    )
+    return Section(
+        "labels",
+        "Labels",
+        [label_table(evaluation), given, Picture("confusion", _CONFUSION)],
+        "Which labels the judge and people gave. Flipped: the order of the responses alone decided. Format"
+        f" mass near 1: the model understood what it was asked.{unknown if of_submission else ''}",
+        spelt_out=True,
+    )
+
+
 def label_table(evaluation: Evaluation) -> Table:
     """Which labels the judge and people gave, and what the judge's lean to."""
     rows: list[Row] = []
@@ -180,11 +217,31 @@ def label_table(evaluation: Evaluation) -> Table:
     return Table(with_human_ties(columns) if with_ties else columns, rows)
 
 
+def confusion_section(evaluation: Evaluation) -> Section:
+    """The figure of the same name in numbers."""
+    tables = [confusion_table(measures) for measures in evaluation.labels.values()]
+    return Section("confusion", "Human labels and the judge's", tables, _CONFUSION)
+
+
 def confusion_table(measures: LabelMeasures) -> Table:
     """Human labels down, predicted ones across."""
     first = Column("human", words(measures.criterion), Kind.NAME, "The label that people gave.")
     rows: list[Row] = [[f"human {label}", *counts] for label, counts in measures.confusion.items()]
     return Table((first, *LABELS_GIVEN), rows)
+
+
+def explanation_section(evaluation: Evaluation, warnings: Sequence[str] = ()) -> Section:
+    """The explanations against human ones, as far as they are measured; `warnings`: of models that did."""
+    doubts = [Sentences(warnings, Tone.CAVEAT)] if warnings else []
+    return Section(
+        "explanations",
+        "Explanations",
+        [*doubts, *([explanation_table(evaluation)] if evaluation.explanations else [])],
+        "Against human ones, all × 100 but items, words and missing. “Most typical” always repeats the most"
+        " typical human explanation. “-”: not measured here.",
+        help=("ROUGE-L", "Agreement"),
+        spelt_out=True,
+    )
 
 
 def explanation_table(evaluation: Evaluation) -> Table:

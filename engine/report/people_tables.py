@@ -1,11 +1,12 @@
-"""How far people agree, as tables of values.
+"""How far people agree, as sections of a sheet.
 
-Knows: which columns stand side by side, and what they mean. Does not know: terminals, HTML, windows.
+Knows: which columns stand side by side, what they mean. Does not know: terminals, HTML, windows.
 """
 
 from dataclasses import replace
 
 from engine.core.formatting import percent, words
+from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.measure.people_agreement import PeopleAgreement
 from engine.report.columns import CRITERION, KAPPA
@@ -44,6 +45,33 @@ _PAIRS = (
     _EQUAL,
     KAPPA,
 )
+
+
+def people_sections(agreement: PeopleAgreement | None) -> list[Section]:
+    """People among themselves, and each two sides; none where no people said anything."""
+    if agreement is None:
+        return []
+    nobody = Sentences(["No two people labelled the same item of this run."])
+    return [
+        Section(
+            "people",
+            "People among themselves",
+            [among_people_table(agreement) if agreement.among else nobody],
+            "How often people who labelled the same items of this run gave equal labels: no judge can be"
+            " right for two people where they differ.",
+            help=("Kappa",),
+            spelt_out=True,
+        ),
+        Section(
+            "pairs",
+            "Who agrees with whom",
+            [people_pairs_table(agreement)],
+            "Each two people, each of them with the model alone, and with the human labels of the dataset."
+            " Labels that were given blind (on Review) say more than labels that were given in sight of the"
+            " model's, which agree with it more.",
+            spelt_out=True,
+        ),
+    ]
 
 
 def among_people_table(agreement: PeopleAgreement) -> Table:

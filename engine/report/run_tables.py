@@ -9,10 +9,11 @@ from dataclasses import replace
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import AnyJudgment, Unscored
+from engine.core.sheets import Section
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import Accuracy, mean
-from engine.measure.label_counts import LabelCounts
+from engine.measure.label_counts import LabelCounts, count_run
 from engine.report.columns import (
     ACCURACY,
     CRITERION,
@@ -57,6 +58,17 @@ _UNSCORED = (
     Column("reason", "reason", Kind.TEXT, "Why there is no judgment."),
     Column("label", "a person's label", Kind.TEXT, "The label that a person gave instead, if any."),
 )
+
+
+def labels_given_section(results: RunResults) -> Section:
+    """What a run says by itself."""
+    return Section(
+        "labels_given",
+        "Labels given",
+        [distribution_table(count_run(results))],
+        "How often each label is in force, how often the order of the responses alone decided, and how much"
+        " of the model's probability the four labels hold (near 1: it understood what it was asked).",
+    )
 
 
 def distribution_table(counts: Sequence[LabelCounts]) -> Table:

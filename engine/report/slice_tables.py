@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from engine.core.formatting import clipped, visible, words
 from engine.core.measure_words import SLICES_NOTE
+from engine.core.sheets import Section
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import FEW, SlicedMeasures, SliceMeasures, lead
@@ -44,7 +45,24 @@ _HELD = (
     Column("labelled", "labelled", Kind.COUNT, "How many of them have a human overall label."),
     Column("agreement", "as people", Kind.ESTIMATE, "How often its winner is the human one, in percent."),
 )
+_SLICES_NOTE = (
+    f"{SLICES_NOTE} Accuracies by criterion are in percent, with their 95 % interval. In a slice by the human"
+    " label the accuracy on that criterion is the share of these labels that the judge finds, and the most"
+    " frequent label is right everywhere."
+)
 _TOO_FEW = f"under {FEW}: too few"
+
+
+def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
+    """Each division; below the last one what is to be said of many slices."""
+    sections = []
+    for measured in found:
+        whole, by_criterion = slice_table(measured), criterion_slice_table(measured)
+        tables = [whole, by_criterion] if len(by_criterion.columns) > 1 else [whole]
+        title = f"By {measured.division.words}"
+        note = _SLICES_NOTE if measured is found[-1] else ""
+        sections.append(Section(f"slices by {measured.division.words}", title, tables, note))
+    return sections
 
 
 def slice_table(measured: SlicedMeasures) -> Table:
@@ -115,7 +133,13 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
     """The mean accuracy of several systems on each slice; of two systems the difference too."""
     first = measured[0]
     columns = [
-        Column(f"system_{place}", one.system.name, Kind.ESTIMATE, f"{one.system.name}: accuracy in percent.")
+        Column(
+            f"system_{place}",
+            one.system.name,
+            Kind.ESTIMATE,
+            f"{one.system.name}: accuracy in percent.",
+            foreign=True,
+        )
         for place, one in enumerate(matched, start=1)
     ]
     two = len(matched) == len(("one", "other"))

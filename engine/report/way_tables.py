@@ -1,15 +1,17 @@
-"""What each way of asking alone would have said, beside all of them together, as a table of values.
+"""What each way of asking alone would have said, beside all of them together.
 
-Knows: which columns stand side by side, and what they mean. Does not know: how a way asks, where it is shown.
+Knows: which columns stand side by side, what they mean. Does not know: how a way asks, where it is shown.
 """
 
 from collections.abc import Mapping
 
 from engine.core.formatting import words
 from engine.core.items import Order
+from engine.core.sheets import Section
 from engine.core.value_tables import Column, Kind, Row, Table
+from engine.data.dataset import Dataset
 from engine.decisions.run_results import ALL_WAYS, RunResults
-from engine.measure.accuracy import Accuracy, mean
+from engine.measure.accuracy import Accuracy, accuracy_by_way, mean
 from engine.measure.label_counts import LabelCounts, count_run
 from engine.report.columns import ACCURACY, FLIPPED, FORMAT_MASS
 
@@ -22,6 +24,23 @@ _WAY = Column(
 
 AccuracyByWay = Mapping[str, Mapping[str, Accuracy]]
 """By way, of all together too, and criterion."""
+
+
+def way_sections(results: RunResults | None, dataset: Dataset | None = None) -> list[Section]:
+    """The ways of a run, held against the labels of a dataset; none where there is one way."""
+    by_way = results.by_way() if results else {}
+    table = way_table(by_way, accuracy_by_way(by_way, dataset))
+    if table is None:
+        return []
+    return [
+        Section(
+            "ways",
+            "By way of asking",
+            [table],
+            "What the model would have said, had it been asked in one way alone, and what all of its ways say"
+            " together: its own labels, without a calibration and without what people overrode.",
+        )
+    ]
 
 
 def way_table(by_way: Mapping[str, RunResults], right: AccuracyByWay) -> Table | None:

@@ -1,4 +1,4 @@
-"""The rows of the run store that hold judged items: only added, and explanations written later beside them.
+"""The rows of the run store that hold judged items: only added, never changed.
 
 Knows: the tables `judged_item`, `reading`, `answer`, `explanation`, `rewritten_explanation`, `unscored` and
 `given`. Readings of letters are in `reading`; of other ways the raw answers are in `answer`.
@@ -102,6 +102,7 @@ def _item(
 ) -> JudgedItem:
     position, item_id, content_hash, left_out_a, left_out_b, *effort = row
     place = (run_id, position)
+    # People count items from 1.
     gate = Gate(f"Run {run_id}, item {position + 1}")
     seconds, read, generated = _effort(gate, effort)
     explanations = db.execute(

@@ -191,6 +191,7 @@ def upgrade(connection: sqlite3.Connection) -> None:
 
     Raises ValueError for a store that a newer version has written, and for a database that is no store.
     """
+    # At once for writing: two processes that open an old store must not both upgrade it.
     connection.execute("BEGIN IMMEDIATE")
     try:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -203,6 +204,7 @@ def upgrade(connection: sqlite3.Connection) -> None:
                 f"a newer Tiebreak wrote it: its version is {version}, this program knows {len(STEPS)}"
             )
         for _name, statements in STEPS[version:]:
+            # One by one: executescript would end the transaction first.
             for statement in statements.split(";"):
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

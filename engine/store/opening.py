@@ -66,6 +66,7 @@ def open_database(path: Path, or_none: bool) -> tuple[sqlite3.Connection, LentCo
 
 
 def _opened(path: Path) -> sqlite3.Connection:
+    # Without Python's own transactions: each begins and ends where it is said.
     db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     try:
         upgrade(db)

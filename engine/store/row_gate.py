@@ -1,7 +1,7 @@
 """The one gate for what is read out of the store: each value is of the kind that this program writes there.
 
 A store with sound SQLite may hold anything: another program, a disk or a hand may have written it. What
-passes can be counted with, shown and written; what does not is told with the run and the field.
+passes can be counted with, shown, written; what does not is told with its run and its field.
 
 Knows: kinds of values. Does not know: tables, what the values mean.
 """
@@ -56,6 +56,7 @@ class Gate:
         """A text that can be shown and written."""
         if not isinstance(value, str):
             self.refuse(field, value, "a text")
+        # Most texts are ASCII, and that is asked in no time.
         if not value.isascii() and not _is_whole(value):
             self.refuse(field, value, "a text in UTF-8")
         return value
@@ -69,6 +70,7 @@ class Gate:
 
     def count(self, field: str, value: object, least: int = 0) -> int:
         """A whole number, from `least`."""
+        # type, not isinstance: True is an int to Python.
         if type(value) is not int or not least <= value <= _MOST:
             self.refuse(field, value, f"a whole number, {least} or more")
         return value
@@ -121,6 +123,7 @@ class Gate:
             read = plain_values(text)
         except ValueError as error:
             raise DamagedError(self.of, field, f"it {error}") from error
+        # JSON can spell half a character, which no file in UTF-8 can hold.
         if "\\u" in text and not _is_whole(str(read)):
             self.refuse(field, text, "texts in UTF-8")
         return read

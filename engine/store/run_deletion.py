@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import AnyRun, RunContents
-from engine.store.override_rows import now
+from engine.store.people_rows import now
 
 _JUDGED = ("judged_item", "reading", "answer", "explanation", "rewritten_explanation", "unscored", "given")
 _SAID = ("override", "review_mark", "confirmation")

@@ -2,10 +2,9 @@
 
 Raw readings are stored, decisions are derived. One transaction holds one group of items.
 
-Knows: runs, judged items, SQLite, the lock of a run. Does not know: models, prompts, decisions.
+Knows: runs, judged items, SQLite, the locks of runs. Does not know: models, prompts, decisions.
 """
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +28,17 @@ from engine.core.judgments import (
     ReviewMark,
 )
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import AnyRun, DamagedRun, Deleted, Effort, RunContents, RunIdentity, StoredRun
+from engine.core.run_records import (
+    AnyRun,
+    DamagedRun,
+    Deleted,
+    Effort,
+    RunContents,
+    RunIdentity,
+    StoredRun,
+    checked_name,
+    checked_note,
+)
 from engine.store.judged_rows import (
     add_items,
     add_rewritten,
@@ -39,23 +48,31 @@ from engine.store.judged_rows import (
     shared_items,
 )
 from engine.store.opening import open_database, remedy_of, size_on_disk
-from engine.store.override_rows import add_override, override_rows, undo_newest
-from engine.store.review_rows import add_note, add_review, confirmation_rows, mark_rows, note_rows, tag_rows
+from engine.store.people_rows import (
+    add_note,
+    add_override,
+    add_review,
+    checked_author,
+    confirmation_rows,
+    mark_rows,
+    note_rows,
+    now,
+    override_rows,
+    tag_rows,
+    undo_newest,
+)
 from engine.store.row_gate import DamagedError, numbers_of_row
 from engine.store.run_deletion import delete_rows, free_bytes, refuse_decided, run_contents, shrink
-from engine.store.run_locks import any_held, lock_path
 from engine.store.run_table import (
     add_run,
-    archive_run,
+    as_json,
     damaged_run,
-    name_run,
     newest_of,
     no_run,
-    note_run,
-    restore_run,
     run_ids,
     run_row,
 )
+from engine.system.places import Found, seen_at
 
 
 class RunStore:
@@ -118,7 +135,8 @@ class RunStore:
     def _locked(self, run_id: int) -> Iterator[None]:
         """Keep others from a run, whether or not it can be read."""
         self._refuse_where_read_only()
-        lock = FileLock(lock_path(self.path, run_id))
+        # A lock of the system, not a row: it is gone with the process, however that ends.
+        lock = FileLock(self._lock_path(run_id))
         with self._errors("lock"):
             try:
                 lock.acquire(blocking=False)
@@ -126,6 +144,7 @@ class RunStore:
                 raise self._busy(run_id) from error
         try:
             with self._transaction():
+                # Only for the message to whoever comes second; the lock is what keeps him out.
                 self._db.execute("UPDATE run SET worker = ? WHERE id = ?", (os.getpid(), run_id))
             yield
         finally:
@@ -148,11 +167,11 @@ class RunStore:
     def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
         """Store how a run is made: versions, template, threads."""
         with self._transaction():
-            self._db.execute("UPDATE run SET manifest = ? WHERE id = ?", (_json(manifest), run_id))
+            self._db.execute("UPDATE run SET manifest = ? WHERE id = ?", (as_json(manifest), run_id))
 
     def calibrate(self, run_id: int, calibration: Mapping[str, Any] | None) -> None:
         """Store what a run's decisions are calibrated with from now on; None for nothing."""
-        text = None if calibration is None else _json(calibration)
+        text = None if calibration is None else as_json(calibration)
         with self._transaction():
             self._db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
 
@@ -248,29 +267,38 @@ class RunStore:
         """Give a run a name, empty for none. StoreError for no run, SetupError for what is no name."""
         self.run(run_id)
         with self._transaction():
-            name_run(self._db, run_id, name)
+            named = checked_name(name, f"run {run_id}")
+            self._db.execute("UPDATE run SET name = ? WHERE id = ?", (named, run_id))
 
     def note_run(self, run_id: int, note: str) -> None:
         """Note something of a run, empty for nothing. StoreError for no run, SetupError where too long."""
         self.run(run_id)
         with self._transaction():
-            note_run(self._db, run_id, note)
+            noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
+            self._db.execute("UPDATE run SET note = ? WHERE id = ?", (noted, run_id))
 
     def archive(self, numbers: Sequence[int], by: str) -> None:
-        """Put runs away: all of them or none. StoreError for no run, SetupError where no person is named."""
+        """Put runs away: all of them or none; one that is keeps its day.
+
+        StoreError for no run, SetupError where no person is named.
+        """
         for run_id in numbers:
             self.run(run_id)
         with self._transaction():
-            for run_id in numbers:
-                archive_run(self._db, run_id, by)
+            self._db.executemany(
+                "UPDATE run SET archived = ?, archived_by = ? WHERE id = ? AND archived IS NULL",
+                [(now().isoformat(), checked_author(by), run_id) for run_id in numbers],
+            )
 
     def restore(self, numbers: Sequence[int]) -> None:
         """Let runs that were put away stand in the lists again. StoreError for no run."""
         for run_id in numbers:
             self.run(run_id)
         with self._transaction():
-            for run_id in numbers:
-                restore_run(self._db, run_id)
+            self._db.executemany(
+                "UPDATE run SET archived = NULL, archived_by = NULL WHERE id = ?",
+                [(run_id,) for run_id in numbers],
+            )
 
     def contents(self, numbers: Iterable[int]) -> list[RunContents]:
         """What would go with runs that are deleted, and what that frees. StoreError for no run."""
@@ -300,9 +328,9 @@ class RunStore:
                 delete_rows(self._db, wanted)
         for run_id in wanted:
             with suppress(OSError):
-                lock_path(self.path, run_id).unlink(missing_ok=True)
+                self._lock_path(run_id).unlink(missing_ok=True)
         # Whoever judges must not wait until the whole file is written again.
-        if not any_held(self.path, run_ids(self._db)):
+        if not self._any_held():
             with suppress(sqlite3.Error):  # no room for a copy, or somebody reads: the file keeps its size
                 shrink(self._db)
         return Deleted(wanted, max(0, before - size_on_disk(self.path)), free_bytes(self._db))
@@ -348,7 +376,7 @@ class RunStore:
         """Keep numbers that took long to measure: all of them or none. A key says all they depend on."""
         if self.read_only:
             return
-        rows = [(key, _json(list(numbers))) for key, numbers in measured.items()]
+        rows = [(key, as_json(list(numbers))) for key, numbers in measured.items()]
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?)", rows)
 
@@ -356,6 +384,22 @@ class RunStore:
         with self._transaction():
             found = None if fresh else newest_of(self._db, identity.key)
             return add_run(self._db, identity) if found is None else found
+
+    def _lock_path(self, run_id: int) -> Path:
+        """The file beside the store that whoever judges a run holds."""
+        return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
+
+    def _any_held(self) -> bool:
+        """Whether one of the runs is being judged now."""
+        for path in map(self._lock_path, run_ids(self._db)):
+            if seen_at(path) is not Found.NOTHING:
+                lock = FileLock(path)
+                try:
+                    lock.acquire(blocking=False)
+                except (Timeout, OSError):
+                    return True
+                lock.release()
+        return False
 
     def _busy(self, run_id: int) -> RunBusyError:
         (worker,) = self._db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
@@ -374,6 +418,7 @@ class RunStore:
                 yield
                 self._db.execute("COMMIT")
             except BaseException:
+                # SQLite rolls some back by itself, such as on a full disk.
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
@@ -395,7 +440,3 @@ class RunStore:
             raise StoreError(
                 f"Cannot {action} the run store {self.path}: {error}.", remedy_of(error)
             ) from error
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)

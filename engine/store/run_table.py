@@ -1,22 +1,53 @@
-"""The table of runs: rows added, named, noted, put away and taken out again.
+"""The table of runs: rows added, looked for, and made into runs again, each value by the gate.
 
-Knows: the tables `run` and `deleted_run`. Does not know: transactions, what runs hold.
+Knows: the tables `run` and `deleted_run`, which values a run is described with. Does not know: transactions,
+what runs hold.
 """
 
 import json
+import re
 import sqlite3
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import NoneType
+from typing import Any
 
 from engine.core.errors import StoreError
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import DamagedRun, RunIdentity, StoredRun, checked_name, checked_note
-from engine.store.override_rows import checked_author, now
-from engine.store.row_gate import DamagedError
-from engine.store.run_rows import RUN_COLUMNS, run_of_row
+from engine.core.rubric import Rubric, rubric_of_names
+from engine.core.run_records import (
+    CHOSEN,
+    CLUSTER,
+    CONTINUED,
+    DEVICE,
+    DEVICE_LEFT,
+    NOT_IN_DATASET,
+    PLACES,
+    REWRITTEN,
+    Archived,
+    DamagedRun,
+    RunIdentity,
+    RunKind,
+    StoredRun,
+    checked_name,
+    checked_note,
+)
+from engine.core.settings import Mode, settings_of
+from engine.store.row_gate import DamagedError, Gate
 from engine.system.paths import text_of_path
 from engine.system.plain_json import LARGEST
+
+_COLUMNS = (
+    *("created", "key", "dataset_path", "dataset_hash", "items", "model_path", "model_name", "model_hash"),
+    *("prompt_version", "criteria", "rubric", "settings", "kind", "manifest", "calibration"),
+    *("name", "note", "archived", "archived_by"),
+)
+_Row = Mapping[str, Any]  # the values of a row by column, as SQLite gives them
+
+_TEXT_SETTINGS = ("explained_with_calibration", DEVICE)
+_WRITTEN_PLACES = re.compile(r"(\d{1,12}(-\d{1,12})?(,\d{1,12}(-\d{1,12})?)*)?")
 
 
 def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
@@ -24,12 +55,12 @@ def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
     row = None
     with suppress(OverflowError):  # no run has so large a number
         row = db.execute(
-            f"SELECT {', '.join(RUN_COLUMNS)} FROM run WHERE id = ?",
+            f"SELECT {', '.join(_COLUMNS)} FROM run WHERE id = ?",
             (run_id,),
         ).fetchone()
     if row is None:
         return None
-    return run_of_row(run_id, dict(zip(RUN_COLUMNS, row, strict=True)), judged_count(db, run_id))
+    return _run_of_row(run_id, dict(zip(_COLUMNS, row, strict=True)), judged_count(db, run_id))
 
 
 def judged_count(db: sqlite3.Connection, run_id: int) -> int:
@@ -58,7 +89,7 @@ def newest_of(db: sqlite3.Connection, key: str) -> int | None:
     return None if run_id is None else int(run_id)
 
 
-def deleted_on(db: sqlite3.Connection, run_id: int) -> str:
+def _deleted_on(db: sqlite3.Connection, run_id: int) -> str:
     """The day on which a run of this number was deleted; empty where none was."""
     with suppress(OverflowError):
         row = db.execute("SELECT deleted FROM deleted_run WHERE id = ?", (run_id,)).fetchone()
@@ -91,43 +122,18 @@ def add_run(db: sqlite3.Connection, identity: RunIdentity) -> int:
             identity.model_name,
             identity.model_hash,
             identity.prompt_version,
-            _json(identity.criteria),
-            _json(identity.settings),
+            as_json(identity.criteria),
+            as_json(identity.settings),
             identity.kind.value,
-            _json(identity.rubric.as_json()) if identity.rubric else None,
+            as_json(identity.rubric.as_json()) if identity.rubric else None,
         ),
     )
     return int(newest + 1)
 
 
-def name_run(db: sqlite3.Connection, run_id: int, name: str) -> None:
-    """Give a run a name, empty for none, in the caller's transaction. SetupError for what is no name."""
-    named = checked_name(name, f"run {run_id}")
-    db.execute("UPDATE run SET name = ? WHERE id = ?", (named, run_id))
-
-
-def note_run(db: sqlite3.Connection, run_id: int, note: str) -> None:
-    """Note something of a run, empty for nothing, in the caller's transaction. SetupError where too long."""
-    noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
-    db.execute("UPDATE run SET note = ? WHERE id = ?", (noted, run_id))
-
-
-def archive_run(db: sqlite3.Connection, run_id: int, by: str) -> None:
-    """Put a run away, in the caller's transaction; one that is keeps its day. SetupError without a person."""
-    db.execute(
-        "UPDATE run SET archived = ?, archived_by = ? WHERE id = ? AND archived IS NULL",
-        (now().isoformat(), checked_author(by), run_id),
-    )
-
-
-def restore_run(db: sqlite3.Connection, run_id: int) -> None:
-    """Let a run stand in the lists again, in the caller's transaction."""
-    db.execute("UPDATE run SET archived = NULL, archived_by = NULL WHERE id = ?", (run_id,))
-
-
 def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
     """What is said where the store at `path` has no run of a number."""
-    day = deleted_on(db, run_id)
+    day = _deleted_on(db, run_id)
     return StoreError(
         f"Run {run_id} was deleted on {day}: the run store {path} holds nothing of it."
         if day
@@ -136,5 +142,99 @@ def no_run(db: sqlite3.Connection, run_id: int, path: Path) -> StoreError:
     )
 
 
-def _json(value: object) -> str:
+def as_json(value: object) -> str:
+    """Plain values as the store keeps them."""
+    # Sorted, so that equal values are equal texts.
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _run_of_row(run_id: int, row: _Row, judged: int) -> StoredRun:
+    """A run of its row. DamagedError where it holds what this program does not write."""
+    gate = Gate(f"Run {run_id}")
+    archived = row["archived"]
+    return StoredRun(
+        id=run_id,
+        created=gate.time("created", row["created"]),
+        identity=_identity(gate, row),
+        judged=judged,
+        manifest=_manifest(gate, row["manifest"]),
+        calibration=None if row["calibration"] is None else gate.record("calibration", row["calibration"]),
+        name=_said(gate, "name", row, checked_name),
+        note=_said(gate, "note", row, checked_note),
+        archived=None
+        if archived is None
+        else Archived(gate.time("archived", archived), gate.text("archived_by", row["archived_by"])),
+    )
+
+
+def _identity(gate: Gate, row: _Row) -> RunIdentity:
+    kind = gate.one_of(RunKind, "kind", row["kind"])
+    criteria = gate.texts("criteria", gate.plain("criteria", row["criteria"]))
+    return RunIdentity(
+        key=gate.text("key", row["key"]),
+        dataset_path=Path(gate.name("dataset_path", row["dataset_path"])),
+        dataset_hash=gate.text("dataset_hash", row["dataset_hash"]),
+        items=gate.count("items", row["items"], least=1),
+        model_path=Path(gate.name("model_path", row["model_path"])),
+        model_name=gate.text("model_name", row["model_name"]),
+        model_hash=gate.text("model_hash", row["model_hash"]),
+        prompt_version=gate.text("prompt_version", row["prompt_version"]),
+        criteria=criteria,
+        settings=_settings(gate, row["settings"], kind),
+        kind=kind,
+        rubric=_rubric(gate, row["rubric"], criteria),
+    )
+
+
+def _settings(gate: Gate, text: object, kind: RunKind) -> Mapping[str, Any]:
+    """Those of a run that was judged are such as a run can be judged with again."""
+    values = gate.record("settings", text)
+    if kind is RunKind.JUDGED:
+        gate.made("settings", values, lambda: settings_of(values))
+    else:
+        gate.one_of(Mode, "settings", values.get("mode"))
+    gate.texts("settings", values.get("orders"))
+    if not isinstance(values.get("examples"), str if kind is RunKind.JUDGED else NoneType):
+        gate.refuse("settings", values, "settings that name the labelled examples")
+    gate.texts("settings", values.get(CHOSEN, []))
+    for name in _TEXT_SETTINGS:
+        gate.text("settings", values.get(name, ""))
+    return values
+
+
+def _rubric(gate: Gate, text: object, criteria: tuple[str, ...]) -> Rubric | None:
+    """What was asked, of just these criteria; None for the task's rubric."""
+    if text is None:
+        gate.made("criteria", criteria, lambda: rubric_of_names(criteria))
+        return None
+    values = gate.record("rubric", text)
+    rubric = gate.made("rubric", values, lambda: Rubric.of_json(values))
+    if rubric.names != criteria:
+        gate.refuse("rubric", list(rubric.names), f"one of {', '.join(criteria)}")
+    return rubric
+
+
+def _manifest(gate: Gate, text: object) -> Mapping[str, Any]:
+    made = gate.record("manifest", text)
+    for name in (CONTINUED, REWRITTEN):
+        _records(gate, made, name)
+    for kind in _records(gate, made, CLUSTER):
+        if not _WRITTEN_PLACES.fullmatch(gate.text("manifest", kind.get(PLACES, ""))):
+            gate.refuse("manifest", kind[PLACES], "places of items")
+    gate.text("manifest", made.get(DEVICE_LEFT, ""))
+    gate.texts("manifest", made.get(NOT_IN_DATASET, []))
+    return made
+
+
+def _records(gate: Gate, made: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    records = made.get(name, [])
+    if not isinstance(records, list) or not all(isinstance(each, dict) for each in records):
+        gate.refuse("manifest", records, "a list of records")
+    return records
+
+
+def _said(gate: Gate, field: str, row: _Row, checked: Any) -> str:
+    """A name or a note, as a person may give it."""
+    text = gate.text(field, row[field])
+    gate.made(field, text, lambda: checked(text))
+    return text

@@ -2,10 +2,10 @@
 
 The work is a generator function at the top of a module. Down the standard input of this program, started once
 more, goes what is to be done: the function, its arguments, then perhaps a byte that asks to end soon, or to
-stop. Up the standard output come its events and how it ended. All of them are pickled. Where this process
-ends, the other one meets the end of its input, and stops as if it had been asked to.
+stop. Up the standard output come its events, at last how it ended. All of them are pickled. Where this
+process ends, the other one meets the end of its input: it stops as if it had been asked to.
 
-Knows: processes, pipes, pickles. Does not know: what the work does, and with which model.
+Knows: processes, pipes, pickles. Does not know: what the work does, with which model.
 """
 
 import faulthandler
@@ -86,6 +86,7 @@ class Apart(Generic[Asked, Event, Result]):
         assert self._child.stdout is not None
         self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
         with suppress(OSError):  # it has ended already: `do` says why
+            # At once, before the arguments are known: the other process imports meanwhile.
             _send(self._input, work)
         threading.Thread(target=self._hand_on_stop, name="stops work apart", daemon=True).start()
 

@@ -64,6 +64,7 @@ def run_child(
             stdin=asked,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
+            # Else ggml starts a debugger where it breaks down, which takes seconds.
             env=child_environment(**{"GGML_NO_BACKTRACE": "1", _PARENT: str(os.getpid())}),
             creationflags=NO_WINDOW,
             # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.

@@ -43,6 +43,7 @@ def _path() -> Path:
 
 
 def _key(columns: Collection[str]) -> list[str]:
+    # In whatever order a file has them: the next one of its kind may have another.
     return sorted(set(columns))
 
 

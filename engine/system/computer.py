@@ -1,6 +1,6 @@
-"""This computer: its cores and free memory, whether it runs on its battery, its processes.
+"""This computer: its cores, its memory, its power, its processes.
 
-Knows: psutil. Does not know: what the cores and the memory are for.
+Knows: psutil. Does not know: what they are for.
 """
 
 import time
@@ -14,12 +14,14 @@ _SECONDS_BETWEEN = 0.5  # two looks whether a process has ended
 
 def default_threads() -> int:
     """The physical cores of this computer."""
+    # Two threads on one core share its arithmetic, and wait for each other by spinning.
     return psutil.cpu_count(logical=False) or psutil.cpu_count() or 1
 
 
 def idle_seconds() -> float:
     """How long the cores of this computer have been idle, all together, since some moment in the past."""
     times = psutil.cpu_times()
+    # A core that waits for the disk is free for whoever computes.
     return float(times.idle + getattr(times, "iowait", 0.0))
 
 
@@ -84,5 +86,6 @@ def wait_for_end(number: int) -> None:
     """Return soon after a process has ended, whoever started it."""
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(number)
+        # A zombie has ended; only nobody has asked for its exit code yet.
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
             time.sleep(_SECONDS_BETWEEN)

@@ -1,9 +1,9 @@
-"""Whether the program was ended by a fault that no Python code could tell of, and what was known of it.
+"""Whether the program was ended by a fault that no Python code could tell of.
 
-While the program runs, Python keeps a file open and writes into it where each thread stood when a fault (a
+While the program runs, Python keeps a file open, into which it writes where each thread stood when a fault (a
 segmentation fault, an abort) ends the process. The next start finds the file with something in it.
 
-Knows: the folder of the logs, faulthandler. Does not know: who tells the user, and where.
+Knows: the folder of the logs, faulthandler. Does not know: who tells the user.
 """
 
 import faulthandler

@@ -1,6 +1,6 @@
-"""Faults of the program: written whole to a log file, and said in short.
+"""Faults of the program, written whole to a log file.
 
-Knows: the log file. Does not know: who tells the user, and where.
+Knows: the log file, how a fault is said in short. Does not know: who tells the user.
 """
 
 import logging

@@ -28,4 +28,5 @@ class _FewSources(dict[str, Any]):
 
 def keep_few_sources() -> None:
     """From now on keep the lines of a few files only; of others they are read again where they are shown."""
+    # Python's own dictionary has no limit, and no setting for one.
     linecache.cache = _FewSources()

@@ -58,6 +58,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         try:
             yield part
             with part.open("r+b") as file:
+                # Before the name points at it: after a power cut there may else be a name with an empty file.
                 os.fsync(file.fileno())
             part.replace(target)
         finally:
@@ -97,6 +98,7 @@ def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) 
 
 
 def _part_of(target: Path) -> Path:
+    # In the same folder, so that it can be renamed into place; by process, so that two do not meet.
     return target.with_name(f".{target.name}.{os.getpid()}.part")
 
 

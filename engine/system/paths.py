@@ -1,9 +1,10 @@
-"""Where things are: the user's folders, the files of the project, this program itself.
+"""Where things are: the user's folders, the files of the project, this program itself; whose account it is.
 
 Knows: environment variables and the home folder; nothing else in the engine reads them.
 Does not know: what is in the folders. Nothing is created here.
 """
 
+import getpass
 import os
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ FROM_SOURCE = "python main.py"
 """What a person types to start this program where it is no bundle."""
 APART = "--apart"
 """The only argument of this program where another process of it has something done by it; for no person."""
+CHILD = "--child"
+"""The first argument where another process of this program has something tried by it; for no person."""
 _APP = "Tiebreak"
 _OWN_HOME = "TIEBREAK_HOME"
 # What a bundle sets for itself when it starts; other programs would load our libraries by it.
@@ -160,3 +163,11 @@ def _program_folder() -> Path:
     # PyInstaller unpacks what it bundles into sys._MEIPASS.
     bundle: str | None = getattr(sys, "_MEIPASS", None)
     return Path(bundle) if _frozen() and bundle else Path(__file__).resolve().parents[2]
+
+
+def account_name() -> str:
+    """The name of the user's account on this computer."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "unknown"

@@ -1,4 +1,4 @@
-"""What lies at a path: the one gate for names that no file can have, links that lead nowhere, and files that
+"""What lies at a path: the one gate for names that no file can have, links that lead nowhere, files that
 cannot be read.
 
 A person, a store or a file of settings may name anything as a path. Whoever asks the system about one asks

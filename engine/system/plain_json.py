@@ -36,6 +36,7 @@ def plain_values(text: str | bytes, most: int = LARGEST) -> Any:
 
 def levels(value: object) -> int:
     """How many lists and objects are within each other at most; 0 for a plain value."""
+    # Without recursion, which the depth that is looked for would break.
     deepest, left = 0, [(value, 1)]
     while left:
         here, level = left.pop()

@@ -8,20 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.sheets import Sheet
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.file_jobs import Chosen, with_labels_for
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import RunMark, gold_mark, run_mark
 
 if TYPE_CHECKING:
-    from engine.core.value_tables import Table
     from engine.data.dataset import Dataset
     from engine.measure.comparison import Comparison, Difference
     from engine.measure.evaluation import Evaluation
     from engine.measure.matching import Matched
     from engine.measure.systems import System
-    from engine.report.comparison_tables import RankedTable
-    from gui.compare.slice_jobs import ComparedSlices
+    from gui.work.slice_jobs import Sliced
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Compared:
     """A comparison with all that is shown of it.
 
     `whole`: each system on all items, `chosen`: the slice that alone is compared, None for all of them.
-    `descriptions`: a line for each system. `notes`: sentences on what is not compared or not to be taken for
+    `notes`: sentences on what is not compared or not to be taken for
     more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by system, the
     id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by the id of
     each run, what it was, by value.
@@ -63,16 +62,12 @@ class Compared:
     dataset: "Dataset"
     comparison: "Comparison"
     evaluations: "Sequence[Evaluation]"
-    descriptions: Sequence[str]
     notes: Sequence[str]
     doubts: Sequence[str]
     runs: Sequence[int | None]
     rows: Mapping[str, int]
     marks: Mapping[int, RunMark]
-    measures: "RankedTable"
-    borda: "RankedTable"
-    agreement: "Table"
-    published: "Table"
+    sheet: Sheet
     whole: "Sequence[Matched]" = ()
     chosen: Chosen | None = None
 
@@ -165,14 +160,13 @@ def _compared(
     evaluations: "Sequence[Evaluation]",
     comparison: "Comparison",
 ) -> Compared:
-    from engine.report import comparison_tables
+    from engine.report.comparison_tables import comparison_sheet
 
     return Compared(
         choice=choice,
         dataset=gold,
         comparison=comparison,
         evaluations=evaluations,
-        descriptions=[f"{system.name}: {system.description}" for system in systems],
         notes=[
             *comparison.not_compared,
             *(note for evaluation in evaluations for note in _notes_on(evaluation.matched)),
@@ -181,26 +175,16 @@ def _compared(
         runs=[system.results.run.id if system.results else None for system in systems],
         rows={item_id: row for row, item_id in enumerate(gold.ids)},
         marks={system.results.run.id: run_mark(system.results) for system in systems if system.results},
-        measures=comparison_tables.measure_table(comparison),
-        borda=comparison_tables.borda_table(comparison),
-        agreement=comparison_tables.agreement_table(comparison),
-        published=comparison_tables.published_table(),
+        sheet=comparison_sheet(comparison, [evaluation.matched for evaluation in evaluations]),
     )
 
 
 def _notes_on(matched: "Matched") -> Iterator[str]:
-    from engine.core.formatting import listed
-
-    name, gold = matched.system.name, matched.dataset.name
+    name = matched.system.name
     if matched.system.health.doubted:
         headline, *signs = matched.system.health.sentences(IN_THE_WINDOW.of)
         yield "\n".join([f"{name}: {headline}", *signs])
-    if matched.joined:
-        yield matched.joined
-    if matched.missing:
-        yield f"{name} lacks {len(matched.missing):,} items of {gold}: {listed(matched.missing)}"
-    if matched.extra:
-        yield f"{name} has {len(matched.extra):,} items that {gold} lacks: {listed(matched.extra)}"
+    yield from matched.left_out
     caveats = matched.caveats[1:] if matched.part else matched.caveats  # the slice is named above the tables
     yield from (f"{name}: {caveat}" for caveat in caveats)
 
@@ -235,7 +219,7 @@ def filter_differences(compared: Compared, wanted: DifferenceFilter) -> Job[Sequ
 
 
 def save_comparison(
-    path: Path, compared: Compared, in_use: Mapping[str, Path], slices: "ComparedSlices | None" = None
+    path: Path, compared: Compared, in_use: Mapping[str, Path], slices: "Sliced | None" = None
 ) -> Job[Path]:
     """Write a comparison as JSON, with its slices where it is divided, over nothing that was compared and no
     file in use; the path.

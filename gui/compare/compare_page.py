@@ -137,7 +137,7 @@ class ComparePage(Page):
         """Write the comparison as JSON."""
         if self.compared is not None:
             in_use = files_in_use(self.workspace, self)
-            job = save_comparison(path, self.compared, in_use, self.view.slices.slices)
+            job = save_comparison(path, self.compared, in_use, self.view.slices.sliced)
             task = self.workspace.threads.start(Lane.FILES, job, must_end=True)
             task.finished.connect(self._tell_saved)
             task.failed.connect(self.notice.show_error)

@@ -3,26 +3,47 @@
 Knows: which table stands where. Does not know: how systems are compared.
 """
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QHeaderView, QScrollArea, QTableView, QTabWidget, QVBoxLayout, QWidget
 
-from engine.core.formatting import short_name, visible, words
+from engine.core.formatting import visible, words
 from engine.core.review_filters import Filters
+from engine.core.sheets import Section, Sentences
+from engine.core.value_tables import Table
 from gui.compare.difference_list import DifferenceList
-from gui.compare.ranked_table import RankedTableModel
-from gui.compare.slices_tab import SlicesTab
-from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
-from gui.kit.labels import heading, hint, set_role
+from gui.kit.foreign_text import OneLine, one_line, plain_label
+from gui.kit.labels import hint, set_role
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
+from gui.work.slice_jobs import compare_slices
+from gui.work.slices_panel import SlicesPanel, SliceWords
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
     from gui.compare.compare_jobs import Compared
 
 _WIDEST_SYSTEM = 40  # letters of a column
+_WIDEST_VALUE = "100.0 (100.0 to 100.0)"  # of nearly all slices; others are whole in a tip
+_BESIDE = 12  # pixels
+_SLICES = SliceWords(
+    measured="Each system is measured here on each part.",
+    in_title=": accuracy in percent, with 95 % intervals",
+    table="Accuracy of each system by slice",
+    heading="Win rates",
+    explained=(
+        "How often the weighted judge, with the rubric's weights, makes A or B the winner, in percent. What a"
+        " system prefers on one part and not on another may be a bias."
+    ),
+    below="How often A and B win, by slice",
+)
+_MORE = {
+    "measures": "Bold: the best.",
+    "agreement": "Enter or a double click lists the items of a row on which the two differ in Review.",
+}
+"""What the window alone shows, after the notes of sections."""
 
 
 class ComparisonView(QTabWidget):
@@ -34,12 +55,13 @@ class ComparisonView(QTabWidget):
         super().__init__(parent)
         self.setAccessibleName("Comparison")
         self.tabBar().setDrawBase(False)
-        self.measures = RankedTableModel(self)
-        self.borda = RankedTableModel(self)
-        self.published = TableModel(self)
-        self.agreement = TableModel(self)
+        self._tables = {key: TableModel(self) for key in ("measures", "borda", "published", "agreement")}
+        self.measures, self.borda, self.published, self.agreement = self._tables.values()
+        self._titles = {key: OneLine(role="heading") for key in self._tables}
+        self._notes = {key: hint("") for key in self._tables}
         self.differences = DifferenceList(workspace.threads)
-        self.slices = SlicesTab(workspace)
+        title, table = OneLine(role="heading"), TableModel(self)
+        self.slices = SlicesPanel(workspace, _SLICES, title=title, head=title, table=table, framed=_part)
         self.systems = plain_label()
         self.notes = plain_label()
         set_role(self.notes, "warning")
@@ -53,6 +75,7 @@ class ComparisonView(QTabWidget):
         self.differences.listed.connect(self.listed)
         self.slices.listed.connect(self.listed)
         self.slices.divided.connect(self._show_slices)
+        self.slices.choice.changed.connect(self._measure_slices)
         self._compared: Compared | None = None
         header = self.agreement_view.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
@@ -64,35 +87,44 @@ class ComparisonView(QTabWidget):
 
     def show_comparison(self, compared: "Compared") -> None:
         """Show another comparison; the tab that is open stays open."""
-        self._compared = compared
-        result = compared.comparison
-        self.systems.setText(visible("\n".join(compared.descriptions)))
+        before, self._compared = self._compared, compared
         self.notes.setText(visible("\n".join(compared.notes)))
         self.notes.setVisible(bool(compared.notes))
-        items = f"{result.items:,} {'item' if result.items == 1 else 'items'}"
-        part = f": {compared.chosen.words}" if compared.chosen is not None else ""
-        self._measured_on.setText(
-            visible(f"On {items} with the human labels of {short_name(compared.dataset.name)}{part}")
-        )
-        self._measured_on.setToolTip(tip(compared.dataset.name))
-        self.measures.show_ranked(compared.measures)
-        self.borda.show_ranked(compared.borda)
-        self.published.show_table(compared.published)
-        self.agreement.show_table(compared.agreement)
+        for section in compared.sheet.sections:
+            self._show_section(section)
         self.differences.show_comparison(compared)
-        self.slices.show_comparison(compared)
+        self.slices.choice.show_dataset(compared.dataset)
+        if before is None or before.whole is not compared.whole:
+            self._measure_slices()
         self.setTabText(self.indexOf(self.differences), f"Differences ({len(compared.differences):,})")
+
+    def _show_section(self, section: Section) -> None:
+        for part in section.parts:
+            if isinstance(part, Table):
+                self._tables[section.key].show_table(part)
+            elif isinstance(part, Sentences):
+                self.systems.setText(visible("\n".join(part.texts)))
+        if section.key in self._tables:
+            self._titles[section.key].setText(section.title)
+            self._notes[section.key].setText(visible(f"{section.note} {_MORE.get(section.key, '')}".rstrip()))
 
     def restyle(self) -> None:
         """Fit all columns to another size of text."""
         for view in (*self._views, self.agreement_view):
             _limit_columns(view)
+        for view in (self.slices.view, self.slices.below_view):  # no name widens them more than a value
+            widest = view.fontMetrics().horizontalAdvance(_WIDEST_VALUE) + _BESIDE
+            view.horizontalHeader().setMaximumSectionSize(widest)
         self.differences.restyle()
-        self.slices.restyle()
 
     @Slot()
     def _show_slices(self) -> None:
         self.setCurrentIndex(self.count() - 1)
+
+    @Slot()
+    def _measure_slices(self) -> None:
+        if self._compared is not None:
+            self.slices.measure(partial(compare_slices, self._compared.whole))
 
     @Slot(QModelIndex)
     def _list_pair(self, index: QModelIndex) -> None:
@@ -113,30 +145,16 @@ class ComparisonView(QTabWidget):
         self.listed.emit(filters, f"{systems} differ, on {words(pair.criterion)}")
 
     def _measure_tab(self) -> QWidget:
-        self._measured_on = OneLine(role="heading")
-        measures, borda, published = self._views
         content = QWidget()
         content.setProperty("role", "content")
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 8, 8, 0)
         layout.addWidget(self.systems)
         layout.addWidget(self.notes)
-        layout.addSpacing(12)
-        layout.addWidget(self._measured_on)
-        layout.addWidget(
-            hint("In brackets: rank, 1 is the best; equal systems share their mean rank. Bold: the best.")
-        )
-        layout.addWidget(measures)
-        layout.addSpacing(12)
-        layout.addWidget(heading("Borda counts"))
-        layout.addWidget(hint("For each measure, how many systems one is better than; a tie counts half."))
-        layout.addWidget(borda)
-        layout.addSpacing(12)
-        layout.addWidget(heading("Published systems"))
-        layout.addWidget(
-            hint("In percent, for reference: measured on the task's private test set, not ranked.")
-        )
-        layout.addWidget(published)
+        for key, view in zip(self._tables, self._views, strict=False):  # agreement has a tab of its own
+            layout.addSpacing(12)
+            for widget in (self._titles[key], self._notes[key], view):
+                layout.addWidget(widget)
         layout.addStretch(1)
         return _scrolled(content, "Measures")
 
@@ -144,16 +162,19 @@ class ComparisonView(QTabWidget):
         content = QWidget()
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 8, 0, 0)
-        layout.addWidget(
-            hint(
-                "Only one right: items that the one system alone, and the other alone, labels as people do."
-                " McNemar p: how likely that much difference is if neither is more often right; not corrected"
-                " for how many there are. Enter or a double click lists the items of a row on which the two"
-                " differ in Review."
-            )
-        )
+        layout.addWidget(self._notes["agreement"])
         layout.addWidget(self.agreement_view, 1)
         return content
+
+
+def _part(*widgets: QWidget) -> QWidget:
+    """Widgets one below the other, without a frame."""
+    part = QWidget()
+    layout = QVBoxLayout(part)
+    layout.setContentsMargins(0, 8, 2, 0)
+    for widget in widgets:
+        layout.addWidget(widget)
+    return part
 
 
 def _scrolled(content: QWidget, accessible: str) -> QScrollArea:

@@ -5,7 +5,7 @@ Knows: what is asked. Does not know: how columns are guessed, how a file is read
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -296,6 +296,31 @@ class ColumnsDialog(QDialog):
             return
         self.chosen.emit(self._path, self.columns, self.remember.isChecked())
         self.accept()
+
+
+class ColumnAsker(QObject):
+    """The one place that opens the dialog, whatever the file is for: it follows the workspace's wishes.
+
+    `dialog`: the one that was opened last.
+    """
+
+    def __init__(self, workspace: Workspace, widget: QWidget) -> None:
+        """`widget`: in the window that a dialog stands before."""
+        super().__init__(widget)
+        self._workspace = workspace
+        self._widget = widget
+        self.dialog: ColumnsDialog | None = None
+        workspace.columns_wanted.connect(self.ask)
+
+    @Slot(object)
+    def ask(self, wish: ColumnsWish) -> None:
+        """Open the dialog."""
+        dialog = ColumnsDialog(self._workspace, wish, self._widget.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.chosen.connect(wish.read)
+        dialog.rejected.connect(wish.left)
+        self.dialog = dialog
+        dialog.open()
 
 
 def _label_columns(rubric: Rubric) -> tuple[dict[str, str], dict[str, str]]:

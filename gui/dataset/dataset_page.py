@@ -16,7 +16,7 @@ from engine.core.errors import ColumnsError, EngineError
 from engine.core.formatting import short_name
 from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
-from gui.dataset.column_asker import ColumnAsker
+from gui.dataset.columns_dialog import ColumnAsker
 from gui.dataset.dataset_jobs import Counted
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview

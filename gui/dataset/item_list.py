@@ -21,9 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from gui.dataset import dataset_jobs
-from gui.dataset.column_chooser import ColumnChooser
 from gui.dataset.dataset_jobs import Wanted
-from gui.dataset.item_columns import ItemColumns
+from gui.dataset.item_columns import ColumnChooser, ItemColumns
 from gui.dataset.item_table import ItemTableModel, column_named
 from gui.dataset.selected_items import SelectedItems
 from gui.kit.foreign_text import plain_label

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPushButton, QTextEdit, QVBoxLayout, QWidget
 
-from engine.core.formatting import clipped, visible, words
+from engine.core.formatting import clipped, counted, visible, words
 from engine.core.items import Item
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
@@ -206,4 +206,4 @@ class ItemPreview(QWidget):
 
 
 def _characters(count: int) -> str:
-    return f"{count:,} character{'' if count == 1 else 's'}"
+    return counted(count, "character", "characters")

@@ -10,7 +10,7 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from engine.core.formatting import words
+from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
 from gui.dataset.dataset_jobs import Counted
 from gui.kit.bars import ShareBar
@@ -151,7 +151,7 @@ class SummaryPanel(QWidget):
 
     def begin(self, dataset: "Dataset") -> None:
         """Show what is known of a dataset before it is counted."""
-        self._items.setText(_count(len(dataset), "item"))
+        self._items.setText(counted(len(dataset), "item", "items"))
         self._labelled.setText("Counting …")
         self._has_labels = bool(dataset.criteria)
         self._lengths.setText("")
@@ -160,17 +160,17 @@ class SummaryPanel(QWidget):
             part.setVisible(False)
         self._show_notices(dataset.notices)
 
-    def show_summary(self, counted: Counted) -> None:
+    def show_summary(self, found: Counted) -> None:
         """Show the numbers of the whole dataset."""
-        self._show_counts(counted, "")
-        self._show_notices(_all_notices(counted.summary))
+        self._show_counts(found, "")
+        self._show_notices(_all_notices(found.summary))
 
-    def show_listed(self, counted: Counted) -> None:
+    def show_listed(self, found: Counted) -> None:
         """Show the numbers of the items that are listed; what was noticed stays that of the whole file."""
-        self._show_counts(counted, f" of {_count(counted.summary.items, 'listed item')}")
+        self._show_counts(found, f" of {counted(found.summary.items, 'listed item', 'listed items')}")
 
-    def _show_counts(self, counted: Counted, of_what: str) -> None:
-        summary = counted.summary
+    def _show_counts(self, found: Counted, of_what: str) -> None:
+        summary = found.summary
         self._labelled.setText(f"{summary.any_label:,} labelled{of_what}")
         if self._has_labels:
             self._cells.show_cells([_criterion_cell(summary, criterion) for criterion in summary.labels])
@@ -179,11 +179,11 @@ class SummaryPanel(QWidget):
             labels_beside({label for counts in summary.labels.values() for label in counts})
         )
         self._legend.setVisible(self._has_labels)
-        self._agreement.setText("\n".join(counted.agreement))
-        self._agreement.setVisible(bool(counted.agreement))
+        self._agreement.setText("\n".join(found.agreement))
+        self._agreement.setVisible(bool(found.agreement))
         self._no_labels.setVisible(not self._has_labels)
         lengths = ", ".join(
-            f"{title} {summary.lengths[column].median:,.0f}"
+            f"{title} {summary.lengths[column]:,.0f}"
             for column, title in (("instruction", "instruction"), ("output_a", "A"), ("output_b", "B"))
         )
         self._lengths.setText(f"Median length in characters{of_what}: {lengths}")
@@ -228,15 +228,11 @@ def _all_notices(summary: "Summary") -> tuple[str, ...]:
     if not summary.equal_responses:
         return summary.notices
     have = "has" if summary.equal_responses == 1 else "have"
-    same = f"{_count(summary.equal_responses, 'item')} {have} the same text as response A and response B."
-    return (*summary.notices, same)
+    items = counted(summary.equal_responses, "item", "items")
+    return (*summary.notices, f"{items} {have} the same text as response A and response B.")
 
 
 def _notice(text: str) -> QWidget:
     line = plain_label(text)
     set_role(line, "warning")
     return line
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -3,8 +3,6 @@
 Knows: events of a group, how they are worded. Does not know: runs, how anything is stopped.
 """
 
-import time
-
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
@@ -26,8 +24,6 @@ class GroupPanel(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._group: GroupUnderWay | None = None
-        self._told, self._ending = 0.0, False
         self._what = OneLine()
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
@@ -56,22 +52,11 @@ class GroupPanel(QWidget):
 
     def end(self) -> None:
         """No group is judged any more."""
-        self._group = None
         self._draft.setText("")
         self.hide()
 
-    def tick(self) -> None:
-        """Say what a stop would lose now: between two events of a large model many seconds may pass."""
-        if self._group is None:
-            return
-        group = self._group.after(time.monotonic() - self._told)
-        if group.seconds >= _WORTH_TELLING:
-            self.show()
-        self._loss.setText(visible(group.ending_in_words if self._ending else group.loss_in_words))
-
     def show_group(self, group: GroupUnderWay, ending: bool) -> None:
         """Show how far a group is; `ending`: the run is to stop after it."""
-        self._group, self._told, self._ending = group, time.monotonic(), ending
         item = one_line(group.item_id)
         item = f"{item[:_LONGEST_ID]}…" if len(item) > _LONGEST_ID else item
         self._bar.setRange(0, max(group.total, 1))
@@ -84,7 +69,9 @@ class GroupPanel(QWidget):
         self._what.setText(what)
         self._bar.setAccessibleDescription(what)
         self._soon.setEnabled(not ending)
-        self.tick()
+        self._loss.setText(visible(group.ending_in_words if ending else group.loss_in_words))
+        if group.seconds >= _WORTH_TELLING:
+            self.show()
 
     def show_draft(self, draft: Drafted) -> None:
         """Show an explanation as far as it is written."""

@@ -28,7 +28,7 @@ from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
 from gui.judge.usual_setup import usual_setup
 from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
-from gui.reading.first_steps import FirstSteps
+from gui.reading.help_dialog import FirstSteps
 from gui.work.file_jobs import Loading
 from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
@@ -69,7 +69,6 @@ class JudgePage(Page):
         workspace.runs_changed.connect(self._show_first_steps)
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
-        self.run_panel.listen_to(control)
         control.ended.connect(self._follow_end)
         self._show_dataset()
 
@@ -101,8 +100,8 @@ class JudgePage(Page):
     def run(self) -> None:
         """Run, or resume; a run that is complete is not judged again: only its button does that."""
         plan = self.planner.plan
-        if plan is not None and plan.complete and not self.control.running:
-            self.workspace.note.emit(f"{plan.stored.capitalize()}; press Judge again for a new run.")
+        if plan is not None and plan.forecast.complete and not self.control.running:
+            self.workspace.note.emit(f"{plan.forecast.stored.capitalize()}; press Judge again for a new run.")
         else:
             self._run(fresh=False)
 
@@ -124,14 +123,16 @@ class JudgePage(Page):
     def wanted(self, fresh: bool | None = None) -> RunSetup | None:
         """What the main button would start, or `fresh` or not; None, which is said, where something lacks."""
         plan = self.planner.plan
-        setup = replace(self.setup(), fresh=plan is not None and plan.complete if fresh is None else fresh)
+        setup = replace(
+            self.setup(), fresh=plan is not None and plan.forecast.complete if fresh is None else fresh
+        )
         if self._reading:
             self.workspace.note.emit("Another dataset is being read: run once it is there.")
             return None
         if self.workspace.dataset is None or not setup.asks:
             self.workspace.note.emit("Open a dataset, choose a criterion and a way of asking, then run.")
             return None
-        goes_on = plan is not None and plan.unfinished and not setup.fresh
+        goes_on = plan is not None and plan.forecast.unfinished and not setup.fresh
         return replace(setup, resumes=plan.forecast.run_id if plan is not None and goes_on else None)
 
     def setup(self) -> RunSetup:
@@ -162,7 +163,7 @@ class JudgePage(Page):
         self.plan_panel = PlanPanel()
         self.plan_panel.context_wanted.connect(self.settings.advanced.set_context)
         self.plan_panel.shorten_wanted.connect(self.settings.advanced.set_shorten)
-        self.run_panel = RunPanel()
+        self.run_panel = RunPanel(self.control)
         for follow in (self.picker.refit, self.run_panel.restyle):
             self.restyled.connect(follow)
         self.run_panel.results_wanted.connect(lambda: self._show_run(PageName.RESULTS))
@@ -325,7 +326,7 @@ class JudgePage(Page):
 
     @Slot()
     def _follow(self) -> None:
-        self.run_panel.follow(self.control.progress, self.control.note)
+        self.run_panel.follow(self.control.progress)
         self._show_buttons()
 
     @Slot(object)
@@ -338,8 +339,8 @@ class JudgePage(Page):
 
     def _show_buttons(self) -> None:
         running, planned = self.control.running, self.planner.plan
-        complete = planned is not None and planned.complete
-        unfinished = planned is not None and planned.unfinished
+        complete = planned is not None and planned.forecast.complete
+        unfinished = planned is not None and planned.forecast.unfinished
         self.run_button.setText("Judge again" if complete else "Resume" if unfinished else "Run")
         name(
             self.run_button,

@@ -27,10 +27,9 @@ from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, name
-from gui.work.lanes import Job, Lane, LatestTask
+from gui.work.lanes import WAITING, Job, Lane, LatestTask
 from gui.work.workspace import Workspace
 
-_WAITING = "Waiting for other work with a model to end"
 _LONGEST_NAME = 60  # characters
 _LETTERS = 70  # of the average width: how wide the dialog is
 
@@ -55,10 +54,8 @@ class ModelActions(QObject):
     def __init__(self, workspace: Workspace, offered: Callable[[], Offered], parent: QWidget) -> None:
         super().__init__(parent)
         self._parent, self._workspace, self._offered = parent, workspace, offered
-        self._begun = False
         self.dialog: ConvertDialog | None = None
         self.line = BusyLine()
-        self.line.cancelled.connect(self.stop)
         self.menu = QMenu(parent)
         self.button = QPushButton("Measure, convert")
         name(
@@ -74,6 +71,7 @@ class ModelActions(QObject):
         self._working.finished.connect(self._take)
         self._working.failed.connect(workspace.problem)
         self._working.busy_changed.connect(self._follow_end)
+        self.line.cancelled.connect(self._working.stop)
         self._asking = LatestTask(workspace.threads, Lane.SCAN, self)
         self._asking.finished.connect(self._ask)
         self._asking.failed.connect(workspace.problem)
@@ -101,23 +99,13 @@ class ModelActions(QObject):
         if chosen is not None:
             self._asking.start(model_jobs.choices(chosen))
 
-    @Slot()
-    def stop(self) -> None:
-        """Stop the work; what waits for other work with a model does not begin."""
-        if self._begun:
-            self._working.cancel()
-        else:
-            self._working.drop()
-
     def _start(self, job: Job[Result]) -> None:
         waits = self._workspace.threads.busy(Lane.MODEL)
-        self._begun = False
         self._working.start(job)
-        self.line.begin(_WAITING if waits else "Loading the model …")
+        self.line.begin(f"{WAITING if waits else 'Loading the model'} …")
 
     @Slot(object)
     def _follow(self, event: object) -> None:
-        self._begun = True
         if isinstance(event, AtWork):
             self.line.go_on(f"{event.text} …", event.done, event.total)
         elif isinstance(event, Candidate):

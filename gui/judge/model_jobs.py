@@ -235,6 +235,24 @@ def _with_runs(candidates: Sequence[Candidate], wish: ModelWish) -> Iterator[Can
             yield replace(candidate, run=runs[candidate.hash])
 
 
+def knows_thoughts(path: Path) -> Job[bool | None]:
+    """Whether the chat template of a model names thoughts; None where the file is no model.
+
+    Nothing is rendered: the plan has the last word.
+    """
+
+    def work(_control: JobControl) -> bool | None:
+        from engine.gguf.judge_file import template_source
+        from engine.prompt.reply_start import may_think
+
+        try:
+            return may_think(template_source(path))
+        except SetupError:
+            return None  # the list of models says what is wrong with it
+
+    return work
+
+
 @dataclass(frozen=True)
 class AtWork:
     """How far work with a model is: `done` of `total`, None where that is not known."""

@@ -34,7 +34,7 @@ from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, label, name, set_role
 from gui.kit.notice import problem_of
-from gui.kit.pill_delegate import PillDelegate
+from gui.kit.pill import PillDelegate
 from gui.kit.views import FillingView, dressed
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace

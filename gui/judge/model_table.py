@@ -19,7 +19,7 @@ from gui.kit.fold import Fold
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.labels import set_role
 from gui.kit.notice import problem_of
-from gui.kit.pill_delegate import PILL_ROLE
+from gui.kit.pill import PILL_ROLE
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 
 _HEADS = (

@@ -1,20 +1,18 @@
 """What a run would take, before it starts: readings, tokens, memory, time, what does not fit.
 
-Knows: how a plan is worded. Does not know: how it is made.
+Knows: what helps where something does not fit. Does not know: how a plan is made or worded.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing
-from engine.core.formatting import amount, counted, duration, percent, short_name, visible
+from engine.core.formatting import short_name, visible
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
-from engine.core.settings import USUAL_WAYS
 from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
@@ -23,11 +21,8 @@ from gui.kit.labels import heading, hint, label, name, panel, shown_text
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
 from gui.kit.remedies import FIELDS
+from gui.kit.value_table import sentence_case
 
-if TYPE_CHECKING:
-    from engine.judge.forecast import Forecast
-
-_IDS_SHOWN = 12
 _WAYS = FIELDS[Setting.WAYS]
 
 
@@ -121,64 +116,27 @@ class PlanPanel(QWidget):
         """Show a plan."""
         self._reset()
         forecast = planned.forecast
-        self._say("Readings", _readings(forecast))
-        wrote = f", at most {forecast.tokens_to_write_at_most:,} to write"
-        tokens = f"{forecast.tokens_to_read:,} to read"
-        self._say("Tokens", f"{tokens}{wrote if forecast.tokens_to_write_at_most else ''}")
-        self._show_ways(forecast)
-        self._say(
-            "Memory",
-            f"about {amount(planned.estimate.total)} with {planned.context:,} tokens of context;"
-            f" {amount(planned.memory.available)} are free",
-        )
-        self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
-        self._fit.show()
+        for fact, text in planned.facts.pairs:
+            self._say(sentence_case(fact), text)
         on, remark = planned.computing.on, planned.computing.remark
         self._say("Computes on", f"{on}. {remark}" if remark else on)
-        self._say("Time", self._time(planned))
-        untimed = (forecast.seconds is None or forecast.seconds_of_file) and not planned.complete
+        self._say("Time", forecast.time_in_words)
+        self._fit.say(str(planned.fit), FIT_ROLES[str(planned.fit)])
+        self._fit.show()
+        untimed = (forecast.seconds is None or forecast.seconds_of_file) and not forecast.complete
         self._time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
-        if forecast.run_id is not None and forecast.judged:
-            self._say("In the store", planned.stored)
-        self._show_too_long(planned)
+        self._offer_room(planned)
         self._notices.setText("\n".join(f"• {visible(notice)}" for notice in planned.notices))
         self._notices.setVisible(bool(planned.notices))
         self._table.show()
 
-    def _time(self, planned: Planned) -> str:
-        counted = planned.forecast
-        if planned.complete:
-            return "nothing is left to judge"
-        if counted.seconds is None:
-            return "not known before a run with this model and these settings"
-        left = " for the rest" if planned.unfinished else ""
-        return f"about {duration(counted.seconds)}{left}, at the pace of {counted.pace}"
-
-    def _show_ways(self, forecast: "Forecast") -> None:
-        """What each way of asking adds, where there is a choice to be made by that."""
-        settings, tokens = forecast.settings, forecast.tokens_by_way
-        if settings.ways == USUAL_WAYS:
-            return
-        of_each = ", ".join(f"{way} {tokens.get(way, 0):,}" for way in settings.ways)
-        text = f"tokens that their questions add to the items: {of_each}"
-        if settings.thinks:
-            items = forecast.items - len(forecast.too_long)
-            thoughts = items * forecast.criteria * forecast.orders * settings.thoughts
-            text += f"; at most {thoughts:,} thoughts of {settings.max_thought_tokens:,} tokens"
-        self._say(_WAYS, text)
-
-    def _show_too_long(self, planned: Planned) -> None:
-        counted = planned.forecast
-        lost, shortened = counted.too_long, counted.shortened
+    def _offer_room(self, planned: Planned) -> None:
+        """Offer what helps items that do not fit."""
+        lost, shortened = planned.forecast.too_long, planned.forecast.shortened
         if not lost and not shortened:
-            self._say("Too long", "none: every item fits the context")
             return
-        what = "will be unscored" if lost else "will be shortened"
-        text = f"{len(lost or shortened):,} of {counted.items:,} items {what}: {_ids(lost or shortened)}"
-        item_id, tokens = counted.largest
-        self._say("Too long", f"{text}. The largest, {item_id}, needs {tokens:,} tokens of context.")
-        self._values["Too long"].setToolTip(tip(", ".join(lost or shortened)))
-        self._context = counted.context_that_fits_all
+        self._values["Too long"].setToolTip(tip(", ".join((*lost, *shortened))))
+        self._context = planned.forecast.context_that_fits_all
         if self._context is not None:
             self._context_button.setText(f"Use a context of {self._context:,}")
             self._context_button.show()
@@ -260,21 +218,6 @@ class PlanPanel(QWidget):
             widget.hide()
 
 
-def _readings(forecast: "Forecast") -> str:
-    items = counted(forecast.items, "item", "items")
-    each = f"{items} x {counted(forecast.criteria, 'criterion', 'criteria')}"
-    ways = len(forecast.settings.ways)
-    each += f" x {ways} ways" if ways > 1 else ""
-    second = forecast.second
-    if second is None:
-        return f"{each} x {'both orders' if forecast.orders > 1 else 'one order'} = {forecast.readings:,}"
-    if second.run_id is None:
-        why = "at most; no run tells how many items are in doubt"
-        return f"{each} x both orders where in doubt = {forecast.readings:,} {why}"
-    share = f"the second order for {percent(second.share)} of the items, as in run {second.run_id}"
-    return f"about {forecast.readings:,}: {each}, and {share}"
-
-
 def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
     line = QHBoxLayout()
     line.setSpacing(8)
@@ -285,8 +228,3 @@ def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
     if value is None:
         line.addStretch(1)
     return line
-
-
-def _ids(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _IDS_SHOWN:,} more" if len(ids) > _IDS_SHOWN else ""
-    return f"{', '.join(ids[:_IDS_SHOWN])}{more}"

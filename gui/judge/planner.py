@@ -12,7 +12,7 @@ from engine.core.events import Preparing
 from engine.core.run_setup import RunSetup
 from gui.judge import run_jobs
 from gui.judge.run_jobs import Planned
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import WAITING, Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from engine.judge.forecast import Forecast
 
 _REST_MS = 350  # of no change before a plan is made
-_WAITING = "Waiting for other work with a model to end"
 
 
 class Planner(QObject):
@@ -85,7 +84,7 @@ class Planner(QObject):
             self._timing.drop()
             waits = self._workspace.threads.busy(Lane.MODEL)
             self.begun.emit(setup)
-            self.progress.emit(Preparing(_WAITING if waits else "Making a plan"))
+            self.progress.emit(Preparing(WAITING if waits else "Making a plan"))
             self._planning.start(run_jobs.plan(setup, self._workspace.store_path, dataset))
 
     @Slot()

@@ -1,38 +1,24 @@
 """The one run that is under way: started, stopped, followed; what was not finished is remembered.
 
-Knows: the events of a run, and how they become progress. Does not know: pages, how anything is judged.
+Knows: what the window's other parts want to hear of a run. Does not know: pages, how anything is judged.
 """
 
-import time
-from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.errors import EngineError, SetupError
-from engine.core.events import (
-    DeviceLeft,
-    Drafted,
-    GroupUnderWay,
-    HealthSeen,
-    ItemJudged,
-    LabelsRead,
-    ModelOpened,
-    Preparing,
-    RunEnded,
-    RunStarted,
-    TokensEvaluated,
-)
+from engine.core.events import DeviceLeft, Drafted, HealthSeen, ItemJudged, LabelsRead, RunEnded, RunStarted
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.core.judgments import Unscored
+from engine.core.run_follower import RunFollower, RunProgress
 from engine.core.run_setup import RunSetup
 from engine.system.places import is_there
 from gui.judge import run_jobs
 from gui.judge.devices.device_jobs import Computing
 from gui.judge.usual_setup import usual_setup
-from gui.work.lanes import Lane, Task
+from gui.work.lanes import WAITING, Lane, Task
 from gui.work.open_run import UnderWay
 from gui.work.workspace import Workspace
 
@@ -40,33 +26,9 @@ if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
 
 _TICK_MS = 100
-_RATE_SECONDS = 30.0
 UNFINISHED = "unfinished"
 """Where the state keeps the runs that were begun and not completed."""
-_MOST_UNFINISHED = 20
-
-
-@dataclass(frozen=True)
-class RunProgress:
-    """How far the run with the number `run_id` is.
-
-    `judged`: items in the store, `judged_before` of them from earlier sessions. `unscored`: judgments of
-    this session that could not be made. `tokens_per_second`: over the last half minute, None where nothing
-    was read yet. `elapsed`, `eta`: seconds; None where it cannot be known yet. `note`: what is done now, or
-    what a person should know of the model. `computing`: what computes, and whether a GPU failed in it.
-    """
-
-    run_id: int
-    items: int
-    judged: int
-    judged_before: int
-    unscored: int = 0
-    tokens_per_second: float | None = None
-    elapsed: float = 0.0
-    eta: float | None = None
-    note: str = ""
-    stopping: bool = False
-    computing: Computing = field(default_factory=Computing)
+_MOST_UNFINISHED = 20  # older ones can go on from the list of all runs
 
 
 class RunControl(QObject):
@@ -75,7 +37,7 @@ class RunControl(QObject):
     started = Signal()
     progressed = Signal()  # at most ten times a second; see `progress`
     judged = Signal(object)  # ItemJudged
-    told = Signal(object)  # of what is judged now and not kept yet: GroupUnderWay, LabelsRead, Drafted
+    told = Signal(object)  # of what is judged now and not kept yet: LabelsRead, Drafted
     ending_asked = Signal()  # the run is to stop after the items that are judged now
     health_seen = Signal(object)  # a Health, of what was judged by now
     ended = Signal(object)  # RunEnded; an EngineError; None where it was stopped before it had begun
@@ -85,16 +47,9 @@ class RunControl(QObject):
         self._workspace = workspace
         self._task: Task | None = None
         self._setup: RunSetup | None = None
-        self._heard = False  # of the job: it has left the queue of its lane
         self._stopping = self._ending = False
-        self._group: GroupUnderWay | None = None
-        self._left_told: tuple[float, float] | None = None  # when, and the seconds until the end
-        self._note = ""
-        self.health: Health | None = None  # of all that is judged, once that can be said
+        self._follower = RunFollower()
         self.computing = Computing()
-        self._count: RunProgress | None = None
-        self._begun = self._finished = 0.0
-        self._spans: deque[tuple[float, int]] = deque()
         self._tick = QTimer(self)
         self._tick.setInterval(_TICK_MS)
         self._tick.timeout.connect(self.progressed)
@@ -124,31 +79,17 @@ class RunControl(QObject):
     @property
     def note(self) -> str:
         """What is done now, or what a person should know of the model; empty for nothing."""
-        return "Stopping …" if self._stopping else self._note
+        return "Stopping …" if self._stopping else self._follower.note
+
+    @property
+    def health(self) -> Health | None:
+        """Of all that is judged, once that can be said."""
+        return self._follower.health
 
     @property
     def progress(self) -> RunProgress | None:
         """How far the run is, or was at its end; None before its files and its model were found good."""
-        count = self._count
-        if count is None:
-            return None
-        now = time.monotonic() if self.running else self._finished
-        return replace(
-            count,
-            tokens_per_second=self._rate(now),
-            elapsed=now - self._begun,
-            eta=self._left(now) if self.running else None,
-            note=self.note,
-            stopping=self._stopping,
-            computing=self.computing,
-        )
-
-    def _left(self, now: float) -> float | None:
-        """Seconds until the end, as the run said last."""
-        if self._left_told is None:
-            return None
-        told, seconds = self._left_told
-        return max(0.0, seconds - (now - told))
+        return self._follower.progress
 
     @property
     def unfinished(self) -> RunSetup | None:
@@ -209,15 +150,9 @@ class RunControl(QObject):
         at_hand, store = self._workspace.dataset, self._workspace.store_path
         waits = self._workspace.threads.busy(Lane.MODEL)
         self._setup = setup
-        self._heard = False
         self._stopping = self._ending = False
-        self._group = self._left_told = None
-        self._note = "Waiting for other work with a model to end …" if waits else ""
-        self._count = None
-        self.health = None
+        self._follower = RunFollower(f"{WAITING} …" if waits else "")
         self.computing = Computing()
-        self._begun = time.monotonic()
-        self._spans.clear()
         self._task = self._workspace.threads.start(Lane.MODEL, run_jobs.judge(setup, store, at_hand))
         self._task.progress.connect(self._hear)
         self._task.finished.connect(self._end)
@@ -232,7 +167,7 @@ class RunControl(QObject):
         if self._task is None or self._stopping:
             return
         self._stopping = True
-        if self._heard:
+        if self._task.begun:
             self._task.cancel()
             self.progressed.emit()
         else:
@@ -243,57 +178,29 @@ class RunControl(QObject):
     @Slot()
     def stop_soon(self) -> None:
         """Ask the run to stop after the items that are judged now, so that nothing of them is lost."""
-        if self._task is not None and self._group is not None and not self._stopping:
+        if self._task is not None and self.progress is not None and not self._stopping:
             self._ending = True
             self._task.end_soon()
-            self.told.emit(self._group)
+            self.progressed.emit()
             self.ending_asked.emit()
 
     @Slot(object)
     def _hear(self, event: object) -> None:
-        self._heard = True
-        if isinstance(event, TokensEvaluated):
-            self._spans.append((time.monotonic(), event.tokens))
-        elif isinstance(event, ItemJudged):
-            self._take_item(event)
-        elif isinstance(event, GroupUnderWay | LabelsRead | Drafted):
-            if isinstance(event, GroupUnderWay):
-                self._group = event
-                if event.run_seconds_left is not None:
-                    self._left_told = (time.monotonic(), event.run_seconds_left)
+        self._follower.follow(event)
+        if isinstance(event, ItemJudged):
+            self.judged.emit(event)
+        elif isinstance(event, LabelsRead | Drafted):
             self.told.emit(event)
         elif isinstance(event, Computing):
             self.computing = event
         elif isinstance(event, DeviceLeft):
             self.computing = Computing.after(event)
-        elif isinstance(event, Preparing):
-            self._note = f"{event.what} …"
         elif isinstance(event, RunStarted):
-            self._take_start(event)
-        elif isinstance(event, ModelOpened):
-            self._spans.append((time.monotonic(), 0))
-            self._note = event.note
+            self._remember(event)
         elif isinstance(event, HealthSeen):
-            self.health = event.health
             self.health_seen.emit(event.health)
 
-    def _take_item(self, event: ItemJudged) -> None:
-        if self._count is not None:
-            missing = sum(isinstance(judgment, Unscored) for judgment in event.judgments)
-            self._count = replace(
-                self._count, judged=self._count.judged + 1, unscored=self._count.unscored + missing
-            )
-        self.judged.emit(event)
-
-    def _take_start(self, event: RunStarted) -> None:
-        begun = self._count  # where a GPU failed, the processor begins once more
-        self._count = RunProgress(
-            event.run_id,
-            event.items,
-            event.judged,
-            judged_before=event.judged if begun is None else begun.judged_before,
-            unscored=0 if begun is None else begun.unscored,
-        )
+    def _remember(self, event: RunStarted) -> None:
         if event.judged < event.items and self._setup is not None:
             setup = replace(self._setup, fresh=False, name=None, note=None)  # the run has them, or others
             kept = {"run": event.run_id, "setup": setup.as_json()}
@@ -307,17 +214,16 @@ class RunControl(QObject):
     @Slot(object)
     def _end(self, how: RunEnded | EngineError | None) -> None:
         self._tick.stop()
-        self._finished = time.monotonic()
+        self._follower.end()
         self._task = None
         self._stopping = self._ending = False
-        self._group = self._left_told = None
-        self._note = ""
         if isinstance(how, RunEnded) and not how.stopped:
             self._keep(self._others(how.run_id))
-        if self._count is not None or isinstance(how, EngineError):
+        progress = self.progress
+        if progress is not None or isinstance(how, EngineError):
             self._workspace.refresh_runs()  # a run that was to go on may be gone
-        if self._count is not None:
-            self._tell_ended(self._count, how)
+        if progress is not None:
+            self._tell_ended(progress, how)
         self.progressed.emit()
         self.ended.emit(how)
         if isinstance(how, EngineError):
@@ -325,21 +231,13 @@ class RunControl(QObject):
 
     @Slot()
     def _tell_workspace(self) -> None:
-        count = self._count if self.running else None
-        self._workspace.tell_judging(UnderWay(count.run_id, count.judged, count.items) if count else None)
+        far = self.progress if self.running else None
+        self._workspace.tell_judging(UnderWay(far.run_id, far.judged, far.items) if far else None)
 
-    def _tell_ended(self, count: RunProgress, how: RunEnded | EngineError | None) -> None:
+    def _tell_ended(self, progress: RunProgress, how: RunEnded | EngineError | None) -> None:
         """Say that there is something to look at."""
         finished = isinstance(how, RunEnded) and not how.stopped
-        words = "has finished" if finished else f"has ended after {count.judged:,} of {count.items:,} items"
-        if count.judged:
-            self._workspace.tell_ended(count.run_id, words, self.health or NOT_LOOKED_AT)
-
-    def _rate(self, now: float) -> float | None:
-        """Tokens per second over the last half minute, so that it follows the load of the computer."""
-        while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
-            self._spans.popleft()
-        if len(self._spans) < 2:
-            return None
-        counted = sum(tokens for _, tokens in list(self._spans)[1:])
-        return counted / max(now - self._spans[0][0], 1e-9)
+        so_far = f"{progress.judged:,} of {progress.items:,} items"
+        words = "has finished" if finished else f"has ended after {so_far}"
+        if progress.judged:
+            self._workspace.tell_ended(progress.run_id, words, self.health or NOT_LOOKED_AT)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.events import Preparing, RunEnded, followed
 from engine.core.run_setup import RunSetup
+from engine.core.sheets import Facts
 from gui.judge.devices.device_jobs import Computing, blamed, computing
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.apart_jobs import worker
@@ -18,12 +19,10 @@ from gui.work.lanes import Job, JobControl
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
-    from engine.gguf.judge_file import ModelFile
-    from engine.gguf.memory import Fit, MemoryEstimate
+    from engine.gguf.memory import Fit
     from engine.judge.forecast import Forecast
     from engine.judge.plan import RunPlan
     from engine.judge.prepare import PreparedRun
-    from engine.system.computer import Memory
 
 
 _READING = Preparing("Reading the files")
@@ -32,39 +31,14 @@ _READING = Preparing("Reading the files")
 
 @dataclass(frozen=True)
 class Planned:
-    """What a run would take, and what would compute it. `context`: the one that is used where the setup
-    leaves the choice.
-    """
+    """What a run would take, in `facts` for people, and what would compute it."""
 
     setup: RunSetup
     forecast: "Forecast"
-    model: "ModelFile"
-    context: int
-    memory: "Memory"
-    estimate: "MemoryEstimate"
+    facts: Facts
     fit: "Fit"
     notices: tuple[str, ...]
     computing: Computing = field(default_factory=Computing)
-
-    @property
-    def complete(self) -> bool:
-        """True where the store holds this very run, whole."""
-        return self.forecast.run_id is not None and self.forecast.judged == self.forecast.items
-
-    @property
-    def unfinished(self) -> bool:
-        """True where the store holds some of this very run."""
-        return self.forecast.run_id is not None and 0 < self.forecast.judged < self.forecast.items
-
-    @property
-    def stored(self) -> str:
-        """How much of this very run the store holds, where it holds some of it, as a clause."""
-        made = self.forecast
-        judged = f"{made.judged:,} of {made.items:,} items are judged in run {made.run_id}"
-        if not self.complete:
-            return f"{judged}; Resume goes on"
-        one = made.items == 1
-        return f"{'the item is' if one else f'all {made.items:,} items are'} judged in run {made.run_id}"
 
 
 def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Planned]:
@@ -77,6 +51,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         control.report(_READING)
         from engine.gguf.memory import memory_fit, memory_needed
         from engine.judge.forecast import forecast
+        from engine.judge.plan_facts import plan_facts
         from engine.store.opening import is_there
         from engine.system.computer import available_memory
 
@@ -94,10 +69,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         return Planned(
             setup=setup,
             forecast=counted,
-            model=prepared.model,
-            context=settings.context,
-            memory=memory,
-            estimate=estimate,
+            facts=plan_facts(counted, prepared.model, memory),
             fit=memory_fit(estimate, *memory),
             notices=tuple(note for note in notices if note and note != computes.remark),
             computing=computes,
@@ -112,7 +84,7 @@ def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":
     def work(control: JobControl) -> "Forecast":
         control.report(_READING)
         from engine.judge.work import time_plan
-        from engine.loading.model_in_use import in_use
+        from engine.loading.checked_model import in_use
 
         with worker(time_plan, control) as timer:
             made = _prepared(planned.setup, at_hand, control).plan

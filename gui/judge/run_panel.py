@@ -18,14 +18,15 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
-from engine.core.events import Drafted, GroupUnderWay, ItemJudged, LabelsRead, RunEnded
+from engine.core.events import Drafted, ItemJudged, LabelsRead, RunEnded
 from engine.core.formatting import duration, visible
 from engine.core.health import Health, HealthVerdict
 from engine.core.judgments import JudgmentKey
+from engine.core.run_follower import RunProgress
 from gui.judge.devices.device_jobs import Computing
 from gui.judge.group_panel import GroupPanel
 from gui.judge.latest_table import LatestTableModel
-from gui.judge.run_control import RunControl, RunProgress
+from gui.judge.run_control import RunControl
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import hint, label, name, panel, set_role, shown_text
 from gui.kit.notice import problem_of
@@ -46,11 +47,11 @@ class RunPanel(QWidget):
     review_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, control: RunControl, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._control = control
         self._waiting: list[ItemJudged] = []
         self._previews: list[LabelsRead] = []
-        self._control: RunControl | None = None
         self._longest_id = 0
         self._dataset = ""
         self._seen: Health | None = None
@@ -77,6 +78,10 @@ class RunPanel(QWidget):
         self.view.activated.connect(self._ask_for_item)
         self._caption = hint("Latest judgments")
         self._lay_out()
+        control.judged.connect(self.add)
+        control.health_seen.connect(self.show_health)
+        control.told.connect(self.preview)
+        self.group.soon_wanted.connect(control.stop_soon)
         self.restyle()
         self.hide()
 
@@ -141,38 +146,29 @@ class RunPanel(QWidget):
         """Keep an item until the next `follow`, so that many at once cost little."""
         self._waiting.append(event)
 
-    def listen_to(self, control: RunControl) -> None:
-        """Show what the control of runs tells of the items of its run, kept or not."""
-        self._control = control
-        control.judged.connect(self.add)
-        control.health_seen.connect(self.show_health)
-        control.told.connect(self.preview)
-        self.group.soon_wanted.connect(control.stop_soon)
-
     @Slot(object)
-    def preview(self, event: GroupUnderWay | LabelsRead | Drafted) -> None:
+    def preview(self, event: LabelsRead | Drafted) -> None:
         """Show what is judged now and not kept yet."""
-        if isinstance(event, GroupUnderWay):
-            self.group.show_group(event, self._control is not None and self._control.ending)
-        elif isinstance(event, Drafted):
+        if isinstance(event, Drafted):
             self.group.show_draft(event)
         else:
             self._previews.append(event)
 
-    def follow(self, progress: RunProgress | None, note: str) -> None:
+    def follow(self, progress: RunProgress | None) -> None:
         """Show how far the run is; None before it has begun."""
+        note = self._control.note
         self._show_latest()
         self._note.setText(visible(note))
         self._note.setVisible(bool(note))
         self._grid.setVisible(progress is not None)
-        self._show_computing(progress.computing if progress is not None else Computing())
+        self._show_computing(self._control.computing if progress is not None else Computing())
         if progress is None:
             self._heading.setText("Run")
             return
         self._heading.setText(f"Run {progress.run_id} of {one_line(self._dataset)}")
         self._bar.setRange(0, _PARTS)
         self._bar.setValue(int(_PARTS * progress.judged / progress.items))
-        speed, left = progress.tokens_per_second, progress.eta
+        speed, left = progress.tokens_per_second, progress.left
         for caption, text in (
             ("Judged", f"{progress.judged:,} of {progress.items:,}"),
             ("Speed", "-" if speed is None else f"{speed:,.0f} tokens/s"),
@@ -186,6 +182,8 @@ class RunPanel(QWidget):
             widget.setVisible(progress.judged_before > 0)
         set_role(self._figures["Unscored"], "warning" if progress.unscored else "")
         self._bar.setAccessibleDescription(f"{progress.judged} of {progress.items}")
+        if progress.group is not None:
+            self.group.show_group(progress.group, self._control.ending)
 
     def _show_computing(self, computing: Computing) -> None:
         """Name a GPU that computes, and say as long as the run is shown why one does not any more."""
@@ -200,7 +198,6 @@ class RunPanel(QWidget):
 
     def _show_latest(self) -> None:
         """Show what was heard since the last time."""
-        self.group.tick()
         self.table.preview(self._previews)
         self.table.add(self._waiting)
         longest = max(
@@ -220,7 +217,7 @@ class RunPanel(QWidget):
 
     def end(self, how: RunEnded | EngineError | None, progress: RunProgress | None) -> None:
         """The run has ended: say how, and what can be done with it."""
-        self.follow(progress, "")
+        self.follow(progress)
         self.table.drop_previews()
         self.group.end()
         self._bar.setRange(0, _PARTS)

@@ -17,12 +17,13 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.run_setup import RunSetup
-from engine.core.settings import USUAL_MARGIN, Mode
+from engine.core.settings import USUAL_MARGIN
 from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.rubric.criteria_boxes import CriteriaBoxes
 from gui.judge.rubric.rubric_choice import RubricChoice
+from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
-from gui.judge.ways.ways_panel import WaysPanel
+from gui.judge.ways_panel import WaysPanel
 from gui.kit.fields import ComboBox
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, label, name, narrow
@@ -48,7 +49,7 @@ class SettingsPanel(QWidget):
         self._make_fields()
         form = QFormLayout()
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        form.addRow("Make", self._mode)
+        self._mode.add_to(form, "mode")
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
@@ -69,7 +70,7 @@ class SettingsPanel(QWidget):
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says, and remember it."""
         self.blockSignals(True)
-        self._mode.setCurrentIndex(self._mode.findData(setup.mode.value))
+        self._mode.show_setup(setup)
         self._orders.setCurrentIndex(_index_of(setup))
         self._workspace.rubric.ask(setup.rubric)
         self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
@@ -83,11 +84,11 @@ class SettingsPanel(QWidget):
         return self.advanced.in_setup(
             replace(
                 self.ways.in_setup(setup),
-                mode=Mode(self._mode.currentData()),
                 both_orders=self._orders.currentIndex() != _ONE,
                 second_order_below=USUAL_MARGIN if self._orders.currentIndex() == _DOUBTFUL else None,
                 rubric=self._workspace.rubric.rubric,
                 criteria=self.criteria.chosen,
+                **self._mode.values(),
             )
         )
 
@@ -97,11 +98,7 @@ class SettingsPanel(QWidget):
         self.ways.set_model(path)
 
     def _make_fields(self) -> None:
-        self._mode = ComboBox()
-        narrow(self._mode)
-        self._mode.addItem("Labels and explanations", Mode.EXPLAIN.value)
-        self._mode.addItem("Labels alone (much faster)", Mode.LABELS.value)
-        name(self._mode, "What the run makes")
+        self._mode = SettingFields(("mode",), self._tell)
         self._orders = ComboBox()
         narrow(self._orders)
         self._orders.addItem("In both orders")
@@ -125,7 +122,6 @@ class SettingsPanel(QWidget):
         self.ways.changed.connect(self._tell)
         self.advanced = AdvancedPanel(self._workspace)
         self.fold = Fold("Advanced", self.advanced)
-        self._mode.currentIndexChanged.connect(self._tell)
         self._orders.currentIndexChanged.connect(self._tell)
         self.advanced.changed.connect(self._tell)
 

@@ -33,6 +33,7 @@ class BusyLine(QWidget):
 
     def begin(self, text: str) -> None:
         """Show that something is under way; how far is not known yet."""
+        # Qt's bar for an unknown end: it moves to and fro.
         self._bar.setRange(0, 0)
         self._button.setEnabled(True)
         self._say(text)

@@ -12,6 +12,8 @@ def take_out(layout: QLayout, widgets: Iterable[QWidget]) -> None:
     """Take these widgets out of a layout for good; one of them may be what is just being pressed."""
     for widget in list(widgets):
         layout.removeWidget(widget)
+        # deleteLater comes with the next turn of Qt's loop; until then it would be seen outside of any
+        # layout.
         widget.hide()
         widget.deleteLater()
 

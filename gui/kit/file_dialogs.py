@@ -1,4 +1,4 @@
-"""Files and folders: asked for in one way everywhere, and shown in the system's own programs.
+"""Asking for a file in one way everywhere; showing it in the system's own program.
 
 Knows: the file dialog of the system, how Qt has a file opened. Does not know: what files hold.
 """
@@ -29,6 +29,7 @@ def ask_target(parent: QWidget, title: str, suggestion: Path, kind: str) -> Path
     dialog.setDefaultSuffix(suggestion.suffix.lstrip("."))
     dialog.selectFile(suggestion.name)
     chosen = dialog.selectedFiles()[0] if dialog.exec() else ""
+    # Its parent, the window, would keep it until the end.
     dialog.deleteLater()
     return Path(chosen) if chosen else None
 
@@ -56,6 +57,7 @@ def show_folder(path: Path) -> bool:
 
 def open_file(path: Path) -> bool:
     """Open a file or folder; False where the system knows no program for it."""
+    # Else the other program would load the bundle's libraries in place of its own.
     with environment_of_the_system():
         return QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 

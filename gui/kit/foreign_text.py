@@ -1,7 +1,7 @@
-"""Foreign text shown as text: in labels, tool tips, message boxes and lists, and as harmless Markdown.
+"""Foreign text shown as text, wherever Qt would take what looks like HTML for HTML.
 
-Qt takes a text that looks like HTML for HTML in tool tips, labels and message boxes; everything foreign
-goes through here instead.
+That is in tool tips, labels, message boxes; everything foreign goes through here instead. Markdown is made
+harmless.
 
 Knows: how Qt reads text. Does not know: whose text it is.
 """
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from engine.core.formatting import visible
 from gui.kit.labels import Prose, longest_line
 
+# A tool tip cannot be scrolled: a response of many pages would cover the screen.
 _LONGEST_TIP = 1500
 _LONGEST_LINE = 240
 
@@ -40,6 +41,7 @@ def _escaped(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The beginning of a text on one line, for a cell of a table."""
+    # Cut first: a cell may hold millions of characters, and tables ask for it at every repaint.
     cut = text[: _LONGEST_LINE + 1]
     line = " ".join(visible(cut).split())
     return f"{line[:_LONGEST_LINE]}…" if len(text) > _LONGEST_LINE else line
@@ -133,6 +135,7 @@ def _disarm(document: QTextDocument) -> None:
     cursor = QTextCursor(document)
     cursor.beginEditBlock()
     pieces = _pieces(document)
+    # From the end on: what is written here moves the places behind it.
     for place in range(len(pieces) - 1, -1, -1):
         piece = pieces[place]
         cursor.setPosition(piece.start)

@@ -1,7 +1,7 @@
-"""A label as a small coloured square with its letter, in lists, on buttons, and with its words beside it.
+"""A label as a small coloured square with its letter.
 
-The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored, and = for a tie
-of which people said no more.
+The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored, = for a tie of
+which people said no more.
 
 Knows: painting labels. Does not know: whose labels they are.
 """

@@ -1,5 +1,4 @@
-"""The words and the letters of labels: of the four that a judge may give, and of a tie of which people said
-no more.
+"""Labels in words, or as one letter.
 
 Knows: how a label is named to a person. Does not know: whose label it is.
 """

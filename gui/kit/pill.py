@@ -1,15 +1,19 @@
-"""A short word on a coloured ground: fits, tight, demo.
+"""A short word on a coloured ground: fits, tight, demo; by itself, and in the cells of a table.
 
 Knows: how it is painted. Does not know: what it says.
 """
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from gui.kit.theme import Colours, colours
 
 KINDS = ("good", "warning", "bad", "plain")
+PILL_ROLE = int(Qt.ItemDataRole.UserRole) + 7  # the word and its kind, as Pill has them, or None
+_AROUND = 18  # pixels at the ends of a word
+_ROOM = 16  # the same in a cell
+_GAP = 6
 
 
 def pill_colours(kind: str, of: Colours) -> tuple[str, str]:
@@ -20,9 +24,6 @@ def pill_colours(kind: str, of: Colours) -> tuple[str, str]:
         "bad": (of.bad_ground, of.bad),
         "plain": (of.hover, of.muted),
     }[kind]
-
-
-_AROUND = 18  # pixels at the ends of a word
 
 
 def paint_pill(painter: QPainter, place: QRectF, text: str, kind: str, of: Colours) -> None:
@@ -76,3 +77,47 @@ class Pill(QWidget):
         place = QRectF(0, (self.height() - height) / 2, width, height)
         paint_pill(painter, place, text, self._kind, colours(self.palette()))
         painter.end()
+
+
+class PillDelegate(QStyledItemDelegate):
+    """Draws the pill of a cell at its right, or in the place of the text where the two are the same."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Draw a cell."""
+        pill = index.data(PILL_ROLE)
+        if pill is None:
+            super().paint(painter, option, index)
+            return
+        word, kind = pill
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        text = "" if shown.text == word else shown.text
+        style = shown.widget.style() if shown.widget else QApplication.style()
+        metrics = QFontMetrics(shown.font)
+        width = metrics.horizontalAdvance(word) + _ROOM
+        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, None, shown.widget) + 1
+        left = shown.rect.left() + margin
+        if text:
+            room = shown.rect.width() - width - 2 * margin - _GAP
+            text = metrics.elidedText(text, shown.textElideMode, max(0, room))
+            left += metrics.horizontalAdvance(text) + _GAP
+        shown.text = text
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)
+        height = metrics.height() + 2
+        place = QRectF(left, shown.rect.center().y() - height / 2 + 1, width, height)
+        painter.save()
+        painter.setFont(shown.font)
+        paint_pill(painter, place, word, kind, colours(shown.palette))
+        painter.restore()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Room for text and pill."""
+        size = super().sizeHint(option, index)
+        pill = index.data(PILL_ROLE)
+        if pill is not None:
+            alone = index.data() == pill[0]
+            more = _ROOM if alone else QFontMetrics(option.font).horizontalAdvance(pill[0]) + _ROOM + _GAP
+            size.setWidth(size.width() + more)
+        return size

@@ -3,23 +3,15 @@
 Knows: the fields and places of the window that a remedy may name. Does not know: errors, what pages do.
 """
 
+from engine.core.formatting import capitalised
 from engine.core.remedies import Setting, Step, Wording
+from engine.core.settings import SETTINGS
 
 FIELDS = {
-    Setting.CHOICE: "Examples are",
-    Setting.COLUMNS: "Columns",
-    Setting.CONTEXT: "Context",
-    Setting.EXAMPLES: "Labelled examples",
-    Setting.EXPLANATION_TOKENS: "Longest explanation",
+    **{setting: capitalised(setting.value) for setting in Setting},
+    **{row.called: row.field_label for row in SETTINGS if isinstance(row.called, Setting)},
     Setting.DEVICE: "Compute on",
-    Setting.GPU_LAYERS: "GPU layers",
-    Setting.KV_TYPE: "KV cache",
-    Setting.LABELS: "Label values",
     Setting.PARTIAL: "Only items that all have",
-    Setting.SAMPLE: "Items at random",
-    Setting.SHORTEN: "Shorten responses that do not fit",
-    Setting.SHOTS: "Examples shown",
-    Setting.WAYS: "Ways of asking",
 }
 """The fields by the names that stand on their pages, which take them from here."""
 

@@ -159,6 +159,7 @@ def apply_theme(
         ThemeWish.DARK: Qt.ColorScheme.Dark,
     }[choice]
     hints = app.styleHints()
+    # What the system itself draws, such as title bars, follows this and not our palette.
     hints.setColorScheme(scheme)
     dark = choice is ThemeWish.DARK
     if choice is ThemeWish.SYSTEM:
@@ -205,6 +206,7 @@ def _palette(used: Colours) -> QPalette:
         (roles.Shadow, used.border),
     ):
         palette.setColor(role, QColor(colour))
+    # The colours above are for all states: else what cannot be used would look like the rest.
     for role in (roles.WindowText, roles.Text, roles.ButtonText):
         palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(used.unscored))
     return palette

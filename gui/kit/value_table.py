@@ -1,7 +1,7 @@
-"""Tables for a view: columns with heads, whatever their rows are; and the tables of the engine.
+"""Tables for a view: columns with heads, whatever their rows are.
 
-Those (accuracy, labels, explanations) hold values, shown as the engine writes them. Cells and the clipboard
-have the engine's words; headers and the names of rows begin with a capital letter.
+Those of the engine hold values, shown in the engine's words; headers and the names of rows begin with a
+capital letter.
 
 Knows: heads of columns, kinds of values. Does not know: what is measured, what rows stand for elsewhere.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFont
 
 from engine.core.formatting import visible, words
 from engine.core.value_tables import Kind, Table
@@ -86,6 +87,8 @@ class TableModel(HeadedModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent=parent)
         self._table = _NOTHING
+        self._bold = QFont()
+        self._bold.setBold(True)
 
     def show_table(self, table: Table) -> None:
         """Show another table."""
@@ -106,7 +109,7 @@ class TableModel(HeadedModel):
         return "\n".join("\t".join(row) for row in (self._table.titles, *self._table.texts()))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The text of a cell, its alignment, and its value for sorting."""
+        """The text of a cell, its alignment, its value for sorting; bold letters for the best."""
         if not index.isValid():
             return None
         column = self._table.columns[index.column()]
@@ -120,14 +123,24 @@ class TableModel(HeadedModel):
             return column.note(value) or None
         if role == SORT_ROLE:
             return column.sort_key(value)
-        return value if role == VALUE_ROLE else super().data(index, role)
+        return value if role == VALUE_ROLE else self._marked(index, role)
+
+    def _marked(self, index: Index, role: int) -> Any:
+        """What makes the best cells stand out, also to a screen reader."""
+        best = (index.row(), index.column()) in self._table.best
+        if best and role == Qt.ItemDataRole.FontRole:
+            return self._bold
+        if best and role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self.data(index)}, the best"
+        return super().data(index, role)
 
     def _count_rows(self) -> int:
         return len(self._table.rows)
 
     def _title(self, section: int) -> str:
         """The name of a column in the window's words: `Both good` for the label `both_good`."""
-        return sentence_case(words(self._table.columns[section].title))
+        column = self._table.columns[section]
+        return column.title if column.foreign else sentence_case(words(column.title))
 
 
 def sentence_case(text: str) -> str:

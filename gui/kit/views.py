@@ -71,6 +71,7 @@ class FillingView(RowsView):
 
     @Slot()
     def _share(self) -> None:
+        # Every change of a column comes back here as a signal.
         if self._sharing or not self._least or self.model() is None:
             return
         self._sharing = True
@@ -99,9 +100,11 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
     view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    # Tab leads to the next control of the page, not through thousands of cells.
     view.setTabKeyNavigation(False)
     view.setWordWrap(False)
     view.setTextElideMode(Qt.TextElideMode.ElideRight)
+    # By whole columns a wide one could never be seen to its end.
     view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     rows = view.verticalHeader()
     rows.setVisible(False)
@@ -122,6 +125,7 @@ def measure_view(model: TableModel, accessible: str) -> RowsView:
     header.setStretchLastSection(False)
     model.modelReset.connect(view.fit_rows)
     copy = QShortcut(QKeySequence.StandardKey.Copy, view)
+    # Several such tables stand on one page; Ctrl+C is for the one that has the focus.
     copy.setContext(Qt.ShortcutContext.WidgetShortcut)
     copy.activated.connect(lambda: QGuiApplication.clipboard().setText(model.as_text()))
     return view

@@ -1,23 +1,28 @@
-"""The help inside the window: what its words mean, on one page that can be searched; and the way there.
+"""The help inside the window: its first steps; what its words mean, on one page, and the way there.
 
-Knows: how the glossary is shown. Does not know: what it says, where its words stand.
+Knows: how the glossary is shown. Does not know: what it says, where its words stand, who needs first steps.
 """
 
-from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
+    QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLineEdit,
+    QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from gui.kit.labels import DownScroll, heading, hint, label, name
-from gui.reading.glossary import GLOSSARY, Topic
+from gui.reading.glossary import GLOSSARY, THREE_STEPS, WHAT_IT_DOES, Topic
 
 _NAME = "help"
+_DEMO = "To try it, the demo dataset and the demo model are chosen already: just press Run."
+_OWN = "Your own data: Ctrl+O, or drop a file on the window."
 
 
 class HelpDialog(QDialog):
@@ -102,6 +107,38 @@ class HelpMark(QToolButton):
     @Slot()
     def _show(self) -> None:
         show_help(self.window(), self.topic)
+
+
+class FirstSteps(QFrame):
+    """What a person reads who opens the program for the first time; a panel that can be closed."""
+
+    closed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        steps = QGridLayout()
+        steps.setColumnStretch(1, 1)
+        steps.setHorizontalSpacing(12)
+        for number, (title, what) in enumerate(THREE_STEPS, start=1):
+            steps.addWidget(heading(f"{number}. {title}"), number, 0, Qt.AlignmentFlag.AlignTop)
+            steps.addWidget(label(what), number, 1)
+        words, close = QPushButton("What the words mean (F1)"), QPushButton("Close")
+        name(close, "Show these first steps no more")
+        words.clicked.connect(lambda: show_help(self.window()))
+        close.clicked.connect(self.closed)
+        buttons = QHBoxLayout()
+        buttons.addWidget(words)
+        buttons.addWidget(close)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 10, 12, 10)
+        layout.setSpacing(8)
+        for widget in (heading("Welcome to Tiebreak"), label(WHAT_IT_DOES)):
+            layout.addWidget(widget)
+        layout.addLayout(steps)
+        layout.addWidget(hint(f"{_DEMO} {_OWN}"))
+        layout.addLayout(buttons)
 
 
 def headed(text: str, topic: Topic) -> QWidget:

@@ -1,12 +1,11 @@
-"""The text that a model is shown, in colours of whose it is; its tokens, and where the verdict is read.
+"""The text that a model is shown, in colours of whose it is, below a legend of them.
 
-Knows: a prompt made ready to be shown. Does not know: models, how prompts and tokens are made.
+Knows: a prompt made ready to be shown, its tokens. Does not know: models, how prompts and tokens are made.
 """
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import cast
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
@@ -22,85 +21,38 @@ from PySide6.QtGui import (
     QTextLine,
     QTextOption,
 )
-from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolTip, QVBoxLayout, QWidget
 
+from engine.core.prompt_text import PlacedToken, Preview, Source
+from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
 from gui.kit.theme import Colours, colours
 
 VERDICT_HERE = "the verdict is read here"
 _MOST_IN_TIP = 8  # tokens of one character
-
-
-class Ink(StrEnum):
-    """Whose a stretch of text is."""
-
-    CONTROL = "control"
-    TEMPLATE = "template"
-    OWN = "own"
-    INSTRUCTION = "instruction"
-    RESPONSE_A = "response_a"
-    RESPONSE_B = "response_b"
-    EXPLANATION = "explanation"
-    THOUGHT = "thought"
-    FOREIGN = "foreign"
-
-
-INK_WORDS = {
-    Ink.CONTROL: "control token",
-    Ink.TEMPLATE: "chat template",
-    Ink.OWN: "Tiebreak's words",
-    Ink.INSTRUCTION: "instruction",
-    Ink.RESPONSE_A: "response A",
-    Ink.RESPONSE_B: "response B",
-    Ink.EXPLANATION: "explanation of an example",
-    Ink.THOUGHT: "the model's thought",
-    Ink.FOREIGN: "other text",
+_WORDS = {
+    Source.CONTROL: "control token",
+    Source.TEMPLATE: "chat template",
+    Source.OWN: "Tiebreak's words",
+    Source.INSTRUCTION: "instruction",
+    Source.RESPONSE_A: "response A",
+    Source.RESPONSE_B: "response B",
+    Source.EXPLANATION: "explanation of an example",
+    Source.THOUGHT: "the model's thought",
+    Source.FOREIGN: "other text",
 }
 _STRENGTH = {False: 46, True: 70}  # of the ground of foreign text, of 255; by whether the theme is dark
 
 
 @dataclass(frozen=True)
-class InkedSpan:
-    """A stretch of the shown text, in Qt's positions."""
+class ShownPrompt(Preview):
+    """A prompt as it is shown: invisible characters written out, places as Qt counts them.
 
-    start: int
-    end: int
-    ink: Ink
-
-
-@dataclass(frozen=True, slots=True)
-class TokenMark:
-    """A token and its stretch of the shown text, in Qt's positions; `piece`: between quotation marks."""
-
-    id: int
-    piece: str
-    start: int
-    end: int
-    inks: tuple[Ink, ...]
-
-    @property
-    def words(self) -> str:
-        """What it is, on one line."""
-        return f"{self.piece}   id {self.id:,}   {' and '.join(INK_WORDS[ink] for ink in self.inks)}"
-
-
-@dataclass(frozen=True)
-class ShownPrompt:
-    """A prompt as it is shown. `text`: with invisible characters written out; `exact`: as the model gets it.
-
-    `stem`, `trunk`, `branch`: tokens of each. `changed`: the tokenizer changes the text before it reads it.
-    `then`: what happens at its end.
+    `as_read`: the text as the model gets it. `then`: what happens at its end.
     """
 
-    text: str
-    exact: str
-    spans: tuple[InkedSpan, ...]
-    tokens: tuple[TokenMark, ...]
-    stem: int
-    trunk: int
-    branch: int
-    changed: bool = False
+    as_read: str
     then: str = VERDICT_HERE
 
 
@@ -161,7 +113,7 @@ class PromptPane(QPlainTextEdit):
         self.moveCursor(QTextCursor.MoveOperation.End)
         self.ensureCursorVisible()
 
-    def tokens_at(self, place: int) -> Sequence[TokenMark]:
+    def tokens_at(self, place: int) -> Sequence[PlacedToken]:
         """The tokens of a character: several, where a tokenizer cuts it."""
         if self._prompt is None:
             return ()
@@ -215,7 +167,7 @@ class PromptPane(QPlainTextEdit):
         units = self._prompt.text.encode("utf-16-le")  # Qt counts these
         for span in self._prompt.spans:
             text = units[2 * span.start : 2 * span.end].decode("utf-16-le")
-            cursor.insertText(text, ink_format(span.ink, colours(self.palette())))
+            cursor.insertText(text, _format(span.source, colours(self.palette())))
         cursor.endEditBlock()
 
     # Tokens
@@ -282,30 +234,110 @@ class PromptPane(QPlainTextEdit):
         painter.drawText(where, int(Qt.AlignmentFlag.AlignVCenter), text)
 
 
-def ink_format(ink: Ink, used: Colours) -> QTextCharFormat:
+class InkLegend(QWidget):
+    """As many words as the prompt has kinds of text."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._samples = FlowLayout(self, gap=8)
+
+    def show_prompt(self, prompt: ShownPrompt | None) -> None:
+        """Show the legend of a prompt; nothing for None."""
+        used = {span.source for span in prompt.spans} if prompt else set()
+        samples = self.findChildren(InkSample)
+        if {sample.source for sample in samples} == used:
+            return
+        for sample in samples:
+            self._samples.removeWidget(sample)
+            sample.setParent(None)
+            sample.deleteLater()
+        for source in Source:
+            if source in used:
+                self._samples.addWidget(InkSample(source))
+
+
+class InkSample(QWidget):
+    """A word of the legend, written as the text is that it stands for."""
+
+    def __init__(self, source: Source, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.source = source
+        self._label = QLabel(_WORDS[source])
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._label)
+        self._restyle()
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._label.text()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_label"):
+            self._restyle()
+
+    def _restyle(self) -> None:
+        style = _format(self.source, colours(self.palette()))
+        ground = style.background().color().name(QColor.NameFormat.HexArgb)
+        marked = style.background().style() is not Qt.BrushStyle.NoBrush
+        self._label.setStyleSheet(
+            f"color: {style.foreground().color().name()};"
+            f" background: {ground if marked else 'transparent'};"
+            f" font-weight: {600 if self.source is Source.CONTROL else 400};"
+            " padding: 1px 6px; border-radius: 3px;"
+        )
+
+
+class PromptView(QWidget):
+    """A prompt below the legend of its colours."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.legend, self.pane = InkLegend(), PromptPane()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.legend)
+        layout.addWidget(self.pane, 1)
+
+    @property
+    def prompt(self) -> ShownPrompt | None:
+        """What is shown."""
+        return self.pane.prompt
+
+    def show_prompt(self, prompt: ShownPrompt | None) -> None:
+        """Show a prompt, scrolled to where the last one was, the first to its beginning."""
+        self.pane.show_prompt(prompt, keep_place=self.prompt is not None)
+        self.legend.show_prompt(prompt)
+
+
+def _format(source: Source, used: Colours) -> QTextCharFormat:
     """How text of somebody is written: foreign text has a ground, own text has none."""
     style = QTextCharFormat()
-    if ink is Ink.CONTROL:
+    if source is Source.CONTROL:
         style.setForeground(QColor(used.accent))
         style.setFontWeight(QFont.Weight.DemiBold)
-    elif ink is Ink.TEMPLATE:
+    elif source is Source.TEMPLATE:
         style.setForeground(QColor(used.accent))
-    elif ink is Ink.OWN:
+    elif source is Source.OWN:
         style.setForeground(QColor(used.text))
     else:
         style.setForeground(QColor(used.text))
-        style.setBackground(_ground(ink, used))
+        style.setBackground(_ground(source, used))
     return style
 
 
-def _ground(ink: Ink, used: Colours) -> QColor:
+def _ground(source: Source, used: Colours) -> QColor:
     colour = QColor(
         {
-            Ink.INSTRUCTION: used.label_both_good,
-            Ink.RESPONSE_A: used.label_a,
-            Ink.RESPONSE_B: used.label_b,
-            Ink.EXPLANATION: used.label_both_bad,
-        }.get(ink, used.unscored)
+            Source.INSTRUCTION: used.label_both_good,
+            Source.RESPONSE_A: used.label_a,
+            Source.RESPONSE_B: used.label_b,
+            Source.EXPLANATION: used.label_both_bad,
+        }.get(source, used.unscored)
     )
     colour.setAlpha(_STRENGTH[QColor(used.field).lightness() < 128])
     return colour
@@ -316,8 +348,11 @@ def _left_of(line: QTextLine, place: int) -> float:
     return cast(tuple[float, int], line.cursorToX(place))[0]  # Qt gives the place, too
 
 
-def _in_words(tokens: Sequence[TokenMark]) -> str:
-    lines = [token.words for token in tokens[:_MOST_IN_TIP]]
+def _in_words(tokens: Sequence[PlacedToken]) -> str:
+    lines = [
+        f"{token.piece}   id {token.id:,}   {' and '.join(_WORDS[source] for source in token.sources)}"
+        for token in tokens[:_MOST_IN_TIP]
+    ]
     if len(tokens) > _MOST_IN_TIP:
         lines.append(f"and {len(tokens) - _MOST_IN_TIP:,} more")
     return "\n".join(lines)

@@ -80,8 +80,7 @@ def measure_with_model(measure: ModelMeasure, scores: Scores, path: Path, store_
 
 def _bertscore(scores: Scores, path: Path, store_path: Path, control: JobControl) -> Scores:
     from engine.gguf.encoder_file import read_encoder_file
-    from engine.loading.checked_model import checked_encoder
-    from engine.loading.model_in_use import in_use
+    from engine.loading.checked_model import checked_encoder, in_use
     from engine.loading.opening import machine_settings
     from engine.measure.explanation_measures import ModelScores
     from engine.measure.model_measures import measure_bertscore, score_texts
@@ -102,8 +101,7 @@ def _agreement(scores: Scores, path: Path, store_path: Path, control: JobControl
     from engine.core.settings import default_context
     from engine.gguf.judge_file import read_model_file
     from engine.gguf.memory import check_memory
-    from engine.loading.checked_model import checked_model
-    from engine.loading.model_in_use import in_use
+    from engine.loading.checked_model import checked_model, in_use
     from engine.loading.opening import machine_settings
     from engine.measure.explanation_measures import ModelScores
     from engine.measure.model_measures import agreement_warnings, ask_questions, measure_agreements
@@ -142,5 +140,5 @@ def _with_model_scores(
     from engine.measure.evaluation import with_model_scores
 
     evaluation = with_model_scores(_evaluated(scores), model_scores)
-    grown = with_explanations(scores, evaluation, explained=True)
-    return replace(grown, warnings=[*scores.warnings, *warnings])
+    warned = replace(scores, warnings=[*scores.warnings, *warnings])
+    return with_explanations(warned, evaluation, explained=True)

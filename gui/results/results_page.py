@@ -3,6 +3,7 @@
 Knows: which panel shows what, when they are out of date. Does not know: how anything is measured.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,13 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey
+from engine.core.review_filters import Filters, WantedItems
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
 from gui.kit.menu_entry import Entry
+from gui.kit.value_table import TableModel
+from gui.reading.glossary import Topic
+from gui.reading.help_dialog import beside_help
 from gui.results.calibration_panel import CalibrationPanel
 from gui.results.export_jobs import Exported, Form
 from gui.results.exporter import Exporter
@@ -37,7 +42,6 @@ from gui.results.measurer import Measurer
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.results.scores_panel import ScoresPanel
-from gui.results.slices_panel import SlicesPanel
 from gui.results.snapshot_line import SnapshotLine
 from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.files_in_use import files_in_use
@@ -46,6 +50,8 @@ from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
+from gui.work.slice_jobs import measure_slices
+from gui.work.slices_panel import SlicesPanel, SliceWords
 from gui.work.state import MOST_OF_QT
 from gui.work.workspace import Workspace
 
@@ -61,6 +67,12 @@ _NO_RUN = (
 )
 _STOPPED = "You stopped before the labels were measured. Enter this page again to measure them."
 _TAB = "results/tab"
+_SLICES = SliceWords(
+    measured="Each part is measured here as the whole is.",
+    table="Measures by slice",
+    heading="Accuracy by criterion, in percent",
+    below="Accuracy by slice and criterion",
+)
 
 
 class ResultsPage(Page):
@@ -78,7 +90,11 @@ class ResultsPage(Page):
         self.figures = FiguresPanel(workspace)
         self.weighing = WeighingPanel(workspace)
         self.calibration = CalibrationPanel(workspace)
-        self.slices = SlicesPanel(workspace)
+        title = heading("By slice")
+        head = beside_help(title, Topic.SLICE)
+        self.slices = SlicesPanel(
+            workspace, _SLICES, title=title, head=head, table=TableModel(self), framed=panel, letters=20
+        )
         self.exporter = Exporter(workspace, self._exported, self)
         self._stale = True
         self._run_id: int | None = None
@@ -90,6 +106,7 @@ class ResultsPage(Page):
         self._build_header()
         self._build_body()
         self._connect()
+        self._divide()
         self._follow_run()
         self._follow_judging()
 
@@ -249,7 +266,7 @@ class ResultsPage(Page):
             if known is not None and known.results.run.id != results.run.id:
                 self._show_nothing()
             self.measurer.measure(results, self.workspace.gold, self.slices.choice.chosen)
-            self.slices.measure(results)
+            self.slices.measure(partial(measure_slices, results, self.workspace.gold))
 
     def _show_nothing(self) -> None:
         """Not the scores of another run beside this one's name."""
@@ -296,6 +313,20 @@ class ResultsPage(Page):
     def _open_item(self, key: JudgmentKey) -> None:
         self.workspace.page_wanted.emit(PageName.REVIEW)
         self.workspace.review_wanted.emit(key)
+
+    @Slot()
+    def _divide(self) -> None:
+        """Divide the items that the open run judged; where they are not there, those with human labels."""
+        run, gold = self.workspace.run, self.workspace.gold
+        items = gold if run is None or run.dataset is None else run.dataset
+        self.slices.choice.show_dataset(None if run is None else items, gold)
+
+    @Slot(object, str)
+    def _list_slice(self, filters: Filters, words: str) -> None:
+        """List the items of a slice in Review."""
+        if self.workspace.run is not None:
+            self.workspace.page_wanted.emit(PageName.REVIEW)
+            self.workspace.listing_wanted.emit(WantedItems(self.workspace.run.id, filters, words))
 
     @Slot(object)
     def _tell(self, error: EngineError) -> None:
@@ -369,12 +400,15 @@ class ResultsPage(Page):
 
     def _connect(self) -> None:
         space = self.workspace
+        for signal in (space.run_changed, space.gold_changed):
+            signal.connect(self._divide)
         space.run_changed.connect(self._follow_run)
         space.judging_changed.connect(self._follow_judging)
         space.reviewed.connect(self._follow_overrides)
         space.gold_changed.connect(self._follow_choice)
         self.snapshot.again_button.clicked.connect(space.read_run_again)
         self.slices.choice.changed.connect(self._follow_choice)
+        self.slices.listed.connect(self._list_slice)
         self.slices.divided.connect(lambda: self.tabs.setCurrentIndex(self.tabs.count() - 1))
         self.model_alone.toggled.connect(self._follow_choice)
         self._later.timeout.connect(self._measure_if_stale)

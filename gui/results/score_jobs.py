@@ -3,14 +3,15 @@
 Knows: in which order a run is measured, and which texts show it. Does not know: windows.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.formatting import words
+from engine.core.sheets import Sheet
 from engine.core.value_tables import Table
+from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.file_jobs import Chosen
 from gui.work.lanes import Job, JobControl
@@ -20,45 +21,31 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
     from engine.measure.evaluation import Evaluation
-    from engine.measure.people_agreement import PeopleAgreement
     from engine.measure.systems import System
 
 _MOST_UNSCORED = 1000  # in a table on the thread of the window
-
-
-class ScoreTable(StrEnum):
-    """The tables that a run may have."""
-
-    LABELS_GIVEN = "labels given"
-    ACCURACY = "accuracy"
-    LABELS = "labels"
-    WAYS = "ways of asking"
-    PEOPLE = "people"
-    PAIRS = "pairs of people"
-    EXPLANATIONS = "explanations"
-    UNSCORED = "unscored"
-
-
-_OF_PEOPLE = (ScoreTable.PEOPLE, ScoreTable.PAIRS)
+_NO_LABELS = (
+    "There are no human labels for this run. With them you see here how often the judge is right, beside what"
+    " trivial judges reach: choose a labelled dataset with “Other labels…”."
+)
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What is known of a run so far, and the texts that show it.
+    """What is known of a run so far, and the sheet that says it.
 
     `evaluation`: None without human labels; `problem`: why the labels at hand cannot be used, if so.
-    `unscored`: how many judgments could not be made; their table holds the first of them. `explained`: True
-    once all explanations are measured, or where there are none. `warnings`: what is to be said of models that
-    measured. `caveats` and `sentences` are for people. `mark`: what all of this depends on, by value.
-    `part`: the slice that alone was measured, None for all items.
+    `unscored`: how many judgments could not be made; `listed`: the first of them. `explained`: True once all
+    explanations are measured, or where there are none. `warnings`: what is to be said of models that
+    measured. `mark`: what all of this depends on, by value. `part`: the slice that alone was measured, None
+    for all items.
     """
 
     system: "System"
     evaluation: "Evaluation | None"
-    tables: Mapping[ScoreTable, Table]
+    sheet: Sheet
+    listed: Table
     unscored: int = 0
-    caveats: Sequence[str] = ()
-    sentences: Sequence[str] = ()
     warnings: Sequence[str] = ()
     problem: SetupError | None = None
     explained: bool = True
@@ -149,7 +136,7 @@ def measure_explanations(scores: Scores) -> Job[Scores]:
             found = with_explanations(found, evaluation, explained=done == len(names))
             control.cancel.raise_if_requested()
             control.report(_measuring(names, done, found))
-        return replace(found, explained=True)
+        return with_explanations(found, found.evaluation, explained=True) if found.evaluation else found
 
     return work
 
@@ -162,127 +149,68 @@ def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measur
 def _alone(system: "System", problem: SetupError | None, chosen: Chosen | None) -> Scores:
     """What a run says by itself."""
     from engine.decisions.gaps import incomplete
-    from engine.measure.label_counts import count_run
     from engine.measure.matching import people_caveats
-    from engine.measure.people_agreement import people_agreement
-    from engine.report.run_tables import distribution_table
+    from engine.report.evaluation_sheet import run_sheet
 
     results = system.results
     assert results is not None
-    caveats = [] if chosen is None else [f"Only a slice is shown: {chosen.words}."]
     run = results.run
-    caveats += _health(system) + ([] if run.complete else [incomplete(run)])
+    caveats = ["\n".join(problem_of(problem))] if problem else []
+    caveats += [] if chosen is None else [f"Only a slice is shown: {chosen.words}."]
+    caveats += [] if run.complete else [incomplete(run)]
     caveats += [run.device_left_in_words] if run.device_left else []
-    unscored, listed = _unscored(results)
-    tables = {
-        ScoreTable.LABELS_GIVEN: distribution_table(count_run(results)),
-        ScoreTable.UNSCORED: listed,
-        **_ways(results),
-        **_people(people_agreement(results)),
-    }
-    found = [*caveats, *people_caveats(system)]
-    said = [*_judges(system), *filter(None, [results.one_label_sentence])]
-    return Scores(system, None, tables, unscored, found, said, problem=problem)
+    said = [*filter(None, [results.one_label_sentence]), *([] if problem else [_NO_LABELS])]
+    sheet = run_sheet(system, [*caveats, *people_caveats(system)], said, IN_THE_WINDOW.of)
+    return Scores(system, None, sheet, *_unscored(results), problem=problem)
 
 
-def _health(system: "System") -> list[str]:
-    """What speaks against the judge; it comes before everything else."""
-    return system.health.sentences(IN_THE_WINDOW.of) if system.health.doubted else []
-
-
-def _judges(system: "System") -> list[str]:
-    """Where nothing speaks against it, or nothing can be said; and how it was asked, where not as usual."""
-    asked = system.results.run.identity.ways_in_words if system.results else ""
-    ways = [f"The model was asked by {asked}."] if asked else []
-    return ways if system.health.doubted else [system.health.headline, *ways]
-
-
-def _ways(results: "RunResults", gold: "Dataset | None" = None) -> dict[ScoreTable, Table]:
-    """What each way of asking alone would have said, where there are several."""
-    from engine.measure.accuracy import accuracy_by_way
-    from engine.report.way_tables import way_table
-
-    by_way = results.by_way()
-    table = way_table(by_way, accuracy_by_way(by_way, gold))
-    return {} if table is None else {ScoreTable.WAYS: table}
-
-
-def _unscored(results: "RunResults") -> tuple[int, Table]:
-    """How many judgments could not be made, and the first of them."""
+def _unscored(results: "RunResults") -> tuple[Table, int]:
+    """The first judgments that could not be made, and how many there are."""
     from engine.report.run_tables import unscored_table
 
     table = unscored_table(results)
-    return len(table.rows), replace(table, rows=table.rows[:_MOST_UNSCORED])
+    return replace(table, rows=table.rows[:_MOST_UNSCORED]), len(table.rows)
 
 
-def _against_labels(evaluation: "Evaluation", explained: bool) -> Scores:
-    from engine.report.findings import caveats, in_short
-    from engine.report.measure_tables import accuracy_table, label_table
+def _against_labels(evaluation: "Evaluation", explained: bool, warnings: Sequence[str] = ()) -> Scores:
+    from engine.report.evaluation_sheet import evaluation_sheet
 
     system = evaluation.matched.system
     assert system.results is not None
-    unscored, listed = _unscored(system.results)
-    tables = {
-        ScoreTable.ACCURACY: accuracy_table(evaluation),
-        ScoreTable.LABELS: label_table(evaluation),
-        ScoreTable.UNSCORED: listed,
-        **_ways(system.results, evaluation.matched.dataset),
-        **_people(evaluation.people),
-    }
-    return Scores(
-        system,
-        evaluation,
-        tables,
-        unscored,
-        caveats=[*_health(system), *caveats(evaluation.matched)],
-        sentences=[*_judges(system), *in_short(evaluation)],
-        explained=explained,
-    )
-
-
-def _people(agreement: "PeopleAgreement | None") -> dict[ScoreTable, Table]:
-    from engine.report.people_tables import among_people_table, people_pairs_table
-
-    if agreement is None:
-        return {}
-    among = {ScoreTable.PEOPLE: among_people_table(agreement)} if agreement.among else {}
-    return {**among, ScoreTable.PAIRS: people_pairs_table(agreement)}
+    sheet = evaluation_sheet(evaluation, IN_THE_WINDOW.of)
+    scores = Scores(system, evaluation, sheet, *_unscored(system.results), warnings=warnings)
+    return with_explanations(scores, evaluation, explained)
 
 
 def with_people(scores: Scores, results: "RunResults") -> Scores:
     """The same scores with what people say of the run by now, which is all that may differ in `results`."""
-    from engine.measure.people_agreement import people_agreement
-    from engine.report.measure_tables import accuracy_table
-
     if scores.results.reviews == results.reviews:
         return scores
-    system = replace(scores.system, results=results)
-    tables = {name: table for name, table in scores.tables.items() if name not in _OF_PEOPLE}
-    if scores.evaluation is None:
-        return replace(scores, system=system, tables=tables | _people(people_agreement(results)))
-    evaluation = replace(scores.evaluation, matched=replace(scores.evaluation.matched, system=system))
-    tables |= {ScoreTable.ACCURACY: accuracy_table(evaluation), **_people(evaluation.people)}
-    return replace(scores, system=system, evaluation=evaluation, tables=tables)
+    system, evaluation = replace(scores.system, results=results), scores.evaluation
+    if evaluation is None:
+        made = _alone(system, scores.problem, scores.part)
+    else:
+        evaluation = replace(evaluation, matched=replace(evaluation.matched, system=system))
+        made = _against_labels(evaluation, scores.explained, scores.warnings)
+    return replace(made, mark=scores.mark, part=scores.part)
 
 
 def with_people_of(known: Scores, scores: Scores) -> Scores:
     """What is known of a run, with what people say of it as the newer scores of it have it."""
     if known.results.reviews == scores.results.reviews:
         return known
-    tables = {name: table for name, table in known.tables.items() if name not in _OF_PEOPLE}
-    newer = (*_OF_PEOPLE, ScoreTable.ACCURACY)
-    tables |= {name: table for name, table in scores.tables.items() if name in newer}
-    evaluation = known.evaluation
-    if evaluation is not None and scores.evaluation is not None:
-        evaluation = replace(evaluation, matched=scores.evaluation.matched)
-    return replace(known, system=scores.system, evaluation=evaluation, tables=tables)
+    if known.evaluation is None or scores.evaluation is None:
+        return scores
+    evaluation = replace(known.evaluation, matched=scores.evaluation.matched)
+    return with_explanations(replace(scores, warnings=known.warnings), evaluation, known.explained)
 
 
 def with_explanations(scores: Scores, evaluation: "Evaluation", explained: bool) -> Scores:
     """The same scores with what is known of the explanations by now; `explained`: True for all of it."""
-    from engine.report.measure_tables import explanation_table
+    from engine.report.measure_tables import explanation_section
 
-    tables = dict(scores.tables)
-    if evaluation.explanations:
-        tables[ScoreTable.EXPLANATIONS] = explanation_table(evaluation)
-    return replace(scores, evaluation=evaluation, tables=tables, explained=explained)
+    section = explanation_section(evaluation, scores.warnings)
+    # While they are measured the section stands there before its table does.
+    there = bool(evaluation.explanations) or not explained
+    sheet = scores.sheet.with_section(section) if there else scores.sheet.without(section.key)
+    return replace(scores, evaluation=evaluation, sheet=sheet, explained=explained)

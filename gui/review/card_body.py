@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer, 
 from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from engine.core.judgments import Judgment
-from engine.core.ways.together import together
+from engine.core.ways.all_ways import together
 from gui.review.order_bars import OrdersView
 from gui.review.ways_view import WaysView
 

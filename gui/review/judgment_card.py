@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import clipped, number, percent, visible
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, Override, SubmittedLabel, Unscored
-from engine.core.ways.together import together
+from engine.core.ways.all_ways import together
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip

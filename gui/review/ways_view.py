@@ -13,10 +13,9 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 from engine.core.formatting import percent
 from engine.core.items import Order, Way
 from engine.core.judgments import RawAnswer, Reading
-from engine.core.ways.all_ways import reading_of
+from engine.core.ways.all_ways import reading_of, together
 from engine.core.ways.graded import mean_grade
-from engine.core.ways.log_space import among
-from engine.core.ways.together import together
+from engine.core.ways.question import among
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint

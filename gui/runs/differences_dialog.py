@@ -20,7 +20,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class DifferencesModel(TableModel):
-    """What differs is bold; the runs' names stand in the header as people wrote them."""
+    """What differs is bold."""
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """As any table, with a heavier font for what differs."""
@@ -33,9 +33,6 @@ class DifferencesModel(TableModel):
     def differs(self, row: int) -> bool:
         """Whether the two runs differ in the fact of a row."""
         return self._table.rows[row][_DIFFERS] is True
-
-    def _title(self, section: int) -> str:
-        return self._table.columns[section].title if section >= _FIRST else super()._title(section)
 
 
 class _Only(QSortFilterProxyModel):
@@ -70,7 +67,7 @@ class DifferencesDialog(QDialog):
         self._order = _Only(self.table)
         number = sum(self.table.differs(row) for row in range(self.table.rowCount()))
         said = counted(number, "difference", "differences") if number else "No differences"
-        titles = (visible(table.titles[column].strip()) for column in (_FIRST, _OTHER))
+        titles = (visible(table.titles[column]) for column in (_FIRST, _OTHER))
         self.summary = hint(f"{' and '.join(titles)}: {said}. Names, notes and times are not counted.")
         self.only = QCheckBox("Only what differs")
         self.only.setEnabled(number > 0)

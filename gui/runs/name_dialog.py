@@ -1,10 +1,10 @@
-"""The dialog in which a run of the queue gets a name and a note.
+"""Name and note of a run: the field of a note, the dialog in which a run of the queue gets both.
 
 Knows: what a name and a note may be. Does not know: the queue, the store.
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from engine.core.errors import SetupError
 from engine.core.formatting import visible
@@ -12,8 +12,37 @@ from engine.core.run_records import LONGEST_NAME, checked_name, checked_note
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import hint, label, name
 from gui.kit.notice import problem_of
-from gui.runs.note_field import NoteField
 from gui.runs.queued import Queued
+
+_LINES = 3
+_WHEN = "The run gets both when it begins. If it goes on with an earlier run, that is called so."
+
+
+class NoteField(QPlainTextEdit):
+    """A few lines for a note; whether somebody has written there is known."""
+
+    def __init__(self, accessible: str, what: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTabChangesFocus(True)
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * _LINES + 16)
+        name(self, accessible, what)
+
+    @property
+    def modified(self) -> bool:
+        """True where something was written since it was filled or taken."""
+        return self.document().isModified()
+
+    def fill(self, text: str) -> None:
+        """Show a note; nobody is told of a change."""
+        self.blockSignals(True)
+        self.setPlainText(text)
+        self.document().setModified(False)
+        self.blockSignals(False)
+
+    def take(self) -> str:
+        """The note as it is written now, which counts as kept from here on."""
+        self.document().setModified(False)
+        return self.toPlainText()
 
 
 class RunNameDialog(QDialog):
@@ -60,6 +89,3 @@ class RunNameDialog(QDialog):
             return
         self.called.emit(*called)
         super().accept()
-
-
-_WHEN = "The run gets both when it begins. If it goes on with an earlier run, that is called so."

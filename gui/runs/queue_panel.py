@@ -3,28 +3,78 @@
 Knows: how a queue is shown. Does not know: when runs begin.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from engine.core.formatting import visible
+from engine.core.formatting import short_name, visible
 from engine.core.run_setup import RunSetup
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine
+from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, name
+from gui.kit.value_table import Head, HeadedModel, Index
 from gui.kit.views import FillingView, dressed
 from gui.runs.name_dialog import RunNameDialog
-from gui.runs.queue_table import LINES, MODEL, RUN, STATE, QueueTableModel
-from gui.runs.queued import QueueState
+from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import MOST_QUEUED, RunQueue
 
+_HEADS = (Head("Run"), Head("Model"), Head("State"))
+RUN, MODEL, STATE = range(len(_HEADS))
+_LINES = 2  # of text in a row
 _MOST_ROWS = 4
 _RESUME = "Go on with the chosen run where it stopped, then with the runs that wait"
 _GONE = "The chosen run is not in the run store any more: Try again begins it anew"
-_LEAST = {RUN: 22, MODEL: 10, STATE: 20}
-"""Letters of each column that are always shown."""
+_LEAST = {RUN: 22, MODEL: 10, STATE: 20}  # letters of each column that are always shown
+
+
+class QueueTableModel(HeadedModel):
+    """Shows what it is given."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(_HEADS, parent)
+        self._entries: Sequence[Queued] = ()
+
+    def show_entries(self, entries: Sequence[Queued]) -> None:
+        """Show these; rows stay chosen where there are as many as before."""
+        if len(entries) == len(self._entries):
+            self._entries = entries
+            self._tell_changed(0, len(entries) - 1)
+            return
+        self.beginResetModel()
+        self._entries = entries
+        self.endResetModel()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The text of a cell, and all of the run as tool tip."""
+        if not index.isValid():
+            return None
+        entry = self._entries[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return "\n".join(one_line(line) for line in _lines(entry)[index.column()])
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            return tip(_about(entry)) if role == Qt.ItemDataRole.ToolTipRole else one_line(entry.in_words)
+        return super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._entries)
+
+
+def _about(entry: Queued) -> str:
+    """All of a run, each part on a line of its own."""
+    parts = (entry.name, entry.what, str(entry.setup.model_path), entry.how, entry.outcome, entry.note)
+    return "\n".join(part for part in parts if part)
+
+
+def _lines(entry: Queued) -> tuple[tuple[str, ...], ...]:
+    """The lines of each cell."""
+    return (
+        (entry.title, entry.how),
+        (short_name(entry.setup.model_path.stem),),
+        entry.outcome_lines,
+    )
 
 
 class QueuePanel(QFrame):
@@ -44,7 +94,7 @@ class QueuePanel(QFrame):
         name(self.add_button, "Add to queue (Ctrl+Shift+R)", "Judge what is described here after others")
         self.add_button.clicked.connect(self.add_run)
         self.table = QueueTableModel(self)
-        self.view = dressed(FillingView(lines=LINES), self.table, "Queue of runs")
+        self.view = dressed(FillingView(lines=_LINES), self.table, "Queue of runs")
         self.view.setToolTip("Alt+Up and Alt+Down move a run, F2 names it, Delete takes it out.")
         self._summary = OneLine()
         self._ended = ""  # what became of the queue, until it goes on

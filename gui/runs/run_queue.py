@@ -28,7 +28,7 @@ from gui.work.workspace import Workspace
 
 QUEUE = "queue"
 """Where the state keeps it: the work of a person, which is not forgotten with the layout."""
-MOST_QUEUED = 500
+MOST_QUEUED = 500  # each change writes all of them to the disk
 
 
 class RunQueue(QObject):

@@ -18,7 +18,7 @@ from gui.work.state import State
 
 KEEP_AWAKE = "keep_awake"
 """Where the state keeps when the computer shall stay awake."""
-_TICK_MS = 20_000
+_TICK_MS = 20_000  # a run may tell nothing for minutes, and the computer go to its battery meanwhile
 
 
 def kept_awake(state: State) -> KeepAwake:

@@ -30,7 +30,7 @@ from gui.kit.views import FillingView, dressed
 from gui.runs import runs_jobs
 from gui.runs.delete_dialog import DeleteDialog
 from gui.runs.differences_dialog import DifferencesDialog
-from gui.runs.note_field import NoteField
+from gui.runs.name_dialog import NoteField
 from gui.runs.run_health import RunHealth
 from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegate, RunsOrder, RunsTableModel
 from gui.work.lanes import Job, Lane, Task

@@ -37,6 +37,7 @@ class EndSignals(QObject):
         else:
             self._pipe = os.pipe()
             for end in self._pipe:
+                # Python writes to it in the middle of anything: it must never wait.
                 os.set_blocking(end, False)
             self._notifier = QSocketNotifier(self._pipe[0], QSocketNotifier.Type.Read, self)
             self._notifier.activated.connect(self._let_python_run)
@@ -57,6 +58,7 @@ class EndSignals(QObject):
         """Hear nothing more."""
         self.let_end()
         if self._pipe is not None:
+            # Before the pipe is closed: its number may be another file's at once.
             signal.set_wakeup_fd(-1)
             self._notifier.setEnabled(False)
             for end in self._pipe:

@@ -56,6 +56,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setWindowTitle("Tiebreak")
         self._app = QApplication.instance()
+        # Taken before the theme: percents are of the system's size, not of the last one.
         self._base_points = self._app.font().pointSizeF() if isinstance(self._app, QApplication) else 10.0
         self.state = state or State()
         self.closing = False  # it will close as soon as what works has stopped
@@ -84,6 +85,7 @@ class MainWindow(QMainWindow):
             room.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             self.stack.addWidget(room)
         self.stack.setCurrentIndex(self.rail.currentRow())
+        # Only now: before there are pages, nothing can take a file.
         self.setAcceptDrops(True)
         if isinstance(self._app, QApplication):
             self._app.styleHints().colorSchemeChanged.connect(self.apply_look)

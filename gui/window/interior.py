@@ -1,4 +1,4 @@
-"""All that the window holds: pages, the control of runs, menus and dialogs, and how they meet the frame.
+"""What fills the frame: pages, menus, dialogs, each joined to the others.
 
 Imported after the window's first picture, because it takes longer than the frame.
 
@@ -25,6 +25,7 @@ from engine.system.places import Found, seen_at
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.judge.judge_page import JudgePage
+from gui.judge.prompt_jobs import Subject, masses_of
 from gui.judge.run_control import UNFINISHED, RunControl
 from gui.kit.file_dialogs import show_folder
 from gui.kit.foreign_text import one_line
@@ -38,19 +39,16 @@ from gui.review.session import DRAFTS
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import OF_RUNS, SAVED
-from gui.window.about_dialog import AboutDialog
 from gui.window.check_dialog import CheckDialog
-from gui.window.dataset_opener import DatasetOpener
 from gui.window.frame import MainWindow
+from gui.window.help_dialogs import AboutDialog, KeysDialog
 from gui.window.icons import icon, window_icon
-from gui.window.keys_dialog import KeysDialog
 from gui.window.menus import MenuActions, Menus
+from gui.window.openers import DatasetOpener, SubmissionOpener
 from gui.window.prompt_dialog import PromptDialog, PromptWish
-from gui.window.prompt_jobs import Subject, masses_of
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
 from gui.window.submission_jobs import Answered
-from gui.window.submission_opener import SubmissionOpener
 from gui.work.lanes import EngineThreads, Lane
 from gui.work.open_run import about_run
 from gui.work.page import Page

@@ -1,6 +1,6 @@
-"""What a model is shown of an item: its text, its tokens, and on demand what it would write next.
+"""What a model is shown of an item; on demand what it would write next.
 
-Knows: how prompts and answers are chosen and laid out. Does not know: how they are made.
+Knows: how prompts are chosen, how they are laid out. Does not know: how they are made.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,6 +22,8 @@ from engine.core.errors import EngineError
 from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
 from engine.core.items import Order, Way
+from gui.judge import prompt_jobs
+from gui.judge.prompt_jobs import Asking, Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import OneLine, one_line, plain_label
@@ -29,17 +31,15 @@ from gui.kit.labels import heading, hint, label, name, narrow
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
-from gui.reading.ink_legend import InkLegend
-from gui.reading.prompt_pane import PromptPane, ShownPrompt
-from gui.window import prompt_jobs
-from gui.window.prompt_jobs import Asking, Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
-from gui.work.lanes import Lane, LatestTask
+from gui.reading.prompt_pane import PromptView, ShownPrompt
+from gui.work.lanes import WAITING, Lane, LatestTask
 from gui.work.page import two_parts
 from gui.work.workspace import Workspace
 
 _ORDER_WORDS = {Order.AB: "A first, then B", Order.BA: "B first, then A"}
 _LETTERS = ((Way.LETTERS, ""),)
-_WHICH = {"A": "response shown first", "B": "response shown second"}
+# "1" is the first of several thoughts, and all are asked alike: its number says nothing.
+_WHICH = {"A": "response shown first", "B": "response shown second", "1": ""}
 _HIDDEN = "Hidden until you have given your own label."
 _ALONE = (
     "The model reads the prompts of this item as a run does, both orders and all criteria; nothing is stored."
@@ -74,9 +74,11 @@ class PromptDialog(QDialog):
         self._answers: Mapping[Place, PromptAnswer] = {}
         self._make_parts()
         self._lay_out()
+        # Not on the lane of the model: the vocabulary alone is read, also while a run has the model.
         self._making = LatestTask(workspace.threads, Lane.SCAN, self)
         self._making.progress.connect(self._take)
         self._making.failed.connect(self._tell_failure)
+        # This opens the model, so it waits for a run that has one.
         self._asking = LatestTask(workspace.threads, Lane.MODEL, self)
         self._asking.progress.connect(self._tell_step)
         self._asking.finished.connect(self._take_answers)
@@ -113,10 +115,10 @@ class PromptDialog(QDialog):
         self.notice = Notice()
         self.notes = plain_label()
         self.notes.hide()
-        self.pane = PromptPane()
+        self.view = PromptView()
+        self.pane = self.view.pane
         self.counts = hint("")
         self.token = OneLine()
-        self.legend = InkLegend()
         self.ask = QPushButton("Ask the model")
         name(self.ask, "Ask the model", _ALONE)
         self.busy = BusyLine()
@@ -135,8 +137,7 @@ class PromptDialog(QDialog):
         text, side = QVBoxLayout(left), QVBoxLayout(right)
         for column in (text, side):
             column.setContentsMargins(0, 0, 0, 0)
-        text.addWidget(self.legend)
-        text.addWidget(self.pane, 1)
+        text.addWidget(self.view, 1)
         text.addWidget(self.token)
         text.addWidget(self.counts)
         title, why = heading("What it would write next"), hint(_ALONE)
@@ -243,9 +244,7 @@ class PromptDialog(QDialog):
     @Slot()
     def _show(self) -> None:
         prompt = self._prompts.get(self.place)
-        before = self.pane.prompt
-        self.pane.show_prompt(prompt, keep_place=before is not None)
-        self.legend.show_prompt(prompt)
+        self.view.show_prompt(prompt)
         counts = "Reading the model's vocabulary …"
         if prompt is not None:
             total = prompt.stem + prompt.trunk + prompt.branch
@@ -253,7 +252,7 @@ class PromptDialog(QDialog):
                 f"{total:,} tokens: {prompt.stem:,} of the stem (read once for a run), {prompt.trunk:,} of"
                 f" the item in this order, {prompt.branch:,} of the question."
             )
-            if prompt.changed:
+            if not prompt.exact:
                 counts += " This tokenizer changes a text before it reads it: its tokens say what is read."
         self.counts.setText(counts)
         self._show_answer()
@@ -266,7 +265,7 @@ class PromptDialog(QDialog):
     def _forget(self) -> None:
         """Let go of what is large, at once."""
         self._prompts.clear()
-        self.pane.show_prompt(None)
+        self.view.show_prompt(None)
 
     def _choose_criterion(self, place: int) -> None:
         if place < self.criterion.count():
@@ -281,7 +280,7 @@ class PromptDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         if self.pane.prompt is not None:
-            QGuiApplication.clipboard().setText(self.pane.prompt.exact)
+            QGuiApplication.clipboard().setText(self.pane.prompt.as_read)
             self.copy.setText("Copied")
 
     # What comes next
@@ -290,7 +289,7 @@ class PromptDialog(QDialog):
     def _ask(self) -> None:
         self.notice.hide()
         waits = self._workspace.threads.busy(Lane.MODEL)
-        self.busy.begin(f"{'Waiting for other work with a model to end' if waits else 'Starting'} …")
+        self.busy.begin(f"{WAITING if waits else 'Starting'} …")
         self._asking.start(prompt_jobs.ask(self._wanted.subject))
 
     @Slot(bool)
@@ -337,5 +336,5 @@ class PromptDialog(QDialog):
 def _in_words(asking: Asking) -> str:
     """A question: `Letters`, `Permuted: BCDA`, `Absolute: response shown first`."""
     way, question = asking
-    which = question if way is Way.PERMUTED else _WHICH.get(question, "")
+    which = _WHICH.get(question, question)
     return f"{way.capitalize()}: {which}" if which else way.capitalize()

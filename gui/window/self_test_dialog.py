@@ -23,7 +23,7 @@ from gui.kit.notice import Notice
 from gui.kit.pill import Pill
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.window import self_test_jobs
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import WAITING, Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class SelfTestDialog(QDialog):
         self._busy.cancelled.connect(self._test.cancel)
         self.finished.connect(self._test.drop)
         waiting = workspace.threads.busy(Lane.MODEL)
-        self._busy.begin("Waiting for the model that is at work …" if waiting else "Testing …")
+        self._busy.begin(f"{WAITING if waiting else 'Testing'} …")
         self._test.start(self_test_jobs.check_all())
 
     @property

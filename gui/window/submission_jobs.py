@@ -134,6 +134,7 @@ def _with_earlier(places: Places, path: Path, store: object) -> Places:
     from engine.store.run_store import RunStore
 
     assert isinstance(store, RunStore)
+    # By content: the same submission may lie under another name today.
     file_hash = sha256(path.read_bytes()).hexdigest()
     runs = store.runs()[::-1]
     earlier = [

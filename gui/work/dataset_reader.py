@@ -15,7 +15,7 @@ from engine.core.errors import ColumnsError, EngineError
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels
 from gui.work import file_jobs
 from gui.work.lanes import EngineThreads, Lane, LatestTask
-from gui.work.rubrics.at_hand import RubricAtHand
+from gui.work.rubric_at_hand import RubricAtHand
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun

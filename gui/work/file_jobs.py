@@ -158,7 +158,7 @@ def divide(dataset: "Dataset", gold: "Dataset | None", by: str, tag_wish: TagWis
 
 def _tags(dataset: "Dataset", wish: TagWish) -> "Tags":
     """The tags of the items; none from a store that cannot be read, of which the list of runs tells."""
-    from engine.decisions.item_tags import tags_of_items
+    from engine.decisions.run_dataset import tags_of_items
     from engine.store import opening
     from engine.store.run_store import RunStore
 

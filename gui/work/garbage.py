@@ -1,4 +1,4 @@
-"""When Python's garbage collector runs: on the thread of the window alone, and not while jobs make records.
+"""Python's garbage collector runs on the thread of the window alone, never while jobs make records.
 
 By itself it runs on whichever thread makes the next object. On a thread of a job it would end what is left
 of closed dialogs there, and Qt then breaks down or waits for ever: parts of a window end on its own thread.
@@ -73,6 +73,7 @@ class Collector(QObject):
         self._made += gc.get_count()[0]
         begun = time.monotonic()
         if begun < self._next_full or self._made < _LEAST_MADE:
+            # Young objects alone: that takes milliseconds, however many there are in all.
             gc.collect(1)
         else:
             gc.collect()
@@ -99,6 +100,8 @@ def many_records() -> Iterator[None]:
         yield
     finally:
         if gc.get_count()[0] > _MANY:
+            # Moves all that is there out of the collector's sight: else each later look takes a second for
+            # 100,000 items.
             gc.freeze()
         _under_way.discard(mark)
         _by_itself.let_on(mark)

@@ -1,8 +1,7 @@
 """The threads on which the engine works for the window: one for each lane, one job at a time in each.
 
 A job is a function that is given a JobControl and returns its result. Whoever starts one gets a Task, whose
-signals arrive on the thread of the window: any number of events, then exactly one of finished, failed and
-cancelled.
+signals arrive on the thread of the window: any number of events, then finished, failed or cancelled, once.
 
 Knows: QThread, how errors cross threads. The only file of the window that knows threads. Does not know:
 what any job does.
@@ -23,6 +22,8 @@ from engine.system.fault_log import fault_words, log_fault
 from engine.system.places import said_of_system
 from gui.work.garbage import Collector
 
+WAITING = "Waiting for other work with a model to end"
+"""What is said of a job where the lane of the model is busy."""
 _PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
 
 Result = TypeVar("Result")
@@ -108,6 +109,7 @@ class Task(QObject):
         super().__init__()
         self.lane = lane
         self.must_end = must_end
+        self.begun = False  # the job has told something: it waits for no other any more
         self.done = False
         self.work = _Work(job, lane, apart)
         self._abandoned = False
@@ -131,6 +133,7 @@ class Task(QObject):
 
     def tell(self, kind: str, value: object) -> None:
         """Emit what the lane told of the work."""
+        self.begun = True
         if kind == "event":
             if not self._abandoned:
                 self.progress.emit(value)
@@ -168,6 +171,7 @@ class _LaneThread(QObject):
         self._thread = QThread()
         self._thread.setObjectName(lane.value)
         self._runner = _Runner()
+        # Its slots run on that thread from now on; this object's stay on the window's.
         self._runner.moveToThread(self._thread)
         self._wanted.connect(self._runner.run)
         self._runner.told.connect(self.told)
@@ -212,8 +216,10 @@ class EngineThreads(QObject):
             task.done = True
             return task
         self._tasks[task.work] = task
+        # A thread for each lane is started with its first job: the window opens without any.
         if lane not in self._lanes:
             self._lanes[lane] = _LaneThread(lane)
+            # A bound slot: a lambda would run on the thread of the lane.
             self._lanes[lane].told.connect(self._hand_on)
         self._lanes[lane].give(task.work)
         return task
@@ -288,9 +294,18 @@ class LatestTask(QObject):
         if self._task is not None:
             self._task.cancel()
 
+    @Slot()
+    def stop(self) -> None:
+        """Ask the newest job to stop; one that still waits for others does not begin, and is dropped."""
+        if self._task is not None and self._task.begun:
+            self._task.cancel()
+        else:
+            self.drop()
+
     def drop(self) -> None:
         """Abandon the newest job; nothing more is heard of it."""
         if self._task is not None and not self._task.done:
+            # Its end comes later, and would be taken for that of the next one.
             self._task.ended.disconnect(self._tell_end)
             self._task.abandon()
             self._task = None

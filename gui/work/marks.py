@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
 
-_ROWS_AT_ONCE = 2048
+_ROWS_AT_ONCE = 2048  # as Python's texts the labels of a large dataset take much memory
 
 
 @dataclass(frozen=True)

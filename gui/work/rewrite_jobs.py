@@ -43,7 +43,7 @@ def rewrite(store_path: Path, run_id: int, dataset: "Dataset", threads: int | No
     def work(control: JobControl) -> "Rewritten":
         from engine.judge.rewrite import rewriting_plan
         from engine.judge.work import rewrite_run
-        from engine.loading.model_in_use import in_use
+        from engine.loading.checked_model import in_use
         from engine.loading.opening import machine_settings
         from engine.store.run_store import RunStore
 

@@ -7,8 +7,7 @@ from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
 
-from engine.core.formatting import short_name
-from engine.core.run_records import StoredRun
+from engine.core.run_list import run_in_a_line, run_in_lines
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, tip
 from gui.work.workspace import Workspace
@@ -81,8 +80,8 @@ class RunPicker(ComboBox):
         for run in self._workspace.runs:
             if run.archived and run.id != is_open:
                 continue
-            self.addItem(one_line(_in_words(run)), run.id)
-            self.setItemData(self.count() - 1, tip(_in_words(run, whole=True)), Qt.ItemDataRole.ToolTipRole)
+            self.addItem(one_line(run_in_a_line(run)), run.id)
+            self.setItemData(self.count() - 1, tip(run_in_lines(run)), Qt.ItemDataRole.ToolTipRole)
         self.setPlaceholderText("Choose a run" if self.count() else "No runs yet")
         if self.count():
             self.insertSeparator(self.count())
@@ -108,19 +107,3 @@ class RunPicker(ComboBox):
     def _show_open(self) -> None:
         run = self._workspace.run
         self.setCurrentIndex(self.findData(run.id) if run else -1)
-
-
-def _in_words(run: StoredRun, whole: bool = False) -> str:
-    """An entry: what the run is of, how far it is, when it was made; `whole`: with long names as they are."""
-    identity = run.identity
-    dataset, model = (
-        name if whole else short_name(name) for name in (identity.dataset_path.name, identity.model_name)
-    )
-    what = f"items ({identity.items_are})" if identity.items_are else "items"
-    items = f"{run.judged:,} of {identity.items:,} {what}, {run.created.astimezone():%Y-%m-%d %H:%M}"
-    if run.submitted:
-        called = f" “{run.name if whole else short_name(run.name)}”" if run.name else ""
-        return f"Submission {model}{called} on {dataset}, {items}"
-    called = f"Run {run.id} “{run.name}”" if run.name and whole else run.title
-    asked = f", asked by {identity.ways_in_words}" if whole and identity.ways_in_words else ""
-    return f"{called}: {dataset}, {model}, {items}{asked}"

@@ -20,15 +20,14 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview
 from engine.core.people import Reviews, in_force
 from engine.core.run_records import DamagedRun
-from engine.system.account import account_name
-from engine.system.paths import default_store
+from engine.system.paths import account_name, default_store
 from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
 from gui.work.dataset_reader import DatasetReader
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.open_run import OpenRun, UnderWay, about_run, not_stored
 from gui.work.page_name import PageName
-from gui.work.rubrics.at_hand import RubricAtHand
+from gui.work.rubric_at_hand import RubricAtHand
 from gui.work.state import AUTHOR, State
 
 LONGEST_NAME = 255  # letters of a person's name

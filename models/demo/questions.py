@@ -10,7 +10,6 @@ from engine.core.items import PREFERENCES, Preference, Way
 from engine.core.rubric import ELOQUENT
 from engine.core.ways.all_ways import asked_by
 from engine.core.ways.graded import GRADES
-from engine.core.ways.letters import LETTERS
 from engine.core.ways.question import Question
 from models.demo.manners import MANNERS, manners
 from models.demo.world import GOOD_ENOUGH, OVERALL, Comparison, Harm, Response, Unnatural, share_of_weight
@@ -41,10 +40,8 @@ class DemoQuestion:
     def right(self, comparison: Comparison) -> int:
         """Which of the question's answers is right, counted from 0."""
         label = labels(comparison)[self.criterion]
-        if self.way is Way.LETTERS:
-            return PREFERENCES.index(label)
-        if self.way is Way.PERMUTED:
-            return self.question.name.index(LETTERS[label])
+        if self.question.chooses:
+            return self.question.says.index(label)
         of = PREFERENCES.index(Preference(self.question.name))
         if self.way is Way.ABSOLUTE:
             return 0 if are_good(label)[of] else 1

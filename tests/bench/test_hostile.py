@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from tests.bench.hostile import datasets, models, structure
-from tests.bench.hostile.gguf_parts import take_apart
-from tests.bench.hostile.outcomes import Ending, Tally
-from tests.bench.hostile.readers import Nested, Unreadable, readings
-from tests.bench.hostile.tables import KNOWN
-from tests.bench.hostile.workers import Attempt, tried
+from bench.hostile import datasets, models, structure
+from bench.hostile.gguf_parts import take_apart
+from bench.hostile.outcomes import Ending, Tally
+from bench.hostile.readers import Nested, Unreadable, readings
+from bench.hostile.tables import KNOWN
+from bench.hostile.workers import Attempt, tried
 from tests.small_models import FAMILIES
 from tests.tokenizer_kinds import KINDS
 

@@ -8,6 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from bench.peers.__main__ import main
+from bench.peers.asked import (
+    AskedItem,
+    NotComparableError,
+    Question,
+    Text,
+    asked_of,
+    by_item,
+    largest_difference,
+    session_shape,
+)
+from bench.peers.bare import Bare, OwnSpeed
+from bench.peers.comparison import Bar, Round, table
+from bench.peers.server import Server, ServerShape, label_log_probs
+from bench.peers.ways import Ours, Python, Work, open_llama
 from engine.core.cancel import CancelToken
 from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
@@ -20,21 +35,6 @@ from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import tokenize_prompt
-from tests.bench.peers.__main__ import main
-from tests.bench.peers.asked import (
-    AskedItem,
-    NotComparableError,
-    Question,
-    Text,
-    asked_of,
-    by_item,
-    largest_difference,
-    session_shape,
-)
-from tests.bench.peers.bare import Bare, OwnSpeed
-from tests.bench.peers.comparison import Bar, Round, table
-from tests.bench.peers.server import Server, ServerShape, label_log_probs
-from tests.bench.peers.ways import Ours, Python, Work, open_llama
 
 CONTEXT = 4096
 SETTINGS = JudgeSettings(context=CONTEXT, max_explanation_tokens=6, items_at_once=2)

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.cluster import judge_and_kill
 from engine.cluster.addresses import address_of
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
-from engine.cluster.patience import Patience
+from engine.cluster.ledger import Patience
 from engine.core.cancel import CancelToken
 from engine.core.events import ClusterNews, RunEnded
 from engine.core.rubric import ELOQUENT
@@ -23,7 +24,6 @@ from engine.loading.checked_model import checked_model
 from engine.loading.opening import machine_settings
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from tests.bench.cluster import judge_and_kill
 from tests.cluster.asking import DEMO, ITEMS, items_in, judge_arguments, judged, over, what_counts
 from tests.cluster.odd_worker import BUILD
 from tests.cluster.running import LocalCluster, wait_for
@@ -128,9 +128,7 @@ def test_whoever_is_killed_at_random_the_files_are_those_of_one_computer(
 def test_what_a_lying_worker_has_is_given_to_another(
     cluster: LocalCluster, alone: Path, tmp_path: Path, lie: str, said: str
 ) -> None:
-    liar = cluster.start_module(
-        "tests.bench.hostile.lying_worker", cluster.address, lie, *cluster.connection[1:]
-    )
+    liar = cluster.start_module("bench.hostile.lying_worker", cluster.address, lie, *cluster.connection[1:])
     wait_for(lambda: "Working for" in liar.said(), liar)
     done = judged(tmp_path, *over(cluster), "--task-items", 2)
     cluster.stop(liar)
@@ -141,7 +139,7 @@ def test_what_a_lying_worker_has_is_given_to_another(
 
 def test_a_worker_of_an_impossible_speed_is_named_in_the_plan(cluster: LocalCluster, tmp_path: Path) -> None:
     liar = cluster.start_module(
-        "tests.bench.hostile.lying_worker", cluster.address, "speeds of 10**400", *cluster.connection[1:]
+        "bench.hostile.lying_worker", cluster.address, "speeds of 10**400", *cluster.connection[1:]
     )
     wait_for(lambda: "Working for" in liar.said(), liar)
     planned = judged(tmp_path, *over(cluster), "--plan")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from licences import collect_licences
 
-from gui.window.about_dialog import PACKAGES
+from gui.window.help_dialogs import PACKAGES
 from tests.commands import ROOT
 
 NUMPY = ["numpy/_core/_multiarray_umath.so", "numpy.linalg", "numpy.libs/libopenblas.so"]

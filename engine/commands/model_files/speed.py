@@ -5,7 +5,9 @@ Knows: what is printed and written. Does not know: how a speed is measured or re
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from engine.commands.shared.console import DONE, WRONG_INPUT, interruptible, printable, printed, tell
 from engine.commands.shared.model_argument import model_file
@@ -13,14 +15,53 @@ from engine.commands.shared.progress import show_measure
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
+from engine.core.formatting import amount
 from engine.core.settings import MachineSettings
-from engine.decisions.format_mass import newest_masses
-from engine.gguf.judge_file import read_model_file
-from engine.judge.speed_table import MeasuredModel, speed_table
+from engine.core.value_tables import Column, Kind, Table
+from engine.decisions.format_mass import RunMass, newest_masses
+from engine.gguf.judge_file import ModelFile, read_model_file
+from engine.llama.speed import TEXTS, ModelSpeed
 from engine.loading.model_speed import measure_speed, speed_of
 from engine.loading.opening import machine_settings
 from engine.system.apart import Apart
 from engine.system.files import check_targets, write_json
+
+_COLUMNS = (
+    Column("model", "model", Kind.TEXT, "The name of the file."),
+    Column("format", "format", Kind.TEXT, "How its weights are stored."),
+    Column("size", "size", Kind.TEXT, "The size of the file, of all parts where it is split."),
+    Column("reads", "reads", Kind.SHORTEST, "Tokens a second of a prompt of 512 tokens."),
+    Column("writes", "writes 1", Kind.SHORTEST, "Tokens a second of one text that is written."),
+    Column("together", f"writes {TEXTS}", Kind.SHORTEST, "Tokens a second of 10 texts together."),
+    Column("mass", "format mass", Kind.SHARE, "The mean format mass of its newest run in the store."),
+    Column("run", "of run", Kind.COUNT, "The run that the format mass is of."),
+)
+
+
+@dataclass(frozen=True)
+class MeasuredModel:
+    """A model file with its speed, and what its newest run gave, None where the store holds none."""
+
+    model: ModelFile
+    hash: str
+    speed: ModelSpeed
+    run: RunMass | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values; speeds in tokens a second."""
+        run = self.run
+        return {
+            "file": str(self.model.path),
+            "sha256": self.hash,
+            "format": self.model.quantisation,
+            "bytes": self.model.size_bytes,
+            "reading": self.speed.reading,
+            "writing_one_text": self.speed.writing_one,
+            f"writing_{TEXTS}_texts": self.speed.writing_ten,
+            "prompt_tokens": self.speed.prompt,
+            "disturbed": self.speed.disturbed,
+            "newest_run": {"id": run.run_id, "format_mass": run.mass, "items": run.items} if run else None,
+        }
 
 
 def measure_files(words: Sequence[str], options: argparse.Namespace) -> int:
@@ -58,10 +99,10 @@ def _measured(word: str, machine: MachineSettings, again: bool, cancel: CancelTo
 
 def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
     runs = newest_masses(options.store, {each.hash for each in found})
-    complete = [MeasuredModel(each.model, each.hash, each.speed, runs.get(each.hash)) for each in found]
+    complete = [replace(each, run=runs.get(each.hash)) for each in found]
     if options.json:
         write_json(options.json, [each.as_json() for each in complete])
-    print(printed(speed_table(complete)))
+    print(printed(_table(complete)))
     print(
         "\nSpeeds are in tokens a second, measured on this computer. A fast format may judge worse: see the"
     )
@@ -72,3 +113,29 @@ def _show(found: Sequence[MeasuredModel], options: argparse.Namespace) -> None:
             f"Other programs used the processor meanwhile: {', '.join(disturbed)}. Close them, and measure"
             " again with --again."
         )
+
+
+def _table(measured: Sequence[MeasuredModel]) -> Table:
+    """The fastest reader first."""
+    rows = sorted(measured, key=lambda each: -each.speed.reading)
+    return Table(
+        _COLUMNS,
+        [
+            (
+                each.model.name,
+                each.model.quantisation,
+                amount(each.model.size_bytes),
+                _rounded(each.speed.reading),
+                _rounded(each.speed.writing_one),
+                _rounded(each.speed.writing_ten),
+                each.run.mass if each.run else None,
+                each.run.run_id if each.run else None,
+            )
+            for each in rows
+        ],
+    )
+
+
+def _rounded(rate: float) -> float:
+    """No more digits than a second measure would give again."""
+    return float(f"{rate:.3g}")

@@ -24,6 +24,7 @@ from engine.core.events import RunEnded, RunEvent
 from engine.core.formatting import duration
 from engine.judge.forecast import rate_of_speed
 from engine.judge.plan import RunPlan
+from engine.judge.prepare import PreparedRun
 from engine.loading.opening import machine_settings
 from engine.store.run_store import RunStore
 
@@ -95,13 +96,14 @@ def judged_by_cluster(
 
 
 def show_cluster_forecast(
-    plan: RunPlan, part: str, over: ClusterRun, cancel: CancelToken, *, store: Path, fresh: bool
+    made: PreparedRun, part: str, over: ClusterRun, cancel: CancelToken, *, store: Path, fresh: bool
 ) -> int:
     """Count what a plan will take, ask the workers for their speeds, and print both; the exit code."""
-    counted = show_counted(plan, part, store, fresh, cancel)
-    if counted.judged == counted.items:
-        print("\nNothing is left to judge.")
+    counted = show_counted(made, part, store, fresh, cancel, here=False)
+    if counted.complete:
+        print(f"\nTime: {counted.time_in_words}.")
         return DONE
+    plan = made.plan
     tell("Asking the workers how fast the model is there ...")
     module = import_module("engine.cluster.survey")
     own = facts_here(machine_settings(None))

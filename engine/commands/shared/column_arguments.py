@@ -19,8 +19,7 @@ from engine.data.column_content import Sample, read_sample
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.mapped_table import MappedTable
-from engine.data.rubrics.draft import criteria_of_columns
-from engine.data.rubrics.shipped import find_rubric
+from engine.data.rubrics.offered import criteria_of_columns, find_rubric
 from engine.data.tables import open_table
 from engine.decisions.run_dataset import load_as_judged
 from engine.system.column_memory import remember, remembered

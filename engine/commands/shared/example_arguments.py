@@ -5,6 +5,7 @@ Knows: --examples, --shots and --choose. Does not know: how examples are chosen 
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -25,32 +26,29 @@ def add_examples(group: argparse._ActionsContainer) -> None:
     )
 
 
-def shots_of(options: argparse.Namespace) -> int:
-    """How many examples are shown where there are any. SetupError for a number without a file."""
-    if options.shots is None:
-        return USUAL_SHOTS
-    if options.examples is None:
-        raise SetupError("--shots without --examples has nothing to show.", "Name a file with --examples.")
-    return int(options.shots)
-
-
-def choice_of(options: argparse.Namespace) -> ExampleChoice:
-    """How examples are chosen where there are any. SetupError for a choice without a file."""
-    if options.choose is None:
-        return ExampleChoice.FIXED
-    if options.examples is None:
-        raise SetupError(
-            "--choose without --examples has nothing to choose from.", "Name a file with --examples."
-        )
-    return ExampleChoice(options.choose)
+def given_examples(options: argparse.Namespace) -> dict[str, Any]:
+    """What the options say of examples, as a RunSetup calls it. SetupError for what needs a file, without."""
+    for option, given, aim in (
+        ("--shots", options.shots, "show"),
+        ("--choose", options.choose, "choose from"),
+    ):
+        if given is not None and options.examples is None:
+            raise SetupError(
+                f"{option} without --examples has nothing to {aim}.", "Name a file with --examples."
+            )
+    return {
+        "examples_path": options.examples,
+        "shots": USUAL_SHOTS if options.shots is None else options.shots,
+        "example_choice": ExampleChoice(options.choose or ExampleChoice.FIXED),
+    }
 
 
 def examples_of(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken) -> ExamplePool:
     """What the options say; none without --examples. SetupError where the file has too few."""
-    shots, choice = shots_of(options), choice_of(options)
-    if options.examples is None:
+    path, shots, choice = given_examples(options).values()
+    if path is None:
         return ExamplePool()
     # The arguments alone need no llama.cpp.
     from engine.judge.prepare import example_pool  # noqa: PLC0415
 
-    return example_pool(options.examples, shots, rubric, cancel, choice=choice)
+    return example_pool(path, shots, rubric, cancel, choice=choice)

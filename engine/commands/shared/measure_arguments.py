@@ -11,12 +11,11 @@ from pathlib import Path
 
 from engine.commands.shared.column_arguments import add_columns, add_rubric, rubric_of
 from engine.commands.shared.console import printable, tell
-from engine.commands.shared.machine_arguments import add_computer
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.progress import show_measure
+from engine.commands.shared.setting_arguments import add_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.formatting import listed
 from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import default_context
@@ -65,7 +64,7 @@ def add_model_measures(arguments: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--judge-model", metavar="MODEL", help=f"is asked whether explanations agree: {MODEL_WORDS}"
     )
-    add_computer(group)
+    add_settings(group, "threads")
 
 
 def find_judge_model(options: argparse.Namespace) -> None:
@@ -143,15 +142,8 @@ def check_measure_outputs(
 
 def say_what_was_left_out(matched: Matched) -> None:
     """Say which ids only one side has, and what else a reader must know."""
-    names = printable(matched.system.name), printable(matched.dataset.name)
-    if matched.joined:
-        tell(printable(matched.joined))
-    if matched.missing:
-        tell(f"Only in {names[1]} ({len(matched.missing):,}), not scored: {listed(matched.missing)}")
-    if matched.extra:
-        tell(f"Only in {names[0]} ({len(matched.extra):,}), not scored: {listed(matched.extra)}")
-    for caveat in matched.caveats:
-        tell(f"{names[0]}: {caveat}")
+    for sentence in (*matched.left_out, *(f"{matched.system.name}: {caveat}" for caveat in matched.caveats)):
+        tell(printable(sentence))
     if matched.system.overrides:
         tell("What people overrode is left out with --model-alone.")
 

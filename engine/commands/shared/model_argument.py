@@ -7,8 +7,7 @@ from pathlib import Path
 
 from engine.commands.shared.console import printable, tell
 from engine.core.errors import SetupError
-from engine.gguf.finder import ModelPlace, usual_folders
-from engine.gguf.model_search import models_named
+from engine.gguf.finder import ModelPlace, models_named, usual_folders
 from engine.system.paths import demo_model, program
 from engine.system.places import is_there
 

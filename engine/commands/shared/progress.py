@@ -4,9 +4,7 @@ Knows: events and tqdm. Does not know: how anything is judged.
 """
 
 import sys
-import time
-from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import NoReturn, TypeVar
 
 from tqdm import tqdm
@@ -18,7 +16,6 @@ from engine.core.events import (
     ClusterNews,
     ClusterUnderWay,
     DeviceLeft,
-    GroupUnderWay,
     HealthSeen,
     ItemJudged,
     JudgeEvent,
@@ -32,11 +29,11 @@ from engine.core.events import (
 )
 from engine.core.formatting import clipped, counted, duration
 from engine.core.health import Health
+from engine.core.run_follower import RunFollower, RunProgress
 
 _BAR = "{n_fmt}/{total_fmt} items |{bar:24}| {elapsed} elapsed{postfix}"
 _MEASURE_BAR = "{n_fmt}/{total_fmt} |{bar:24}| {elapsed} elapsed, {remaining} left"
 _SECONDS_ON_SCREEN, _SECONDS_IN_A_LOG = 0.2, 30.0
-_RATE_SECONDS = 30.0
 _WORTH_TELLING = 2.0  # seconds of work; to lose less is better than to wait
 
 Result = TypeVar("Result")
@@ -78,13 +75,8 @@ class RunProgressBar:
     """Shows each event of one run; use it in a `with` block."""
 
     def __init__(self) -> None:
+        self._follower = RunFollower()
         self._bar: tqdm[NoReturn] | None = None
-        self._items = self._judged = self._unscored = 0
-        self._spans: deque[tuple[float, int]] = deque()
-        self._tokens = 0
-        self._group: GroupUnderWay | None = None
-        self._cluster: ClusterUnderWay | None = None
-        self._told = 0.0
         self._warned = False
 
     def __enter__(self) -> "RunProgressBar":
@@ -96,37 +88,32 @@ class RunProgressBar:
 
     def loss_of_a_stop(self) -> str:
         """What a stop would lose and when it would lose nothing; empty for hardly anything."""
-        if self._cluster is not None:
-            return _stops_after_workers(self._cluster)
-        if self._group is None:
+        progress, cluster = self._follower.progress, self._follower.cluster
+        if cluster is not None:
+            judges = counted(cluster.workers, "worker judges", "workers judge")
+            return f"The run stops after what {judges} now." if cluster.items else ""
+        group = progress.group if progress is not None else None
+        if group is None or group.seconds < _WORTH_TELLING:
             return ""
-        group = self._group.after(time.monotonic() - self._told)
-        return "" if group.seconds < _WORTH_TELLING else _stops_after(group)
+        return f"{group.ending_in_words} {group.loss_in_words}"
 
     def show(self, event: RunEvent) -> None:
         """Show one event."""
+        self._follower.follow(event)
         if isinstance(event, RunStarted):
             self._greet(event)
         elif isinstance(event, ModelOpened):
             self._start(event)
-        elif isinstance(event, TokensEvaluated):
-            self._count(event.tokens)
-        elif isinstance(event, GroupUnderWay):
-            self._group, self._told = event, time.monotonic()
+        elif isinstance(event, TokensEvaluated | ClusterUnderWay):
+            self._refresh()
         elif isinstance(event, HealthSeen):
             self._warn(event.health)
-        elif isinstance(event, ClusterUnderWay):
-            self._cluster = event
-            self._count(0)
         elif isinstance(event, ClusterNews):
             self._say(event.said if event.remedy is None else f"{event.said} {OPTIONS.of(event.remedy)}")
         elif isinstance(event, DeviceLeft):
             self._say(event.in_words)
-        elif isinstance(event, ItemJudged):
-            self._group = None
-            self._unscored += len(event.judged.unscored)
-            if self._bar is not None:
-                self._bar.update()
+        elif isinstance(event, ItemJudged) and self._bar is not None:
+            self._bar.update()
 
     def _say(self, text: str) -> None:
         """Above the bar, where there is one."""
@@ -136,7 +123,6 @@ class RunProgressBar:
             self._bar.write(printable(text), file=sys.stderr)
 
     def _greet(self, event: RunStarted) -> None:
-        self._items, self._judged = event.items, event.judged
         if event.judged == event.items:
             tell(f"Run {event.run_id} is complete in the store: nothing is judged again.")
         elif event.judged:
@@ -145,61 +131,34 @@ class RunProgressBar:
     def _start(self, event: ModelOpened) -> None:
         if event.note:
             tell(event.note)
-        self._bar = _bar(self._items, self._judged, _BAR)
-        self._spans.append((time.monotonic(), 0))
+        if (progress := self._follower.progress) is not None:
+            self._bar = _bar(progress.items, progress.judged, _BAR)
 
     def _warn(self, health: Health) -> None:
         """Say it once, early: at the end the run's own report does."""
-        if health.doubted and not self._warned and self._bar is not None and self._bar.n < self._items:
+        far = self._follower.progress
+        goes_on = far is not None and far.judged < far.items
+        if health.doubted and not self._warned and self._bar is not None and goes_on:
             self._warned = True
             self._bar.write(health_lines(health), file=sys.stderr)
 
-    def _count(self, tokens: int) -> None:
-        """The rate over the last half minute, so that it follows the load of the computer."""
-        if self._bar is None:
-            return
-        now = time.monotonic()
-        self._tokens += tokens
-        self._spans.append((now, tokens))
-        while len(self._spans) > 2 and now - self._spans[1][0] > _RATE_SECONDS:
-            self._spans.popleft()
-        began = self._spans[0][0]
-        counted = sum(tokens for _, tokens in list(self._spans)[1:])
-        rate = f"{self._tokens:,} tokens, {counted / max(now - began, 1e-9):,.0f}/s"
-        self._bar.set_postfix_str(", ".join([*self._how_far(), rate, *self._missing()]), refresh=False)
-        self._bar.update(0)
+    def _refresh(self) -> None:
+        progress = self._follower.progress
+        if self._bar is not None and progress is not None:
+            self._bar.set_postfix_str(", ".join(self._how_far(progress)), refresh=False)
+            self._bar.update(0)
 
-    def _how_far(self) -> list[str]:
-        """The time that is left, and what is judged now, as far as they are known."""
-        if self._cluster is not None:
-            return _workers(self._cluster)
-        group = self._group
-        if group is None:
-            return []
-        left = group.run_seconds_left
-        known = [] if left is None else [f"about {duration(left)} left"]
-        if group.writing:
-            return [*known, "writing"]
-        return [*known, f"item {clipped(printable(group.item_id))}: {group.done:,} of {group.total:,}"]
-
-    def _missing(self) -> list[str]:
-        return [f"{self._unscored} unscored"] if self._unscored else []
-
-
-def _workers(cluster: ClusterUnderWay) -> list[str]:
-    """Who judges now, and the time that is left."""
-    left = cluster.seconds_left
-    known = [] if left is None else [f"about {duration(left)} left"]
-    return [*known, counted(cluster.workers, "worker", "workers")]
-
-
-def _stops_after_workers(cluster: ClusterUnderWay) -> str:
-    """That the run stops after what workers judge now."""
-    if not cluster.items:
-        return ""
-    return f"The run stops after what {counted(cluster.workers, 'worker judges', 'workers judge')} now."
-
-
-def _stops_after(group: GroupUnderWay) -> str:
-    """That the run stops after a group, and what would be lost before."""
-    return f"{group.ending_in_words} {group.loss_in_words}"
+    def _how_far(self, progress: RunProgress) -> Iterator[str]:
+        """The time that is left, what is judged now, how fast: as far as they are known."""
+        cluster, group = self._follower.cluster, progress.group
+        if progress.left is not None:
+            yield f"about {duration(progress.left)} left"
+        if cluster is not None:
+            yield counted(cluster.workers, "worker", "workers")
+        elif group is not None and group.writing:
+            yield "writing"
+        elif group is not None:
+            yield f"item {clipped(printable(group.item_id))}: {group.done:,} of {group.total:,}"
+        yield f"{progress.tokens:,} tokens, {progress.tokens_per_second or 0:,.0f}/s"
+        if progress.unscored:
+            yield f"{progress.unscored} unscored"

@@ -7,6 +7,7 @@ import re
 import shlex
 
 from engine.core.remedies import Setting, Step, Wording
+from engine.core.settings import SETTINGS
 from engine.system.paths import program
 
 _PLAIN = re.compile(r"[\w,=.:/@%+-]+")
@@ -22,20 +23,9 @@ def _quoted(value: str) -> str:
 
 OPTIONS = Wording(
     settings={
+        **{setting: f"--{setting.name.lower()}" for setting in Setting},
+        **{row.called: row.option for row in SETTINGS if isinstance(row.called, Setting)},
         Setting.CHOICE: "--choose",
-        Setting.COLUMNS: "--columns",
-        Setting.CONTEXT: "--context",
-        Setting.EXAMPLES: "--examples",
-        Setting.EXPLANATION_TOKENS: "--max-explanation-tokens",
-        Setting.DEVICE: "--device",
-        Setting.GPU_LAYERS: "--gpu-layers",
-        Setting.KV_TYPE: "--kv-type",
-        Setting.LABELS: "--labels",
-        Setting.PARTIAL: "--partial",
-        Setting.SAMPLE: "--sample",
-        Setting.SHORTEN: "--shorten",
-        Setting.SHOTS: "--shots",
-        Setting.WAYS: "--ways",
     },
     steps={
         Step.ALLOW_SMALL_SOURCE: (

@@ -11,7 +11,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import counted
 from engine.core.run_records import AnyRun, RunContents
 from engine.store.run_store import RunStore
-from engine.system.account import account_name
+from engine.system.paths import account_name
 
 
 def add_keeping(

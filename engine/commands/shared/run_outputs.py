@@ -7,7 +7,8 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.commands.shared.console import DONE, INCOMPLETE, printable, printed, tell
+from engine.commands.shared.console import DONE, INCOMPLETE, printable, tell
+from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.health import Health
@@ -16,10 +17,7 @@ from engine.data.submission import write_submission
 from engine.decisions.gaps import GapKind, gaps, incomplete
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, submission_of
-from engine.measure.accuracy import accuracy_by_way
-from engine.measure.label_counts import LabelCounts
-from engine.report.run_tables import distribution_table
-from engine.report.way_tables import way_table
+from engine.report.way_tables import way_sections
 from engine.system.files import check_targets, write_json
 
 _NEXT_STEPS = {
@@ -71,13 +69,7 @@ def health_lines(health: Health) -> str:
     return "\n".join(map(printable, health.sentences(OPTIONS.of)))
 
 
-def distribution(counts: list[LabelCounts]) -> str:
-    """A table of the predicted labels, flips and format mass of each criterion."""
-    return printed(distribution_table(counts))
-
-
 def print_by_way(results: RunResults, dataset: Dataset) -> None:
     """Print what each way of asking alone would have said; nothing for a run of one way."""
-    by_way = results.by_way()
-    if ways := way_table(by_way, accuracy_by_way(by_way, dataset)):
-        print(f"\nThe model's labels by way of asking, without a calibration:\n{printed(ways)}")
+    for section in way_sections(results, dataset):
+        print(f"\n{printed_section(section)}")

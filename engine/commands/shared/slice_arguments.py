@@ -12,10 +12,9 @@ from engine.core.measure_words import SLICES_NOTE
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
 from engine.data.slices import Slicing, Tags, is_by_tag, select, slicing
-from engine.decisions.item_tags import tags_of_items
+from engine.decisions.run_dataset import tags_of_items
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures, measure_slices
-from engine.report.slice_tables import criterion_slice_table, slice_table
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.weigh.slice_weighing import SlicedWeighing
@@ -76,14 +75,6 @@ def sliced(matched: Matched, divisions: Sequence[Slicing]) -> list[SlicedMeasure
 def slices_json(found: Sequence[SlicedMeasures | SlicedWeighing]) -> dict[str, Any]:
     """What goes into a JSON file; nothing where nothing was divided."""
     return {"slices": [measured.as_json() for measured in found]} if found else {}
-
-
-def print_slices(found: Sequence[SlicedMeasures]) -> None:
-    """The tables of each division, and what is to be said of them."""
-    tables: list[Table] = []
-    for measured in found:
-        tables += [slice_table(measured), criterion_slice_table(measured)]
-    print_slice_tables(tables)
 
 
 def print_slice_tables(tables: Sequence[Table]) -> None:

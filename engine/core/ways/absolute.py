@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from engine.core.items import Way
 from engine.core.judgments import RawAnswer
 from engine.core.rubric import PromptWording
-from engine.core.ways.log_space import among, of_mass
-from engine.core.ways.question import LabelLogProbs, Question, of_each_response
+from engine.core.ways.question import LabelLogProbs, Question, among, of_each_response, of_mass
 
 _YES, _NO = 0, 1
 
@@ -21,10 +20,13 @@ class Absolute:
     """Two questions, of the response shown first and of the second, named A and B."""
 
     way = Way.ABSOLUTE
+    title = "Yes or no"
+    help = "Is a response good on the criterion, yes or no? Asked of each response: two short questions."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking."""
-        return of_each_response(wording, wording.absolute, wording.answer, (wording.yes, wording.no))
+        says = ("{response} is good", "{response} is bad")
+        return of_each_response(wording, wording.absolute, wording.answer, (wording.yes, wording.no), says)
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: both good, both bad, or the good one alone, as if the answers were independent."""

@@ -1,10 +1,11 @@
-"""All ways of asking, by name; what a run asks, and readings out of what a model answered.
+"""All ways of asking: what a run asks by them, and what a model's answers to one or several of them say.
 
-Knows: every way. Does not know: prompts, tokens, models, what is stored.
+Knows: every way. Does not know: prompts, tokens, models, decisions, what is stored.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted
@@ -13,9 +14,8 @@ from engine.core.judgments import RawAnswer, Reading
 from engine.core.rubric import PromptWording
 from engine.core.ways.absolute import Absolute
 from engine.core.ways.graded import Graded
-from engine.core.ways.letters import Letters, Permuted
-from engine.core.ways.question import Question, WayOfAsking
-from engine.core.ways.thinking import Thinking
+from engine.core.ways.letters import Letters, Permuted, Thinking
+from engine.core.ways.question import Question, WayOfAsking, among, of_mass
 
 _ALL: tuple[WayOfAsking, ...] = (Thinking(), Graded(), Absolute(), Permuted(), Letters())
 WAYS: Mapping[Way, WayOfAsking] = {way: each for way in Way for each in _ALL if each.way is way}
@@ -63,3 +63,23 @@ def reading_of(way: Way, order: Order, answers: Sequence[RawAnswer]) -> Reading:
     labels = WAYS[way].label_log_probs(answers)
     kept = () if way is Way.LETTERS else tuple(answers)
     return Reading(order, labels, way, kept)
+
+
+def together(readings: Sequence[Reading]) -> tuple[Reading, ...]:
+    """For each order, in which they come, the mean of the ways' log-probabilities, each way normalised first.
+
+    Readings of one way are given back as they are. What the labels hold together is the mean of what they
+    held in each way.
+    """
+    if len({reading.way for reading in readings}) < 2:
+        return tuple(readings)
+    by_order: dict[Order, list[Reading]] = {}
+    for reading in readings:
+        by_order.setdefault(reading.order, []).append(reading)
+    return tuple(_mean(order, own) for order, own in by_order.items())
+
+
+def _mean(order: Order, readings: Sequence[Reading]) -> Reading:
+    said = [RawAnswer("", reading.log_probs) for reading in readings]
+    columns = zip(*map(among, said), strict=True)
+    return Reading(order, of_mass([fmean(column) for column in columns], said))

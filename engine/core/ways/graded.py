@@ -13,8 +13,7 @@ from statistics import fmean
 from engine.core.items import Order, Way
 from engine.core.judgments import RawAnswer, Reading
 from engine.core.rubric import PromptWording
-from engine.core.ways.log_space import among, log_sum, of_mass
-from engine.core.ways.question import LabelLogProbs, Question, of_each_response
+from engine.core.ways.question import LabelLogProbs, Question, among, log_sum, of_each_response, of_mass
 
 GRADES = (1, 2, 3, 4, 5)
 _MIDDLE = 3.0
@@ -26,10 +25,13 @@ class Graded:
     """Two questions, of the response shown first and of the second, named A and B."""
 
     way = Way.GRADED
+    title = "A grade"
+    help = "A grade from 1 to 5 for each response, of which the mean is taken: two short questions."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking."""
-        return of_each_response(wording, wording.graded, wording.grade, tuple(map(str, GRADES)))
+        says = tuple(f"{{response}}: {grade} of {GRADES[-1]}" for grade in GRADES)
+        return of_each_response(wording, wording.graded, wording.grade, tuple(map(str, GRADES)), says)
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: by the means alone, as in an ordered logit with a place for ties.

@@ -1,9 +1,9 @@
-"""Letters: one letter for each label, the same for all questions of a run; and with their meanings permuted.
+"""The ways that read one letter for each label: at once, with their meanings permuted, after a thought.
 
 A model leans to letters by themselves, whatever they mean. Where each label stands once at each letter, a
 lean that is added to a letter's log-probability falls out of the mean (Latin square of the four shifts).
 
-Knows: which letter means which label. Does not know: prompts, tokens, models.
+Knows: which letter means which label. Does not know: prompts, tokens, models, how a template opens a thought.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,7 @@ from statistics import fmean
 from engine.core.items import PREFERENCES, Way
 from engine.core.judgments import RawAnswer
 from engine.core.rubric import PromptWording, put_in
-from engine.core.ways.log_space import among, of_mass
-from engine.core.ways.question import LabelLogProbs, Question
+from engine.core.ways.question import LabelLogProbs, Question, among, log_sum, of_mass
 
 LETTERS = dict(zip(PREFERENCES, "ABCD", strict=True))
 """The letter of each label, but in questions of Permuted."""
@@ -26,10 +25,12 @@ class Letters:
     """One letter, whose meanings stand before the item."""
 
     way = Way.LETTERS
+    title = "The letter"
+    help = "A letter for each criterion, one for each label. The least work."
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking: one, the reply's first letter."""
-        return (Question("", "", wording.verdict, tuple(LETTERS.values())),)
+        return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES),)
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
         """See WayOfAsking: as they were read."""
@@ -45,6 +46,11 @@ class Permuted:
     """
 
     way = Way.PERMUTED
+    title = "Letters with other meanings"
+    help = (
+        "The letters with their meanings changed round, so that a lean to a letter falls out. Four questions"
+        " for each criterion, which say the meanings again."
+    )
 
     def questions(self, wording: PromptWording) -> tuple[Question, ...]:
         """See WayOfAsking: four."""
@@ -55,6 +61,7 @@ class Permuted:
                 text=put_in(wording.permuted, letters=wording.letters(shift)),
                 lead=wording.verdict,
                 answers=letters,
+                says=shift,
             )
             for shift in _SHIFTS
         )
@@ -67,3 +74,23 @@ class Permuted:
             values = among(answer)
             rows.append([values[meant.index(label)] for label in PREFERENCES])
         return of_mass([fmean(column) for column in zip(*rows, strict=True)], answers)
+
+
+class Thinking:
+    """One letter after each thought: for models that reason."""
+
+    way = Way.THINKING
+    title = "The letter after a thought"
+    help = (
+        "The model writes down what it thinks before its letter. By far the most work; for models that"
+        " reason."
+    )
+
+    def questions(self, wording: PromptWording) -> tuple[Question, ...]:
+        """See WayOfAsking: one, asked after each thought."""
+        return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES, thinks=True),)
+
+    def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
+        """See WayOfAsking: the mean of the probabilities, for a thought may settle on any label."""
+        columns = zip(*(answer.log_probs for answer in answers), strict=True)
+        return of_mass([log_sum(column) for column in columns], answers)

@@ -6,13 +6,13 @@ Does not know: files, TOML's syntax.
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields
 from datetime import date, time
 from typing import Any
 
 from engine.core.errors import MOST_PROBLEMS_SHOWN, SetupError
 from engine.core.formatting import listed, quoted
 from engine.core.rubric import (
+    WORDING_PARTS,
     Criterion,
     FieldProblem,
     PromptWording,
@@ -25,7 +25,7 @@ from engine.core.rubric import (
 
 OF_RUBRIC = ("name", "source", "tie_threshold", "criteria", "wording")
 OF_CRITERION = ("name", "question", "good", "bad", "weight")
-OF_WORDING = tuple(part.name for part in fields(PromptWording))
+OF_WORDING = tuple(WORDING_PARTS)
 _NUMBERS = ("weight", "tie_threshold")
 _NEAR = 0.6
 _KINDS = {bool: "yes or no", str: "text", int: "a number", float: "a number", list: "a list"}

@@ -1,10 +1,10 @@
 """The field "Compute on": the processor, a GPU, or whichever was faster; and the button that tries GPUs.
 
-Knows: what can be chosen, what a trial of the chosen model said. Does not know: how devices are looked for
-and tried, runs.
+Knows: what can be chosen, how a trial of the chosen model is worded. Does not know: how devices are looked
+for and tried, runs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,31 +12,34 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.events import MeasureProgress, Preparing
-from engine.core.formatting import without_middle
+from engine.core.formatting import visible, without_middle
 from engine.core.settings import CPU, Device
 from gui.judge.devices import device_jobs
 from gui.judge.devices.device_jobs import DevicesTried
-from gui.judge.devices.device_words import (
-    CHOOSE_OTHERWISE,
-    NONE_FOUND,
-    NOT_TRIED,
-    device_name,
-    distances,
-    outcome,
-)
+from gui.judge.model_table import rate
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.labels import name, narrow, set_role
-from gui.work.lanes import Lane, LatestTask
+from gui.work.lanes import WAITING, Lane, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
-    from engine.llama.device_trial import DeviceTrial
+    from engine.llama.device_trial import DeviceFinding, DeviceTrial
+    from engine.llama.speed import ModelSpeed
 
+NOT_TRIED = (
+    "No GPU was tried with this model: the processor computes. Trying lets each GPU read what the processor"
+    " reads, and says whether they agree and which is faster. Until then no driver of a GPU is loaded."
+)
+NONE_FOUND = (
+    "No GPU was found that Tiebreak can use here: the processor does all the work. If the computer has one,"
+    " its driver is missing, or this Tiebreak was built without a way to it; the bundles for Linux and"
+    " Windows have one."
+)
+_CHOOSE_OTHERWISE = "The chosen one is not there: choose Automatic or the processor."
 _AUTOMATIC = ""  # the data of its row
 _LONGEST_NAME = 80  # characters
-_WAITING = "Waiting for other work with a model to end"
 
 
 class DeviceChoice(QWidget):
@@ -55,7 +58,6 @@ class DeviceChoice(QWidget):
         self._model: Path | None = None
         self._found: tuple[Device, ...] | None = None  # None: nobody has looked for them
         self._trial: DeviceTrial | None = None
-        self._begun = False
         self._doing = ""
         self._remembering = LatestTask(workspace.threads, Lane.SCAN, self)
         self._remembering.finished.connect(self._take_trial)
@@ -98,17 +100,8 @@ class DeviceChoice(QWidget):
         if self._model is None or self._trying.busy:
             return
         waits = self._lanes.busy(Lane.MODEL)
-        self._begun = False
         self._trying.start(device_jobs.try_devices(self._model, self._threads_of()))
-        self.line.begin(f"{_WAITING} …" if waits else "Looking for GPUs …")
-
-    @Slot()
-    def stop(self) -> None:
-        """Stop trying; what waits for other work with a model does not begin."""
-        if self._begun:
-            self._trying.cancel()
-        else:
-            self._trying.drop()
+        self.line.begin(f"{WAITING} …" if waits else "Looking for GPUs …")
 
     def _build(self) -> None:
         self.field = ComboBox()
@@ -129,7 +122,7 @@ class DeviceChoice(QWidget):
         )
         self.button.clicked.connect(self.try_devices)
         self.line = BusyLine()
-        self.line.cancelled.connect(self.stop)
+        self.line.cancelled.connect(self._trying.stop)
         self.outcome = plain_label()
         set_role(self.outcome, "hint")
         row = QHBoxLayout()
@@ -149,7 +142,6 @@ class DeviceChoice(QWidget):
 
     @Slot(object)
     def _follow(self, event: object) -> None:
-        self._begun = True
         if isinstance(event, Preparing):
             self._doing = event.what
             self.line.go_on(f"{event.what} …", 0, 1)
@@ -184,13 +176,13 @@ class DeviceChoice(QWidget):
         trial, found = self._trial, self._found
         if found is not None and not found:
             lost = self._wish is not None and self._wish != CPU
-            text = f"{NONE_FOUND}\n{CHOOSE_OTHERWISE}" if lost else NONE_FOUND
+            text = f"{NONE_FOUND}\n{_CHOOSE_OTHERWISE}" if lost else NONE_FOUND
         elif trial is None or self._model is None:
             text = NOT_TRIED
         else:
             text = outcome(trial, self._model.stem, found)
         self.outcome.setText(text)
-        self.outcome.setToolTip(tip(distances(trial)) if trial is not None else "")
+        self.outcome.setToolTip(tip(_distances(trial)) if trial is not None else "")
 
     def _fill(self) -> None:
         """Offer what there is; what is chosen and not there stays, and is named so."""
@@ -199,7 +191,7 @@ class DeviceChoice(QWidget):
         self.field.addItem("Automatic", _AUTOMATIC)
         self.field.addItem("The processor alone (CPU)", CPU)
         for device in self.known:
-            self.field.addItem(device_name(device), self._called(device))
+            self.field.addItem(_named(device), self._called(device))
         self.field.setCurrentIndex(self._place())
         self.field.blockSignals(False)
 
@@ -219,3 +211,65 @@ class DeviceChoice(QWidget):
         """By what it is found again: its name, too, may be another device's after a restart."""
         alike = sum(each.key == device.key for each in self.known)
         return device.key if alike == 1 else device.name
+
+
+def _named(device: Device) -> str:
+    """What a device is called, as one line that is not too long."""
+    return one_line(without_middle(device.title, _LONGEST_NAME))
+
+
+def outcome(trial: "DeviceTrial", model: str, found: Sequence[Device] | None) -> str:
+    """What a trial found with a model, and what Automatic takes; `found`: the devices there are now, None
+    where nobody has looked for them since the start.
+    """
+    lines = [
+        f"Tried with {one_line(without_middle(model, _LONGEST_NAME))}; speeds are tokens a second.",
+        f"• The processor {_speeds(trial.processor)}.",
+        *(f"• {_finding(finding, found)}" for finding in trial.findings),
+        _taken(trial, found),
+    ]
+    return "\n".join(lines)
+
+
+def _distances(trial: "DeviceTrial") -> str:
+    """How far the devices are from the processor, for a tool tip."""
+    lines = [
+        f"{_named(each.device)}: {each.mean:.4f} on average, {each.worst:.4f} at most"
+        for each in trial.findings
+        if each.speed is not None
+    ]
+    if not lines:
+        return ""
+    first = "How far the probabilities of the next token are from the processor's (0 to 1, at 21 places):"
+    return "\n".join((first, *lines))
+
+
+def _finding(finding: "DeviceFinding", found: Sequence[Device] | None) -> str:
+    name = _named(finding.device)
+    speeds = f"{_speeds(finding.speed)}" if finding.speed else ""
+    gone = "" if _is_there(finding.device, found) else " Now it is not found, or has another driver."
+    if finding.sound:
+        return f"{name} computes what the processor computes, and {speeds}.{gone}"
+    reason = visible(finding.reason) or "it computes something else than the processor"
+    return f"{name} cannot be used: {reason}{f' (it {speeds})' if speeds else ''}.{gone}"
+
+
+def _taken(trial: "DeviceTrial", found: Sequence[Device] | None) -> str:
+    best = trial.best
+    if best is not None and _is_there(best, found):
+        return f"Automatic takes {_named(best)}: it is the fastest."
+    if best is not None:
+        return "Automatic takes the processor until it is tried again."
+    sound = any(finding.sound for finding in trial.findings)
+    return f"Automatic takes the processor: {'it is the fastest' if sound else 'no GPU can be used'}."
+
+
+def _speeds(speed: "ModelSpeed") -> str:
+    return f"reads {rate(speed.reading)} and writes {rate(speed.writing_ten)}"
+
+
+def _is_there(device: Device, found: Sequence[Device] | None) -> bool:
+    """Whether a device of a trial is among those found, with its driver; taken for granted where none were
+    looked for.
+    """
+    return found is None or any(map(device.is_still, found))

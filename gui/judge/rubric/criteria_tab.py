@@ -1,22 +1,86 @@
-"""The tab of the editor with the criteria: a table of all, and below it the fields of the one at hand.
+"""The tab of the editor with the criteria: a table of all, below it the fields of the one at hand.
 
 Knows: how criteria are written, added, moved and removed. Does not know: the wording, files.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Slot
+from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from engine.core.formatting import words
 from engine.core.rubric import LONGEST_TEXT
-from gui.judge.rubric.criteria_table import BAD, GOOD, NAME, QUESTION, CriteriaTable
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, At, EditedCriterion
 from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
+from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import DownScroll, column, label, name
+from gui.kit.value_table import Head, HeadedModel, Index
 from gui.kit.views import FillingView, dressed
 from gui.work.page import two_parts
+
+NAME, QUESTION, GOOD, BAD, WEIGHT = range(5)
+WRONG = "⚠"
+_HEADS = (
+    Head("Name", "Its columns in datasets and submissions begin with this name."),
+    Head("Question", "What the model is asked."),
+    Head("Good", "What makes a response good on it."),
+    Head("Bad", "What makes a response bad on it."),
+    Head("Weight", "Its share in the weighted judge.", is_number=True),
+)
+
+
+class CriteriaTable(HeadedModel):
+    """Shows an edited rubric's criteria; those with a problem are marked."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(_HEADS, parent)
+        self._criteria: Sequence[EditedCriterion] = ()
+        self._problems: Mapping[int, str] = {}
+
+    def show_criteria(self, criteria: Sequence[EditedCriterion], problems: Mapping[At, str]) -> None:
+        """Show these criteria; views keep their place where there are as many as before."""
+        wrong: dict[int, str] = {}
+        for at, problem in problems.items():
+            if at.place >= 0:
+                wrong.setdefault(at.place, problem)
+        same = len(criteria) == len(self._criteria)
+        if not same:
+            self.beginResetModel()
+        self._criteria, self._problems = tuple(criteria), wrong
+        if same:
+            self._tell_changed(0, len(criteria) - 1)
+        else:
+            self.endResetModel()
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The text of a cell; the whole of it, or what is wrong, as its tool tip."""
+        if not index.isValid():
+            return None
+        row, column = index.row(), index.column()
+        text = self._text(self._criteria[row], column)
+        if role == Qt.ItemDataRole.DisplayRole:
+            marked = column == NAME and row in self._problems
+            return f"{WRONG} {one_line(text)}" if marked else one_line(text)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tip(self._problems.get(row, text) if column == NAME else text)
+        if role == Qt.ItemDataRole.AccessibleTextRole and column == NAME and row in self._problems:
+            return f"{one_line(text)}: {self._problems[row]}"
+        return super().data(index, role)
+
+    def _count_rows(self) -> int:
+        return len(self._criteria)
+
+    def _text(self, criterion: EditedCriterion, column: int) -> str:
+        if column == NAME:
+            return words(criterion.name) if criterion.name.strip() else "(no name)"
+        if column == WEIGHT:
+            return f"{criterion.weight:g}"
+        return {QUESTION: criterion.question, GOOD: criterion.good, BAD: criterion.bad}[column]
+
 
 _HIGHEST_WEIGHT = 1000.0
 _CAPTION = 9  # letters

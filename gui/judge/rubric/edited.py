@@ -5,7 +5,7 @@ Knows: the rules of a rubric, field by field. Does not know: widgets, files.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import NamedTuple
 
 from engine.core.errors import SetupError
@@ -13,6 +13,7 @@ from engine.core.formatting import words
 from engine.core.rubric import (
     MOST_CRITERIA,
     USUAL_WORDING,
+    WORDING_PARTS,
     Criterion,
     FieldProblem,
     PromptWording,
@@ -26,7 +27,6 @@ from gui.kit.value_table import sentence_case
 
 RUBRIC, WORDING = -1, -2
 """In the place of a criterion's number: fields of the rubric itself, parts of the wording."""
-PARTS = tuple(part.name for part in fields(PromptWording))
 FIELDS_OF_RUBRIC = ("name", "source", "tie_threshold", "criteria")
 FIELDS_OF_CRITERION = ("name", "question", "good", "bad", "weight")
 _VERBS = ("is", "has", "holds", "needs")
@@ -115,7 +115,10 @@ class EditedRubric:
         wrong = {name: text for name, text in open_.items() if At(place, name) in problems}
         criterion = Criterion(**{**asdict(written), **wrong})
         usual = asdict(USUAL_WORDING)
-        parts = {part: usual[part] if At(WORDING, part) in problems else self.wording[part] for part in PARTS}
+        parts = {
+            part: usual[part] if At(WORDING, part) in problems else self.wording[part]
+            for part in WORDING_PARTS
+        }
         try:
             wording = PromptWording(**parts)
         except SetupError:  # a usual part may say what another one says
@@ -150,6 +153,6 @@ def _sentences(problem: FieldProblem) -> str:
 def _as_read(found: tuple[At, str]) -> tuple[int, int]:
     """The order in which a person comes to a field: the rubric, its criteria, its wording."""
     at, _ = found
-    order = (*FIELDS_OF_RUBRIC, *FIELDS_OF_CRITERION, *PARTS)
+    order = (*FIELDS_OF_RUBRIC, *FIELDS_OF_CRITERION, *WORDING_PARTS)
     place = {RUBRIC: -1, WORDING: MOST_CRITERIA * 100}.get(at.place, at.place)
     return place, order.index(at.field)

@@ -12,16 +12,15 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import short_name, visible
-from engine.core.items import Item, Order
-from gui.judge.rubric import preview_jobs
+from engine.core.items import Item, Order, Way
+from gui.judge import prompt_jobs
+from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewWish
 from gui.judge.rubric.draft import RubricDraft
-from gui.judge.rubric.preview_jobs import SAMPLE_ITEM, PreviewedPrompt, PreviewWish, PromptKind
 from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import heading, hint, label, name, narrow
 from gui.kit.notice import problem_of
-from gui.reading.ink_legend import InkLegend
-from gui.reading.prompt_pane import PromptPane, ShownPrompt
+from gui.reading.prompt_pane import PromptView, ShownPrompt
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 
 if TYPE_CHECKING:
@@ -46,11 +45,11 @@ class PreviewPanel(QWidget):
         """`dataset`: whose items are asked about, None for a sample; `model`: in whose chat format."""
         super().__init__(parent)
         self._draft, self._dataset, self._model = draft, dataset, model
-        self._shown_of: tuple[int, PromptKind, Order] | None = None
+        self._shown_of: tuple[int, Way | None, Order] | None = None
         self._make_choices()
         self.of = OneLine(role="heading")
-        self.pane = PromptPane()
-        self.legend = InkLegend()
+        self.view = PromptView()
+        self.pane = self.view.pane
         self.said = hint("")
         self.note = label("", "warning")
         self.note.hide()
@@ -74,7 +73,7 @@ class PreviewPanel(QWidget):
             self._draft.rubric.sound(self._draft.place),
             self._item(),
             Order(self.order.currentData()),
-            PromptKind(self.kind.currentData()),
+            Way(self.kind.currentData()) if self.kind.currentData() else None,
             self._model,
         )
 
@@ -90,7 +89,7 @@ class PreviewPanel(QWidget):
         criterion = self._draft.criterion
         of = f"What the model is asked: {criterion.title}" if criterion is not None else "No criterion"
         self.of.setText(one_line(of))
-        self._making.start(preview_jobs.preview(self.wish, at_once=self.pane.prompt is None))
+        self._making.start(prompt_jobs.preview(self.wish, at_once=self.pane.prompt is None))
 
     @Slot()
     def _make_soon(self) -> None:
@@ -101,8 +100,8 @@ class PreviewPanel(QWidget):
 
     def _make_choices(self) -> None:
         self.kind, self.order, self.item = ComboBox(), ComboBox(), SpinBox()
-        for kind in PromptKind:
-            self.kind.addItem(kind.value, kind.value)
+        for kind, text in KINDS.items():
+            self.kind.addItem(text, kind.value if kind else "")
         for order, text in _ORDERS.items():
             self.order.addItem(text, order.value)
         narrow(self.kind)
@@ -131,23 +130,22 @@ class PreviewPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(heading("Preview"))
-        parts: Sequence[QWidget] = (self.of, self.legend, self.pane, self.said, self.note)
+        parts: Sequence[QWidget] = (self.of, self.view, self.said, self.note)
         layout.addLayout(row)
         for part in parts:
-            layout.addWidget(part, 1 if part is self.pane else 0)
+            layout.addWidget(part, 1 if part is self.view else 0)
         self._where = where
 
     @Slot(object)
     def _take(self, made: PreviewedPrompt) -> None:
         before = self.pane.prompt
         same = (self._draft.place, self.wish.kind, self.wish.order)
-        self.pane.show_prompt(made.prompt, keep_place=before is not None)
+        self.view.show_prompt(made.prompt)
         if before is None or self._shown_of != same:
             self.pane.show_verdict()
         elif (place := _first_difference(before, made.prompt)) is not None:
             self.pane.show_place(place)
         self._shown_of = same
-        self.legend.show_prompt(made.prompt)
         self.said.setText(visible(f"{self._where}{self._format(made)}"))
         self._tell(made.note)
 

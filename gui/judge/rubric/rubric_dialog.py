@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
-from engine.core.rubric import LONGEST_RUBRIC_NAME
+from engine.core.rubric import LONGEST_RUBRIC_NAME, WORDING_PARTS
 from gui.judge.rubric.criteria_tab import CriteriaTab
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import RUBRIC, WORDING, At, EditedRubric
@@ -29,7 +29,7 @@ from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
 from gui.judge.rubric.preview_panel import PreviewPanel
 from gui.judge.rubric.rubric_file import RubricOnDisk
 from gui.judge.rubric.rubric_jobs import RubricFile
-from gui.judge.rubric.wording_tab import TITLES, WordingTab
+from gui.judge.rubric.wording_tab import WordingTab
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import main_button, name, set_role
 from gui.kit.notice import Notice
@@ -196,7 +196,7 @@ class RubricDialog(QDialog):
     def _where(self, at: At) -> str:
         """A field, for people."""
         if at.place == WORDING:
-            return f"Wording, {TITLES[at.field]}"
+            return f"Wording, {WORDING_PARTS[at.field].title}"
         if at.place == RUBRIC:
             return "Criteria" if at.field == "criteria" else "Rubric"
         criterion = self.draft.rubric.criteria[at.place]

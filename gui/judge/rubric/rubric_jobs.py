@@ -15,7 +15,7 @@ from engine.system.places import Found, seen_at
 from gui.work.lanes import Job, JobControl
 
 SUFFIX = ".toml"
-_MOST_FILES = 200
+_MOST_FILES = 200  # all are read whenever the list is seen
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def find_rubrics(others: Sequence[Path]) -> Job[RubricsFound]:
     """All rubrics: those of the program, of the user's folder, and some other files that are still there."""
 
     def work(control: JobControl) -> RubricsFound:
-        from engine.data.rubrics.shipped import shipped_rubrics
+        from engine.data.rubrics.offered import shipped_rubrics
 
         found = []
         for path in _paths(others):
@@ -103,7 +103,7 @@ def draft_of(columns: Sequence[str], name: str) -> Job[Rubric | None]:
     """A draft of the criteria that a dataset has labels on; None where it names none of its own."""
 
     def work(_control: JobControl) -> Rubric | None:
-        from engine.data.rubrics.draft import draft_rubric
+        from engine.data.rubrics.offered import draft_rubric
 
         return draft_rubric(columns, name)
 
@@ -111,7 +111,7 @@ def draft_of(columns: Sequence[str], name: str) -> Job[Rubric | None]:
 
 
 def _paths(others: Sequence[Path]) -> list[Path]:
-    from engine.data.rubrics.shipped import own_rubrics
+    from engine.data.rubrics.offered import own_rubrics
 
     own = own_rubrics()[:_MOST_FILES]
     return [path for path in dict.fromkeys([*own, *others]) if seen_at(path) is Found.FILE]

@@ -3,7 +3,7 @@
 Knows: which parts there are, what the marks in braces stand for. Does not know: prompts, files.
 """
 
-import re
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 
@@ -11,65 +11,23 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from engine.core.formatting import counted
-from engine.core.rubric import LONGEST_TEXT, USUAL_WORDING
+from engine.core.rubric import LONGEST_TEXT, USUAL_WORDING, WORDING_PARTS, WordingPart, marks_of
 from gui.judge.rubric.draft import RubricDraft
-from gui.judge.rubric.edited import PARTS, WORDING, At
+from gui.judge.rubric.edited import WORDING, At
 from gui.judge.rubric.fields import FieldGrid, LineField, TextField
 from gui.kit.labels import DownScroll, column, heading, hint, name
 
 _USUAL = asdict(USUAL_WORDING)
-MARK = re.compile(r"\{\w+\}")
 MARKS = {
-    "{letters}": "the four lines that say what A, B, C and D mean",
-    "{title}": "one of the three titles",
-    "{number}": "the number of an example",
-    "{name}": "the criterion's name",
-    "{question}": "its question",
-    "{meaning}": "what Good or Bad says of it",
-    "{response}": "the title of a response",
+    "letters": "the four lines that say what A, B, C and D mean",
+    "title": "one of the three titles",
+    "number": "the number of an example",
+    "name": "the criterion's name",
+    "question": "its question",
+    "meaning": "what Good or Bad says of it",
+    "response": "the title of a response",
 }
-GROUPS = {
-    "What every prompt begins with": {
-        "system": "Introduction",
-        "a": "A means",
-        "b": "B means",
-        "both_good": "C means",
-        "both_bad": "D means",
-    },
-    "Around the texts of an item": {
-        "instruction": "Instruction",
-        "response_a": "Response A",
-        "response_b": "Response B",
-        "end": "End of a text",
-        "example": "An example",
-        "now": "The item after examples",
-    },
-    "The question": {
-        "criterion": "Criterion",
-        "good": "Good means",
-        "bad": "Bad means",
-        "verdict": "Before the letter",
-        "explanation": "Before the explanation",
-    },
-    "Other ways of asking": {
-        "permuted": "Letters with other meanings",
-        "absolute": "Yes or no",
-        "answer": "Before yes or no",
-        "yes": "Yes",
-        "no": "No",
-        "graded": "A grade",
-        "grade": "Before the grade",
-    },
-}
-"""All parts of a wording, with what they are called in their groups."""
-TITLES = {part: title for group in GROUPS.values() for part, title in group.items()}
-ONE_LINE = frozenset(
-    {
-        *("instruction", "response_a", "response_b", "end", "example", "now"),
-        *("verdict", "explanation", "answer", "yes", "no", "grade"),
-    }
-)
-_LINES = {"system": 8, "permuted": 2}  # of the higher fields
+_HIGH = {"system": 8}  # lines of the higher field
 _CAPTION = 15  # letters
 _WHAT = (
     "These are the words around an item, in any language. The fences around its texts, the letters A to D and"
@@ -92,10 +50,11 @@ class WordingTab(QWidget):
         self.reset_button.setAutoDefault(False)
         name(self.reset_button, "All words as usual", "Put back every word that was changed")
         self.reset_button.clicked.connect(self._reset)
-        marks = "; ".join(f"{mark} {what}" for mark, what in MARKS.items())
+        marks = "; ".join(f"{{{mark}}} {what}" for mark, what in MARKS.items())
         parts: list[QWidget] = [hint(f"{_WHAT}{marks}.")]
-        for title, group in GROUPS.items():
-            parts += [heading(title), self._group(group)]
+        for group in dict.fromkeys(part.group for part in WORDING_PARTS.values()):
+            own = {name: part for name, part in WORDING_PARTS.items() if part.group == group}
+            parts += [heading(group), self._group(own)]
         above = QHBoxLayout()
         above.addWidget(self._changed, 1)
         above.addWidget(self.reset_button)
@@ -119,28 +78,28 @@ class WordingTab(QWidget):
         """What is said to be wrong with a part."""
         return self._grids[part].said(part)
 
-    def _group(self, group: dict[str, str]) -> QWidget:
+    def _group(self, parts: Mapping[str, WordingPart]) -> QWidget:
         inside = QWidget()
         grid = FieldGrid(_CAPTION)
-        for part, title in group.items():
-            field = self._field(part, title)
+        for part, said in parts.items():
+            field = self._field(part, said)
             field.written.connect(partial(self._write, part))
             usual = QPushButton("As usual")
             usual.setAutoDefault(False)
-            name(usual, f"{title}: as usual", _USUAL[part])
+            name(usual, f"{said.title}: as usual", _USUAL[part])
             usual.clicked.connect(partial(self._put_back, part))
-            grid.add(part, title, field, [usual])
+            grid.add(part, said.title, field, [usual])
             self.fields[part], self.usual_buttons[part], self._grids[part] = field, usual, grid
         inside.setLayout(grid)
         return inside
 
-    def _field(self, part: str, title: str) -> LineField | TextField:
-        marks = " and ".join(MARK.findall(_USUAL[part]))
+    def _field(self, part: str, said: WordingPart) -> LineField | TextField:
+        marks = " and ".join(f"{{{mark}}}" for mark in marks_of(_USUAL[part]))
         what = f"Needs {marks}." if marks else ""
-        accessible = f"Wording: {title}"
-        if part in ONE_LINE:
+        accessible = f"Wording: {said.title}"
+        if said.one_line:
             return LineField(accessible, what, LONGEST_TEXT)
-        return TextField(accessible, what, _LINES.get(part, 2))
+        return TextField(accessible, what, _HIGH.get(part, 2))
 
     def _write(self, part: str, text: str) -> None:
         self._draft.write(self._draft.rubric.with_part(part, text))
@@ -152,7 +111,7 @@ class WordingTab(QWidget):
     @Slot()
     def _reset(self) -> None:
         rubric = self._draft.rubric
-        for part in PARTS:
+        for part in WORDING_PARTS:
             rubric = rubric.with_part(part, _USUAL[part])
         self._draft.write(rubric)
         self.fields["system"].setFocus(Qt.FocusReason.OtherFocusReason)
@@ -160,7 +119,7 @@ class WordingTab(QWidget):
     @Slot()
     def _show(self) -> None:
         wording, problems = self._draft.rubric.wording, self._draft.problems
-        own = [part for part in PARTS if wording[part] != _USUAL[part]]
+        own = [part for part in WORDING_PARTS if wording[part] != _USUAL[part]]
         for part, field in self.fields.items():
             field.fill(wording[part])
             self.usual_buttons[part].setVisible(part in own)

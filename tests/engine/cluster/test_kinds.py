@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from engine.cluster.cluster_run import margin
 from engine.cluster.facts import (
     WorkerFacts,
     device_of,
@@ -14,7 +15,6 @@ from engine.cluster.facts import (
     refused,
 )
 from engine.cluster.kinds import KindRecord
-from engine.cluster.near import margin
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import Judgment

@@ -1,7 +1,6 @@
 """Who has which task in hand: nothing is lost, nothing is waited for that others could do."""
 
-from engine.cluster.ledger import MOST_TRIES, Hand, Ledger
-from engine.cluster.patience import Patience
+from engine.cluster.ledger import MOST_TRIES, Hand, Ledger, Patience
 from engine.cluster.work import ItemTask, tasks_of
 
 PATIENCE = Patience(times=5, least=10, first=100)

@@ -101,8 +101,8 @@ def test_a_plan_counts_chosen_items_alone(chosen: Choice, tmp_path: Path) -> Non
     words = [other if word == chosen.ids else word for word in chosen.words]
     planned = run_here(*words, "--plan").stdout
     assert "on 2 of 240 items of demo.tsv:" in planned
-    assert "10 (5 criteria)" in planned
-    assert "0 of 2" in planned
+    assert "2 items x 5 criteria x both orders = 20" in planned
+    assert "in the store" not in planned
 
 
 def test_chosen_items_and_the_first_ones_contradict_each_other(chosen: Choice) -> None:
@@ -132,7 +132,7 @@ def test_the_list_of_ids_is_not_written_over(chosen: Choice, tmp_path: Path) -> 
 
 def test_the_stored_run_knows_its_items(chosen: Choice, tmp_path: Path) -> None:
     store = ["--store", chosen.store]
-    assert "5/5 chosen" in run_here("runs", *store).stdout
+    assert "5 chosen items of demo.tsv" in run_here("runs", *store).stdout
     assert "chosen items               3, 17, 20, 40, 41" in run_here("runs", "show", 1, *store).stdout
     out, data, table = tmp_path / "out.tsv", tmp_path / "all.json", tmp_path / "all.csv"
     done = run_here("runs", "export", 1, "--out", out, "--json", data, "--csv", table, *store)
@@ -206,10 +206,10 @@ def test_drawn_items_are_judged_and_named_wherever_the_run_is(tmp_path: Path) ->
     judged = run_here(*words, *drawn, "--out", out, "--json", tmp_path / "run.json")
     assert f"Submission: {out} (8 items of demo.tsv {how})" in judged.stdout
     assert f"Run 1: 8 of 240 items of demo.tsv {how}" in judged.stdout
-    assert "judged already         8 of 8 in run 1" in run_here(*words, *drawn, "--plan").stdout
+    assert "all 8 items are judged in run 1" in run_here(*words, *drawn, "--plan").stdout
     settings = json.loads((tmp_path / "run.json").read_text("utf-8"))["run"]["settings"]
     assert settings["items_drawn"] == {"items": 8, "seed": 5, "by": "overall_quality_preference"}
-    assert f"8/8 {how}" in run_here("runs", "--store", store).stdout
+    assert f"8 items of demo.tsv {how}" in run_here("runs", "--store", store).stdout
     assert f"items drawn            {how}" in run_here("runs", "show", 1, "--store", store).stdout
     held = ["--gold", DEMO, "--partial", "--store", store]
     assert run_here("report", 1, *held, "--out", report).returncode == 0

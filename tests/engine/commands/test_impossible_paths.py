@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.hostile.in_process import command, home_in
 from engine.commands.shared.console import WRONG_INPUT
-from tests.bench.hostile.in_process import command, home_in
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 

@@ -192,7 +192,7 @@ def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: P
     assert run(*job.arguments).returncode == 0
     assert "Run 2" in run(*job.arguments, "--fresh").stdout
     listed = run_here("runs", "--store", job.store)
-    assert listed.stdout.count("4/4") == 2
+    assert listed.stdout.count("4 of 4") == 2
 
 
 def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, model: Path) -> None:
@@ -277,10 +277,7 @@ def test_the_hook_sees_a_socket(tmp_path: Path) -> None:
         (["--context", "9000"], "a context of 9,000 tokens is more than the 8,192", "--context 8192"),
         (["--context", "256"], "tokens, the context holds 256: no item fits", "larger --context"),
         (["--temperature", "-1"], "The temperature is -1.0", "Use 0 (greedy)"),
-        (["--temperature", "1e-310"], "The temperature is 1e-310", "0.01 or more"),
         (["--threads", "0"], "The number of threads is 0", "Use 1 or more"),
-        (["--threads", "100000"], "The number of threads is 100000", "512 or fewer"),
-        (["--gpu-layers", "-5"], "The number of GPU layers is -5", "Use 0 or more"),
         (["--criteria", ","], "--criteria: cannot read ','", "relevance,naturalness"),
         (["--shots", "2"], "--shots without --examples", "--examples"),
         (["--choose", "near"], "--choose without --examples", "--examples"),

@@ -53,12 +53,12 @@ def test_a_plan_takes_its_time_from_it(tmp_path: Path) -> None:
     assert run_here("models", "speed", "demo").returncode == 0
     words = ["--model", "demo", "--items", 4, "--store", tmp_path / "runs.sqlite", "--plan"]
     done = run_here("judge", DEMO, *words, "--mode", "labels")
-    assert "if it goes as fast as this model file when it was measured here." in done.stdout
+    assert "at the pace of this model file when it was measured here." in done.stdout
     assert "judging some items" not in done.stderr
     explained = run_here("judge", DEMO, *words)
     assert "measured here, with explanations of 50 tokens." in explained.stdout
     other = run_here("judge", DEMO, *words, "--mode", "labels", "--threads", 1)
-    assert "as fast as some items of usual length" in other.stdout
+    assert "at the pace of some items of usual length" in other.stdout
 
 
 def test_a_file_that_cannot_be_opened_is_an_error_for_it_alone(tmp_path: Path) -> None:

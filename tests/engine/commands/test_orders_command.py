@@ -87,11 +87,9 @@ def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None
     words = ["--model", "demo", "--mode", "labels", "--items", 24, "--orders", "doubtful", "--plan"]
     known = run_here("judge", DEMO, *words, "--margin", 0.31, "--store", store)
     assert known.returncode == 0, known.stderr
-    assert "of the items, as run 1 tells" in known.stdout
+    assert "of the items, as in run 1" in known.stdout
     unknown = run_here("judge", DEMO, *words, "--store", tmp_path / "none.sqlite")
-    assert (
-        "both orders of every item at most: no run tells how many have a margin below 0.5" in unknown.stdout
-    )
+    assert "at most; no run tells how many items have a margin below 0.5" in unknown.stdout
     assert "Margin: 0.5, the usual one." in unknown.stderr
 
 

@@ -17,7 +17,7 @@ def test_runs_show_and_export_say_what_is_a_persons(
     streams: Streams, demo_store: Path, tmp_path: Path
 ) -> None:
     shown, _ = streams("runs", "show", 1)
-    assert "overridden                 1 label and 1 explanation, by Ada" in shown
+    assert "overridden by people       1 label and 1 explanation, by Ada" in shown
     _, err = streams("runs", "export", 1, "--out", tmp_path / "both.tsv")
     assert "1 judgment of run 1 is overridden by people: 1 label and 1 explanation, by Ada." in err
     _, err = streams("runs", "export", 1, "--out", tmp_path / "model.tsv", "--model-alone")

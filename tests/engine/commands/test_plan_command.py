@@ -1,5 +1,6 @@
 """`judge --plan` and `judge --kv-type` as a user gives them."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,11 +26,11 @@ def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
     done = run("judge", DEMO, "--model", "demo", *words, "--plan")
     assert done.returncode == 0, done.stderr
     plan = facts(done.stdout)
-    assert plan["judgments"] == "20 (5 criteria)"
-    assert plan["readings"] == "40 (both orders)"
-    assert plan["judged already"] == "0 of 4"
-    assert plan["too long, unscored"] == "none"
-    assert "as fast as some items of usual length" in done.stdout
+    assert plan["readings"] == "4 items x 5 criteria x both orders = 40"
+    assert "in the store" not in plan
+    assert plan["too long"].startswith("none: every item fits.")
+    assert re.match(r"about \d+ MiB with 4,096 tokens of context; [\d.]+ [GM]iB are free", plan["memory"])
+    assert "at the pace of some items of usual length" in done.stdout
     assert not store.exists()
 
 
@@ -39,18 +40,18 @@ def test_a_plan_knows_what_a_run_in_a_small_cache_has_judged(tmp_path: Path) -> 
     words += ["--kv-type", "q8_0", "--threads", 1]
     assert run_here(*words, "--items", 2, "--out", out).returncode == 0
     same, more = (run_here(*words, "--items", items, "--plan") for items in (2, 4))
-    assert facts(same.stdout)["judged already"] == "2 of 2 in run 1"
-    assert "Nothing is left to judge." in same.stdout
-    assert facts(more.stdout)["judged already"] == "0 of 4"
-    assert "as fast as run 1" in more.stdout
-    assert facts(run_here("runs", "show", 1, "--store", store).stdout)["kv type"] == "q8_0"
+    assert facts(same.stdout)["in the store"] == "all 2 items are judged in run 1"
+    assert "Time: nothing is left to judge." in same.stdout
+    assert "in the store" not in facts(more.stdout)
+    assert "at the pace of run 1" in more.stdout
+    assert facts(run_here("runs", "show", 1, "--store", store).stdout)["KV cache"] == "q8_0"
 
 
 def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
     done = run_here("judge", DEMO, "--model", "demo", "--items", 3, "--context", 256, "--plan")
     assert done.returncode == 0, done.stderr
-    assert facts(done.stdout)["too long, unscored"] == "3: 1, 2, 3"
-    assert "No item fits" in done.stdout
+    assert facts(done.stdout)["too long"].startswith("3 of 3 items will be unscored: 1, 2, 3.")
+    assert "no item fits" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_a_run_against_more_items_needs_partial(
         report(parser().parse_args(words))
     assert not out.exists()
     assert report(parser().parse_args([*words, "--partial"])) == 0
-    assert "Only in demo.tsv (210), not scored" in capsys.readouterr().err
+    assert "lacks 210 items of demo.tsv, not scored: " in capsys.readouterr().err
 
 
 def test_the_help_of_the_program_names_it() -> None:

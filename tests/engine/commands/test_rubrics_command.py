@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from engine.data.rubrics.files import load_rubric
-from engine.data.rubrics.shipped import shipped_rubrics
+from engine.data.rubrics.offered import shipped_rubrics
 from engine.store.run_store import RunStore
 from engine.system.paths import rubrics_folder
 from tests.commands import run_here

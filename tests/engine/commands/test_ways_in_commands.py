@@ -34,7 +34,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows(printed: str) -> dict[str, list[str]]:
     """The lines of the table by way, by their first word."""
-    lines = printed.split("by way of asking")[1].splitlines()
+    lines = printed.split("By way of asking")[1].splitlines()
     return {line.split()[0]: line.split()[1:] for line in lines if line.strip()}
 
 
@@ -65,10 +65,10 @@ def test_the_plan_says_what_each_way_costs() -> None:
     asked = ("judge", DEMO, "--model", "demo", "--mode", "labels", *ITEMS, "--plan")
     one, several = run_here(*asked), run_here(*asked, "--ways", "letters,permuted,graded")
     assert one.returncode == several.returncode == 0
-    assert "by way" not in one.stdout
-    assert "of it by way" in several.stdout
+    assert "ways of asking" not in one.stdout
+    assert "ways of asking" in several.stdout
     assert "letters 300, permuted" in several.stdout
-    assert "180 (both orders)" in several.stdout
+    assert "x 3 ways x both orders = 180" in several.stdout
 
 
 def test_a_run_is_weighed_by_the_grades_that_it_gave(store: Path) -> None:

@@ -1,11 +1,17 @@
 """The settings of a run as they are stored, and read again."""
 
-from dataclasses import replace
+import json
+import re
+from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
 from engine.core.errors import SetupError
-from engine.core.settings import JudgeSettings, KvType, Mode, settings_of
+from engine.core.items import Order, Way
+from engine.core.settings import SETTINGS, JudgeSettings, KvType, MachineSettings, Mode, rows_of, settings_of
+
+USUAL = JudgeSettings()
 
 
 @pytest.mark.parametrize(
@@ -13,11 +19,44 @@ from engine.core.settings import JudgeSettings, KvType, Mode, settings_of
     [
         JudgeSettings(),
         JudgeSettings(max_explanation_sentences=None),
-        JudgeSettings(mode=Mode.EXPLAIN, temperature=0.5, seed=3, kv_type=KvType.Q8_0),
+        JudgeSettings(context=1024, max_explanation_tokens=7, temperature=0.5, seed=3, items_at_once=2),
+        JudgeSettings(mode=Mode.LABELS, orders=(Order.AB,), shorten=True, kv_type=KvType.Q8_0),
+        JudgeSettings(second_order_below=0.5),
+        JudgeSettings(ways=(Way.GRADED, Way.THINKING), thoughts=3, thought_temperature=0.7, seed=1),
     ],
 )
 def test_what_is_stored_is_read_again(settings: JudgeSettings) -> None:
-    assert settings_of(settings.as_json()) == settings
+    assert settings_of(json.loads(json.dumps({**settings.as_json(), "examples": ""}))) == settings
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {"mode": "poem"},
+        {"orders": "AB"},
+        {"context": "8192"},
+        {"context": None},
+        {"seed": True},
+        {"shorten": 1},
+        {"kv_type": 8},
+        {"temperature": float("nan")},
+        {"ways": []},
+        {"ways": None},
+    ],
+)
+def test_damaged_settings_are_refused(damaged: dict[str, object]) -> None:
+    with pytest.raises((TypeError, ValueError, SetupError)):
+        settings_of({**JudgeSettings().as_json(), **damaged})
+
+
+def test_every_setting_of_a_judge_has_a_row_with_words_of_its_own() -> None:
+    rows = rows_of(JudgeSettings)
+    assert {row.name for row in rows} == {each.name for each in fields(JudgeSettings)}
+    assert len({row.words for row in SETTINGS}) == len(SETTINGS)
+
+
+def test_every_choice_of_a_setting_has_words() -> None:
+    assert all(set(row.choices) == set(type(choice)) for row in SETTINGS for choice in row.choices)
 
 
 def test_a_run_from_before_there_was_a_limit_of_sentences_has_none() -> None:
@@ -33,6 +72,54 @@ def test_labels_alone_depend_on_nothing_of_explanations() -> None:
     assert labels.as_json() == other.as_json()
 
 
-def test_no_sentence_at_all_is_no_limit() -> None:
-    with pytest.raises(SetupError, match="number of sentences is 0"):
-        JudgeSettings(max_explanation_sentences=0)
+def test_a_cache_in_f16_is_not_named_so_that_runs_from_before_are_the_same() -> None:
+    assert "kv_type" not in USUAL.as_json()
+    assert replace(USUAL, kv_type=KvType.Q8_0).as_json()["kv_type"] == "q8_0"
+
+
+def test_a_run_that_reads_all_in_both_orders_names_no_margin_so_that_runs_from_before_are_the_same() -> None:
+    assert "second_order_below" not in USUAL.as_json()
+    partly = replace(USUAL, second_order_below=0.5)
+    assert partly.as_json() == {**USUAL.as_json(), "second_order_below": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "refusal"),
+    [
+        ({"context": 100}, "The context is 100.\nUse 256 or more."),
+        ({"max_explanation_tokens": 0}, "The longest explanation is 0.\nUse 1 or more."),
+        ({"max_explanation_sentences": 0}, "The number of sentences of an explanation is 0.\nUse 1 or more."),
+        ({"items_at_once": 0}, "The number of items at once is 0.\nUse 1 or more."),
+        ({"temperature": -1.0}, "The temperature is -1.0.\nUse 0 (greedy), or 0.01 or more."),
+        ({"temperature": 1e-310}, "The temperature is 1e-310.\nUse 0 (greedy), or 0.01 or more."),
+        ({"temperature": float("nan")}, "The temperature is nan."),
+        ({"seed": -(2**63)}, "The seed has 19 digits.\nUse 18 or fewer."),
+        ({"thoughts": 0}, "The number of thoughts is 0.\nUse 1 or more."),
+        ({"thoughts": 1001}, "The number of thoughts is 1001.\nUse 1000 or fewer."),
+        ({"max_thought_tokens": 0}, "The longest thought is 0.\nUse 1 or more."),
+        ({"ways": ()}, "The ways of asking are none.\nName each once: some of letters, "),
+        ({"ways": (Way.LETTERS, Way.LETTERS)}, "The ways of asking are letters, letters.\nName each once: "),
+        ({"orders": (Order.BA,)}, "The orders leave out AB.\nUse AB alone, or AB and BA."),
+        *(
+            ({"second_order_below": margin}, f"The margin is {margin}.\nUse more than 0 and at most 1")
+            for margin in (0, -1, 1.01, float("nan"))
+        ),
+        ({"second_order_below": 0.5, "orders": (Order.AB,)}, "There is a margin for the second order, and"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_can(wrong: dict[str, Any], refusal: str) -> None:
+    with pytest.raises(SetupError, match=re.escape(refusal)):
+        JudgeSettings(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("threads", "layers", "refusal"),
+    [
+        (0, 0, "The number of threads is 0.\nUse 1 or more."),
+        (100_000, 0, "The number of threads is 100000.\nUse 512 or fewer."),
+        (1, -5, "The number of GPU layers is -5.\nUse 0 or more."),
+    ],
+)
+def test_a_computer_that_cannot_be_is_refused(threads: int, layers: int, refusal: str) -> None:
+    with pytest.raises(SetupError, match=re.escape(refusal)):
+        MachineSettings(threads, layers)

@@ -7,7 +7,7 @@ import pytest
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.dataset_summary import Lengths, summary_of
+from engine.data.dataset_summary import summary_of
 from engine.system.paths import demo_dataset
 from tests.judged import GOOD, A, B, dataset
 
@@ -31,23 +31,19 @@ def test_labels_and_explanations_are_counted_for_every_criterion() -> None:
     assert found.any_label == 3
 
 
-def test_what_looks_odd_is_counted_and_the_notices_are_kept() -> None:
+def test_equal_responses_are_counted_and_the_notices_are_kept() -> None:
     found = summary_of(GOLD)
-    assert (found.repeated_instructions, found.equal_responses, found.empty_responses) == (2, 2, 3)
+    assert found.equal_responses == 2
     assert found.notices == GOLD.notices
 
 
-def test_lengths_are_in_characters() -> None:
-    assert summary_of(GOLD).lengths == {
-        "instruction": Lengths(3, 3),
-        "output_a": Lengths(2, 9),
-        "output_b": Lengths(0.5, 3),
-    }
+def test_lengths_are_medians_in_characters() -> None:
+    assert summary_of(GOLD).lengths == {"instruction": 3, "output_a": 2, "output_b": 0.5}
 
 
 def test_no_items_is_no_error() -> None:
     found = summary_of(GOLD.head(0))
-    assert (found.items, found.any_label, found.lengths["output_a"]) == (0, 0, Lengths(0, 0))
+    assert (found.items, found.any_label, found.lengths["output_a"]) == (0, 0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -61,4 +57,3 @@ def test_a_file_is_counted_as_its_items_are(demo: Dataset) -> None:
         labels = [item.gold[name].label for item in items if name in item.gold]
         assert found.labels[name] == {label: labels.count(label) for label in PREFERENCES}
         assert found.explained[name] == sum(name in i.gold and bool(i.gold[name].explanation) for i in items)
-    assert found.lengths["output_b"].longest == max(len(item.output_b) for item in items)

@@ -1,4 +1,4 @@
-"""Model files found in the folders of many programs, each once, with what is wrong with the others."""
+"""Model files found in the folders of many programs, all or by a part of the name."""
 
 import json
 import os
@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.gguf.finder import FoundModel, find_models, stamps, usual_folders
+from engine.gguf import finder
+from engine.gguf.finder import FoundModel, find_models, models_named, stamps, usual_folders
 from engine.gguf.judge_file import read_model_file
 
 SmallModel = Callable[[str], Path]
+IN_HEADER = b"random weights"
 
 
 @pytest.fixture
@@ -256,3 +258,115 @@ def test_an_unreadable_folder_is_reported_and_the_rest_is_found(tmp_path: Path, 
         closed.chmod(0o700)
     assert set(found) == {closed, model}
     assert found[closed] is not None
+
+
+# A part of a name
+
+
+@pytest.fixture
+def made(small_model: SmallModel, tmp_path: Path) -> Callable[..., Path]:
+    """Puts a sound model into the folder `tree`; `header`: the name that it gives itself, 14 letters."""
+
+    def made(name: str, header: bytes = IN_HEADER) -> Path:
+        assert len(header) == len(IN_HEADER)
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(small_model("chatml").read_bytes().replace(IN_HEADER, header))
+        return path
+
+    return made
+
+
+Made = Callable[..., Path]
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Callable[[str], list[Path]]:
+    """The files of the models in `tree` that are called so."""
+    return lambda text: [place.path for place in models_named(text, [tmp_path / "tree"])]
+
+
+Named = Callable[[str], list[Path]]
+
+
+@pytest.fixture
+def no_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No header is read."""
+
+    def read(path: Path) -> None:
+        raise AssertionError(f"{path} was read")
+
+    monkeypatch.setattr(finder, "read_model_file", read)
+
+
+@pytest.mark.parametrize("text", ["sparrow", "SPARROW", "Quiet-Sp", "w-1b-Q8", "quiet-sparrow-1b-q8.gguf"])
+def test_a_part_of_one_files_name_finds_it_without_its_header(
+    made: Made, named: Named, no_header: None, text: str
+) -> None:
+    sparrow = made("deep/er/Quiet-Sparrow-1b-Q8.gguf")
+    made("Loud-Goose-7b-Q4.gguf")
+    assert named(text) == [sparrow]
+
+
+def test_a_folder_that_names_its_model_finds_it(made: Made, named: Named, no_header: None) -> None:
+    sparrow = made("Quiet-Sparrow-1b-Q8/model.gguf")
+    made("Loud-Goose-7b-Q4/model.gguf")
+    assert named("sparrow") == [sparrow]
+
+
+def test_a_part_that_several_names_have_finds_them_all(made: Made, named: Named) -> None:
+    models = [made("one/a-1b.gguf"), made("one/b-1b.gguf"), made("two/a-1b.gguf")]
+    made("two/a-7b.gguf")
+    assert named("1b") == models
+
+
+def test_a_whole_name_goes_before_a_part_of_a_longer_one(made: Made, named: Named, no_header: None) -> None:
+    short, _ = made("sparrow.gguf"), made("sparrow-7b.gguf")
+    assert named("Sparrow") == named("sparrow.gguf") == [short]
+
+
+def test_the_name_in_a_header_counts_where_no_files_name_fits(made: Made, named: Named) -> None:
+    made("model-00.gguf")
+    sparrow = made("model-01.gguf", b"Quiet Sparrow!")
+    assert named("sparrow") == [sparrow]
+    assert named("model-01") == [sparrow]
+    (found,) = models_named("sparrow", [sparrow.parent])
+    assert found.name == "Quiet Sparrow!"
+
+
+def test_of_several_those_that_can_judge_are_meant(made: Made, named: Named) -> None:
+    whole, cut = made("sparrow-q8.gguf"), made("sparrow-q4.gguf")
+    cut.write_bytes(cut.read_bytes()[:5000])
+    assert named("sparrow") == [whole]
+    assert named("sparrow-q4") == [cut]
+
+
+def test_where_none_of_several_can_judge_all_are_meant(made: Made, named: Named) -> None:
+    models = [made("sparrow-a.gguf"), made("sparrow-b.gguf")]
+    for model in models:
+        model.write_bytes(b"<html>")
+    assert named("sparrow") == models
+
+
+def test_a_split_model_counts_once_by_its_first_part(made: Made, named: Named, no_header: None) -> None:
+    parts = [made(f"one/sparrow-0000{number}-of-00003.gguf") for number in (1, 2, 3)]
+    goose = made("goose-00001-of-00001.gguf")
+    assert named("sparrow") == parts[:1]
+    assert named("goose") == [goose]
+
+
+def test_a_model_of_ollama_has_the_name_of_its_manifest(made: Made, named: Named, no_header: None) -> None:
+    blob = made("ollama/blobs/sha256-" + "a" * 64)
+    manifest = blob.parent.parent / "manifests" / "example.org" / "library" / "sparrow" / "1b"
+    manifest.parent.mkdir(parents=True)
+    layer = {"mediaType": "application/vnd.ollama.image.model", "digest": blob.name.replace("-", ":")}
+    manifest.write_text(json.dumps({"layers": [layer]}), encoding="utf-8")
+    assert named("sparrow:1b") == named("PARROW") == [blob]
+
+
+def test_nothing_is_found_where_nothing_fits_and_broken_files_do_no_harm(
+    made: Made, named: Named, tmp_path: Path
+) -> None:
+    made("goose.gguf").write_bytes(b"<html>")
+    assert named("sparrow") == []
+    assert models_named("sparrow", [tmp_path / "nowhere"]) == []

@@ -30,7 +30,7 @@ from engine.judge.item_prompt import (
 from engine.judge.plan import open_model
 from engine.judge.prepare import prepare_run
 from engine.judge.run import run_judging
-from engine.prompt.next_tokens import NextTokens, answer_in_words
+from engine.prompt.next_tokens import NextTokens
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 
@@ -265,4 +265,4 @@ def test_an_answer_is_told_by_the_items_own_responses(
     way: Way, name: str, place: int, order: Order, said: str
 ) -> None:
     one = next(each for each in asked_by([way], USUAL_WORDING, 1) if each.name == name)
-    assert answer_in_words(one, place, order) == said
+    assert one.question.said(place, order) == said

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.errors import SetupError
-from engine.core.items import Order
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import Device, DeviceKind, KvType, MachineSettings, Mode, settings_of
+from engine.core.settings import Device, DeviceKind, KvType, MachineSettings, Mode
 from engine.data.dataset import load_dataset
 from engine.judge.plan import RunPlan
 from engine.loading.checked_model import CheckedModel
@@ -49,30 +47,6 @@ def test_settings_that_do_not_count_make_no_other_run(
     make_plan: Callable[..., RunPlan], mode: Mode, change: dict[str, object]
 ) -> None:
     assert make_plan(mode=mode, **change).identity().key == make_plan(mode=mode).identity().key
-
-
-def test_a_cache_in_f16_is_not_named_so_that_runs_from_before_are_the_same() -> None:
-    assert "kv_type" not in SETTINGS.as_json()
-    assert replace(SETTINGS, kv_type=KvType.Q8_0).as_json()["kv_type"] == "q8_0"
-
-
-def test_a_run_that_reads_all_in_both_orders_names_no_margin_so_that_runs_from_before_are_the_same() -> None:
-    assert "second_order_below" not in SETTINGS.as_json()
-    partly = replace(SETTINGS, second_order_below=0.5)
-    assert partly.as_json() == {**SETTINGS.as_json(), "second_order_below": 0.5}
-    assert settings_of(partly.as_json()) == partly
-    assert settings_of(SETTINGS.as_json()) == SETTINGS
-
-
-@pytest.mark.parametrize("margin", [0, -1, 1.01, float("nan")])
-def test_a_margin_that_is_none_is_refused(margin: float) -> None:
-    with pytest.raises(SetupError, match="The margin is"):
-        replace(SETTINGS, second_order_below=margin)
-
-
-def test_a_margin_for_one_order_is_refused() -> None:
-    with pytest.raises(SetupError, match="one order only"):
-        replace(SETTINGS, orders=(Order.AB,), second_order_below=0.5)
 
 
 def test_speed_settings_do_not_make_another_run(make_plan: Callable[..., RunPlan]) -> None:

@@ -307,7 +307,7 @@ def test_a_plan_that_would_not_go_on_with_a_run_is_refused(tmp_path: Path) -> No
         assert prepared(SETUP, resumed=run).plan.identity().key == run.identity.key
         with pytest.raises(SetupError, match="cannot go on") as caught:
             prepared(replace(SETUP, shorten=True), resumed=run)
-    assert "the setting shorten" in caught.value.problem
+    assert "the shortened responses" in caught.value.problem
 
 
 def test_a_run_goes_on_whatever_its_model_was_called_when_it_began(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Explanations written again by the demo judge: which, for which label, and what is refused."""
 
-import json
 import shutil
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager
@@ -13,10 +12,10 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, RunBusyError, SetupError
 from engine.core.events import MeasureProgress, RunEnded, followed
-from engine.core.items import Order, Preference
+from engine.core.items import Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, JudgmentKey, NewOverride
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import ExampleChoice, JudgeSettings, KvType, MachineSettings, Mode, settings_of
+from engine.core.settings import ExampleChoice, JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.run_results import load_results
@@ -346,16 +345,3 @@ def test_an_item_that_does_not_fit_is_passed_over(demo_gold: Path) -> None:
         short, long = finished(judge.explain([((at, plan.dataset[at]), {"safety": A}) for at in (0, 1)]))
     assert short is not None
     assert (short["safety"].preference, long) == (A, None)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        JudgeSettings(),
-        JudgeSettings(context=1024, max_explanation_tokens=7, temperature=0.5, seed=3, items_at_once=2),
-        JudgeSettings(mode=Mode.LABELS, orders=(Order.AB,), shorten=True, kv_type=KvType.Q8_0),
-    ],
-)
-def test_settings_come_back_from_what_a_run_stores(settings: JudgeSettings) -> None:
-    stored = json.loads(json.dumps({**settings.as_json(), "examples": ""}))
-    assert settings_of(stored) == settings

@@ -213,17 +213,3 @@ def test_ways_run_on_a_memory_that_cannot_be_cut_back(tmp_path: Path, small_mode
     items, evaluated = judged(plan, tmp_path / "runs.sqlite")
     assert all(len(readings) == 4 for item in items for readings in item.readings.values())
     assert planned.tokens_to_read == evaluated
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"ways": ()},
-        {"ways": (Way.LETTERS, Way.LETTERS)},
-        {"thoughts": 0},
-        {"max_thought_tokens": 0},
-    ],
-)
-def test_impossible_ways_are_refused(wrong: dict[str, object]) -> None:
-    with pytest.raises(SetupError):
-        replace(LABELS, **wrong)  # type: ignore[arg-type]

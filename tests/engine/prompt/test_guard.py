@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.items import Gold, Item, Order, Preference
+from engine.core.prompt_text import Source
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.llama.model import LlamaModel
@@ -16,7 +17,7 @@ from engine.llama.vocabulary import Vocabulary
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.fences import UnbreakableTextError
 from engine.prompt.judge_prompt import build_prompt
-from engine.prompt.parts import Conversation, Source
+from engine.prompt.parts import Conversation
 from engine.prompt.rendering import render_frame
 from tests.random_models import CHATML, INSTRUCTIONS, byte_level_bpe, sentence_pieces, write_random_model
 from tests.small_models import real_parts

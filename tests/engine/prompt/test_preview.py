@@ -8,14 +8,14 @@ import pytest
 
 from engine.core.cancel import CancelToken
 from engine.core.items import Gold, Item, Order, Preference
+from engine.core.prompt_text import Preview, Source
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings
 from engine.llama.model import LlamaModel
 from engine.llama.vocabulary import Vocabulary
 from engine.loading.templates import chat_template
 from engine.prompt.examples import ExamplePool
-from engine.prompt.parts import Source
-from engine.prompt.preview import Preview, Previewer
+from engine.prompt.preview import Previewer
 from engine.prompt.sizes import PromptSizer, SizedItem
 from engine.prompt.tokens import stem_tokens
 from engine.system.paths import demo_model

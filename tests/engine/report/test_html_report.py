@@ -343,7 +343,7 @@ def test_a_calibration_is_named_with_a_warning(tmp_path: Path) -> None:
     calibration = calibrate_run(found).calibration
     calibrated = match(system_of_run(results.calibrated(calibration)), GOLD)
     page = page_of(calibrated)
-    assert page.facts()["calibration"] == f"{calibration.hash}, fitted on gold.tsv"
+    assert page.facts()["calibration"].startswith(f"{calibration.hash}, fitted on gold.tsv, to one label on ")
     assert "The run is calibrated on these labels" in page.text
 
 
@@ -416,7 +416,7 @@ def test_a_report_of_the_model_alone_has_nothing_of_people(tmp_path: Path) -> No
     results = found.system.results
     assert results
     page = page_of(match(system_of_run(results.model_alone()), gold))
-    assert page.facts()["overridden by people"] == "nothing in this report"
+    assert page.facts()["overridden by people"] == "nothing here"
     assert "a person's, not the model's own" not in page.text
     assert page.table("criterion", "labels", "accuracy")[0][2] == "0.0 %"
 

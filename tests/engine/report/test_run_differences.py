@@ -32,7 +32,7 @@ def test_what_differs_is_marked_and_comes_before_what_is_alike() -> None:
     assert found["mode"] == (True, "explain", "labels")
     assert found["llama.cpp"] == (True, "b1", "b2")
     assert found["KV cache"] == (True, None, "q8_0")
-    assert found["folder of the model"] == (True, ".", "/models")
+    assert found["model file"] == (True, "model.gguf", "/models/q8.gguf")
     assert found["threads"] == (False, "4", "4")
     marked = [differs for differs, *_values in found.values()]
     assert marked.index(True) < marked.index(False, marked.index(True))
@@ -42,7 +42,7 @@ def test_what_differs_is_marked_and_comes_before_what_is_alike() -> None:
 def test_names_and_times_are_shown_and_no_difference() -> None:
     found = facts(ONE, OTHER)
     assert found["name"] == (False, "night", None)
-    assert found["time at work"] == (False, "6 s", "12 s")
+    assert found["time for judging"] == (False, "6 s", "12 s")
     assert found["seconds for an item"] == (False, "2.00", "4.00")
     assert "note" not in found
     assert difference_count(differences_table(ONE, replace(ONE, id=2), EFFORTS)) == 0
@@ -50,7 +50,7 @@ def test_names_and_times_are_shown_and_no_difference() -> None:
 
 def test_a_run_of_which_nothing_is_judged_has_no_times() -> None:
     table = differences_table(ONE, OTHER, {1: [], 2: []})
-    assert not {"time at work", "tokens read"} & {row[0] for row in table.rows}
+    assert not {"time for judging", "tokens read"} & {row[0] for row in table.rows}
 
 
 def test_the_columns_of_a_foreign_dataset_stand_on_one_line() -> None:

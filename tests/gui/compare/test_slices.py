@@ -70,11 +70,11 @@ def test_all_systems_stand_on_each_slice(qtbot: QtBot, compared: ComparePage) ->
     matched = [evaluation.matched for evaluation in compared.compared.evaluations]
     measured = [measure_slices(one, division) for one in matched]
     tab = compared.view.slices
-    assert shown(tab.accuracy) == compared_slice_table(matched, measured).texts()
-    assert cells(tab.accuracy)[0][-2:] == ["difference", ""]
+    assert shown(tab.table) == compared_slice_table(matched, measured).texts()
+    assert cells(tab.table)[0][-2:] == ["difference", ""]
     weighed = {one.system.name: weigh_as_usual(one, division) for one in matched}
     known = {name: found for name, found in weighed.items() if found is not None}
-    assert shown(tab.wins) == compared_win_table(measured[0], known).texts()
+    assert shown(tab.below) == compared_win_table(measured[0], known).texts()
     assert "Many slices are many comparisons" in tab.what.text()
     assert tab.title.text().startswith("By which response is longer: accuracy in percent")
 
@@ -88,13 +88,15 @@ def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, co
     assert compared.compared.comparison.items == len(part) < DEMO_ITEMS
     assert {found.item_id for found in compared.compared.differences} <= part.known
     text = f"On {len(part)} items with the human labels of gold.tsv: {compared.slices.words}"
-    assert compared.view._measured_on.text() == text
+    assert compared.view._titles["measures"].text() == text
     assert shown(compared.view.measures) != whole[0]
-    assert len(shown(compared.view.slices.accuracy)) == len(division.slices)  # all of them still
+    assert len(shown(compared.view.slices.table)) == len(division.slices)  # all of them still
     assert not compared.stale.isVisible()
     keep_to(qtbot, compared, 0)
     assert (shown(compared.view.measures), compared.view.tabText(2)) == whole
-    assert compared.view._measured_on.text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
+    assert (
+        compared.view._titles["measures"].text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
+    )
 
 
 def test_what_is_chosen_stays_when_it_is_compared_again(qtbot: QtBot, compared: ComparePage) -> None:
@@ -122,7 +124,7 @@ def test_a_row_lists_its_items_in_review(qtbot: QtBot, compared: ComparePage, wi
     assert wanted.args is not None
     assert wanted.args[0].filters.ids == division.slices[1].known
     assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
-    wins = compared.view.slices.wins_view
+    wins = compared.view.slices.below_view
     for row, place in ((1, 0), (2, 1)):  # two systems on each slice
         with qtbot.waitSignal(compared.view.listed, timeout=10_000) as listed:
             wins.activated.emit(wins.model().index(row, 0))
@@ -171,5 +173,5 @@ def test_items_are_divided_by_tags(qtbot: QtBot, compared: ComparePage, space: W
     assert compare(qtbot, compared) == ""
     space.noted.emit(hashes[0])
     divide(qtbot, compared, "tag")
-    found = [(row[0], row[1]) for row in shown(compared.view.slices.accuracy)]
+    found = [(row[0], row[1]) for row in shown(compared.view.slices.table)]
     assert found == [("hard", "2"), ("odd", "1"), ("(no tag)", str(DEMO_ITEMS - 2))]

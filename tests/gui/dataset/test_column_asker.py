@@ -14,13 +14,12 @@ from engine.core.errors import ColumnsError
 from engine.store.run_store import RunStore
 from engine.system.column_memory import remember, remembered
 from gui.compare.compare_page import ComparePage
-from gui.dataset.column_asker import ColumnAsker
-from gui.dataset.columns_dialog import ColumnsDialog
+from gui.dataset.columns_dialog import ColumnAsker, ColumnsDialog
 from gui.judge.advanced_panel import AdvancedPanel
 from gui.judge.usual_setup import usual_setup
 from gui.results.gold_picker import GoldPicker
 from gui.review.notices import MissingDataset
-from gui.window.submission_opener import SubmissionOpener
+from gui.window.openers import SubmissionOpener
 from gui.work.state import State
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS

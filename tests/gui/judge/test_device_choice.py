@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, ProcessEnded
-from engine.core.events import DeviceLeft, ItemJudged, RunEnded, RunStarted, followed
+from engine.core.events import ItemJudged, RunEnded, followed
 from engine.core.run_records import DEVICE_LEFT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, Device, DeviceKind, Mode
@@ -29,12 +29,10 @@ from engine.loading.model_speed import remember_speed
 from engine.loading.opening import machine_on
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge.devices.device_choice import DeviceChoice
+from gui.judge.devices.device_choice import NONE_FOUND, NOT_TRIED, DeviceChoice, outcome
 from gui.judge.devices.device_jobs import blamed
-from gui.judge.devices.device_words import NONE_FOUND, NOT_TRIED, outcome
 from gui.judge.judge_page import JudgePage
 from gui.judge.model_table import SPEED, about
-from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import RunQueue
@@ -362,15 +360,6 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
     assert run.identity.settings["device"] == GONE.key
     wait_for_plan(qtbot, page)
     assert "all 3 items are judged in run 1" in text_of(page.plan_panel)
-
-
-def test_what_was_judged_before_is_so_where_the_processor_begins_once_more(workspace: Workspace) -> None:
-    control = RunControl(workspace)
-    for event in (RunStarted(1, 30, 5), DeviceLeft("A card", "it hung"), RunStarted(1, 30, 9)):
-        control._hear(event)
-    assert control.progress is not None
-    assert (control.progress.judged_before, control.progress.judged) == (5, 9)
-    assert control.progress.computing.failed
 
 
 def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:

@@ -50,14 +50,6 @@ def test_a_slow_group_is_shown_with_what_a_stop_would_lose(qtbot: QtBot, shown: 
     assert not shown.isVisible()
 
 
-def test_a_group_of_which_nothing_is_heard_for_long_is_shown_all_the_same(shown: GroupPanel) -> None:
-    shown.show_group(replace(GROUP, seconds=0.0, done=0), ending=False)
-    assert not shown.isVisible()
-    shown._told -= 5
-    shown.tick()
-    assert shown.isVisible()
-
-
 def test_an_explanation_grows_and_widens_nothing(shown: GroupPanel) -> None:
     shown.show_group(replace(GROUP, item_id=HOSTILE), ending=False)
     wide = shown.minimumSizeHint().width()

@@ -25,6 +25,7 @@ from engine.core.events import ItemJudged, RunEnded
 from engine.core.health import Health, Sign, Symptom
 from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy, Setting
+from engine.core.run_follower import RunProgress
 from engine.core.run_setup import RunSetup
 from engine.core.settings import ExampleChoice, Mode
 from engine.store.run_store import RunStore
@@ -34,9 +35,8 @@ from gui.judge.judge_page import JudgePage
 from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
 from gui.judge.model_table import MODEL, about
-from gui.judge.run_control import RunProgress
 from gui.judge.usual_setup import usual_setup
-from gui.kit.pill_delegate import PILL_ROLE
+from gui.kit.pill import PILL_ROLE
 from gui.reading.help_dialog import HelpDialog
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, kept, new_page, press, wait_for_plan
@@ -195,10 +195,10 @@ def test_a_run_of_a_model_that_does_not_judge_ends_without_green(qtbot: QtBot, r
 def test_a_long_name_does_not_widen_the_run(ready: JudgePage) -> None:
     panel = ready.run_panel
     panel.begin(("safety",), "gold.tsv")
-    panel.follow(RunProgress(1, 30, 3, 0), "")
+    panel.follow(RunProgress(1, 30, 3, 0))
     before = panel.minimumSizeHint().width()
     panel.begin(("safety",), "n" * 251 + ".tsv")
-    panel.follow(RunProgress(1, 30, 3, 0), "")
+    panel.follow(RunProgress(1, 30, 3, 0))
     assert panel.minimumSizeHint().width() == before
 
 
@@ -231,7 +231,7 @@ def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: J
     assert "was stopped" in text_of(ready.run_panel)
     wait_for_plan(qtbot, ready)
     assert ready.run_button.text() == "Resume"
-    assert "items are judged in run 1; Resume goes on" in text_of(ready.plan_panel)
+    assert "items are judged in run 1, which goes on from there" in text_of(ready.plan_panel)
     assert ready.over_button.isVisible()
 
 
@@ -275,7 +275,7 @@ def test_the_nearest_examples_are_chosen_and_remembered(
 ) -> None:
     page.settings.fold.set_open(True)
     page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
-    field = page.settings.advanced._choice
+    field = page.settings.advanced.usual.by_name["example_choice"]
     assert (field.currentText(), field.isEnabled()) == ("the same for all items", False)
     page.settings.show_setup(
         replace(usual_setup(), mode=Mode.LABELS, examples_path=demo_gold, shots=1, threads=1)

@@ -22,7 +22,7 @@ from gui.judge.model_table import (
     in_short,
 )
 from gui.kit.labels import shown_text
-from gui.kit.pill_delegate import PILL_ROLE
+from gui.kit.pill import PILL_ROLE
 from tests.gui.jobs import done
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 

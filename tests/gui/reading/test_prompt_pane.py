@@ -6,20 +6,21 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage, QTextCursor
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
+from engine.core.prompt_text import PlacedToken, Source, Span
 from gui.kit.theme import ThemeWish, apply_theme
-from gui.reading.prompt_pane import Ink, InkedSpan, PromptPane, ShownPrompt, TokenMark
+from gui.reading.prompt_pane import PromptPane, ShownPrompt
 
 TEXT = "<|im|>Say 🙂.\nVerdict:"
-SPANS = (InkedSpan(0, 6, Ink.CONTROL), InkedSpan(6, 13, Ink.INSTRUCTION), InkedSpan(13, 22, Ink.OWN))
+SPANS = (Span(0, 6, Source.CONTROL), Span(6, 13, Source.INSTRUCTION), Span(13, 22, Source.OWN))
 TOKENS = (
-    TokenMark(1, '"<|im|>"', 0, 6, (Ink.CONTROL,)),
-    TokenMark(20, '"Say "', 6, 10, (Ink.INSTRUCTION,)),
-    TokenMark(31, r'"\\xf0"', 10, 12, (Ink.INSTRUCTION,)),
-    TokenMark(32, r'"\\x9f"', 10, 12, (Ink.INSTRUCTION,)),
-    TokenMark(4, r'".\n"', 12, 14, (Ink.INSTRUCTION, Ink.OWN)),
-    TokenMark(5, '"Verdict:"', 14, 22, (Ink.OWN,)),
+    PlacedToken(1, '"<|im|>"', 0, 6, (Source.CONTROL,)),
+    PlacedToken(20, '"Say "', 6, 10, (Source.INSTRUCTION,)),
+    PlacedToken(31, r'"\\xf0"', 10, 12, (Source.INSTRUCTION,)),
+    PlacedToken(32, r'"\\x9f"', 10, 12, (Source.INSTRUCTION,)),
+    PlacedToken(4, r'".\n"', 12, 14, (Source.INSTRUCTION, Source.OWN)),
+    PlacedToken(5, '"Verdict:"', 14, 22, (Source.OWN,)),
 )
-PROMPT = ShownPrompt(TEXT, TEXT, SPANS, TOKENS, 1, 4, 1)
+PROMPT = ShownPrompt(TEXT, SPANS, TOKENS, 1, 4, True, TEXT)
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def test_colours_follow_the_theme_and_the_place_stays(qtbot: QtBot) -> None:
     pane.resize(300, 80)
     pane.show()
     long = "a line\n" * 200
-    pane.show_prompt(ShownPrompt(long, long, (InkedSpan(0, len(long), Ink.OWN),), (), 0, 0, 0))
+    pane.show_prompt(ShownPrompt(long, (Span(0, len(long), Source.OWN),), (), 0, 0, True, long))
     points = app.font().pointSizeF()
     try:
         apply_theme(app, ThemeWish.LIGHT, 100, points)

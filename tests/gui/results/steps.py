@@ -23,6 +23,7 @@ from engine.loading.checked_model import checked_model
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.kit.notice import Message
+from gui.kit.value_table import TableModel
 from gui.results.results_page import ResultsPage
 
 Save = Callable[[str, bytes], Path]
@@ -42,6 +43,24 @@ def measured(qtbot: QtBot, page: ResultsPage) -> None:
         return scores is not None and scores.explained and not page.measurer.busy and not stale
 
     qtbot.waitUntil(settled, timeout=20_000)
+
+
+def table_of(page: ResultsPage, key: str) -> TableModel:
+    """The first table of a section of the scores; an empty one where it is not there."""
+    section = page.scores.sheet.section(key)
+    return section.tables[0] if section and section.tables else TableModel(page)
+
+
+def in_short(page: ResultsPage) -> str:
+    """What is said of the scores in short, doubts aside."""
+    section = page.scores.sheet.section("in_short")
+    return section.said[-1] if section else ""
+
+
+def doubts(page: ResultsPage) -> str:
+    """What must not be missed of the scores."""
+    section = page.scores.sheet.section("in_short")
+    return "\n".join(section.said[:-1]) if section else ""
 
 
 def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:

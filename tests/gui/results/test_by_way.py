@@ -8,13 +8,12 @@ from pytestqt.qtbot import QtBot
 
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import ScoreTable
 from gui.runs.runs_table import MODE, RunsTableModel
 from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace
 from tests.asked import judge_in_ways
 from tests.gui.labels import text_of
-from tests.gui.results.steps import open_run
+from tests.gui.results.steps import in_short, open_run, table_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -25,15 +24,15 @@ def test_what_each_way_alone_would_have_said_stands_in_a_table(
     judge_in_ways(demo_gold, space.store_path)
     open_run(qtbot, page, 2)
     assert "By way of asking" in text_of(page.scores)
-    assert "The model was asked by letters, absolute, graded." in page.scores.verdict.text()
-    table = page.scores.table(ScoreTable.WAYS)
+    assert "The model was asked by letters, absolute, graded." in in_short(page)
+    table = table_of(page, "ways")
     first = [table.index(row, 0).data() for row in range(table.rowCount())]
     assert first == ["All together", "Letters", "Absolute", "Graded"]
 
 
 def test_a_run_of_letters_alone_has_no_such_table(opened: ResultsPage) -> None:
     assert "By way of asking" not in text_of(opened.scores)
-    assert "asked by" not in opened.scores.verdict.text()
+    assert "asked by" not in in_short(opened)
 
 
 def test_lists_of_runs_say_how_a_run_was_asked(qtbot: QtBot, space: Workspace, demo_gold: Path) -> None:
@@ -51,4 +50,4 @@ def test_lists_of_runs_say_how_a_run_was_asked(qtbot: QtBot, space: Workspace, d
     with qtbot.waitSignal(space.runs_changed, timeout=10_000):
         space.refresh_runs()
     entries = [str(picker.itemData(place, Qt.ItemDataRole.ToolTipRole)) for place in range(2)]
-    assert sum("asked by letters, absolute, graded" in entry for entry in entries) == 1
+    assert sum("Asked by letters, absolute, graded" in entry for entry in entries) == 1

@@ -9,7 +9,7 @@ from engine.core.judgments import CriterionCalibration
 from engine.decisions.calibration import Calibration, judge_of_run, save_calibration
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
-from tests.gui.results.steps import Save, click, measured, problem_after
+from tests.gui.results.steps import Save, click, doubts, in_short, measured, problem_after
 
 
 def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
@@ -33,7 +33,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert not panel._proposed.isHidden()
     assert panel.apply_button.isHidden()
     measured(qtbot, opened)
-    assert "calibrated on these labels" in opened.scores.caveats.text()
+    assert "calibrated on these labels" in doubts(opened)
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         assert panel.off_button.accessibleName() == "Take the calibration off run 1"
         click(panel.off_button)
@@ -64,7 +64,7 @@ def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
     assert panel._source.property("role") == "warning"
     assert said in panel.state.text()
     measured(qtbot, opened)
-    assert said in opened.scores.verdict.text()
+    assert said in in_short(opened)
 
 
 def test_a_file_that_is_no_calibration_is_refused(qtbot: QtBot, opened: ResultsPage, save: Save) -> None:

@@ -26,11 +26,21 @@ from engine.store.run_store import RunStore
 from gui.kit.file_choice import FileChoice
 from gui.results.export_dialog import ExportDialog
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import ScoreTable
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.foreign_gold import foreign_gold, judged_by_columns
-from tests.gui.results.steps import Save, click, exported, judge, measured, open_run, override, problem_after
+from tests.gui.results.steps import (
+    Save,
+    click,
+    doubts,
+    exported,
+    judge,
+    measured,
+    open_run,
+    override,
+    problem_after,
+    table_of,
+)
 
 
 def test_submissions_are_those_of_the_engine(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
@@ -83,7 +93,7 @@ def test_labels_alone_have_no_explanations_to_export(
     open_run(qtbot, page, 2)
     error = problem_after(qtbot, page, lambda: page.export_explained(path=tmp_path / "never.tsv"))
     assert "labels alone" in error.problem
-    assert page.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 0
+    assert table_of(page, "explanations").rowCount() == 0
 
 
 def test_the_csv_has_the_labels_that_the_run_is_held_against(
@@ -347,4 +357,4 @@ def test_an_opened_submission_is_named_as_one(
     dialog.field.setText(str(part.with_name("again.tsv")))
     said = exported(qtbot, page, lambda: press_return(dialog))
     assert "Submission part.tsv of gold.tsv; calibration: none." in said.text
-    assert "answers 28 of the 30 items" in page.scores.caveats.text()
+    assert "answers 28 of the 30 items" in doubts(page)

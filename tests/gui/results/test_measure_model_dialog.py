@@ -9,9 +9,8 @@ from engine.system.paths import demo_model
 from gui.results.measure_model_dialog import MeasureModelDialog
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import ScoreTable
 from tests.commands import ROOT
-from tests.gui.results.steps import Save, click, open_run
+from tests.gui.results.steps import Save, click, open_run, table_of
 
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 
@@ -43,7 +42,7 @@ def test_a_model_fills_its_column(
     dialog.choose(file)
     qtbot.waitUntil(dialog.start.isEnabled, timeout=10_000)
     click(dialog.start)
-    table = opened.scores.table(ScoreTable.EXPLANATIONS)
+    table = table_of(opened, "explanations")
     qtbot.waitUntil(lambda: table.index(0, column).data() not in {"-", None}, timeout=60_000)
     assert opened.workspace.state.recent(
         "encoders" if measure is ModelMeasure.BERTSCORE else "agreement-models"

@@ -22,11 +22,21 @@ from engine.measure.systems import system_of_run
 from engine.report.measure_tables import accuracy_table, explanation_table
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import ScoreTable
 from gui.work.open_run import UnderWay
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
-from tests.gui.results.steps import Save, click, judge, measured, open_run, override, problem_after
+from tests.gui.results.steps import (
+    Save,
+    click,
+    doubts,
+    in_short,
+    judge,
+    measured,
+    open_run,
+    override,
+    problem_after,
+    table_of,
+)
 from tests.judged import stored_run
 
 HOSTILE_ID = "<img src=x> <|eot_id|> \u202etxt"
@@ -49,12 +59,12 @@ def test_the_tables_are_those_of_the_engine(
     with RunStore(demo_store) as store:
         evaluation = evaluate(match(system_of_run(load_results(store, 1)), load_dataset(demo_gold)))
     for part, table in (
-        (ScoreTable.ACCURACY, accuracy_table(evaluation)),
-        (ScoreTable.EXPLANATIONS, explanation_table(evaluation)),
+        ("accuracy", accuracy_table(evaluation)),
+        ("explanations", explanation_table(evaluation)),
     ):
-        shown = opened.scores.table(part).as_text().split("\n")
+        shown = table_of(opened, part).as_text().split("\n")
         assert shown == ["\t".join(row) for row in (table.titles, *table.texts())]
-    assert "better" in opened.scores.verdict.text()
+    assert "better" in in_short(opened)
     assert f"{demo_gold.name}" in opened.gold.status.text()
 
 
@@ -77,15 +87,15 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     db.commit()
     db.close()
     open_run(qtbot, page, 2)
-    assert "choose a labelled dataset" in page.scores.verdict.text()
+    assert "choose a labelled dataset" in in_short(page)
     assert "gone.tsv is not there any more" in page.gold.status.text()
-    assert page.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
+    assert table_of(page, "labels_given").rowCount() == 5
     assert "nothing to report" in problem_after(qtbot, page, page.export_report).problem
     space.open_gold(demo_gold)
-    qtbot.waitUntil(lambda: page.scores.table(ScoreTable.ACCURACY).rowCount() == 6, timeout=10_000)
-    assert "Only the 3 items that both have" in page.scores.caveats.text()
+    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 6, timeout=10_000)
+    assert "Only the 3 items that both have" in doubts(page)
     click(page.gold.own)
-    qtbot.waitUntil(lambda: page.scores.table(ScoreTable.ACCURACY).rowCount() == 0, timeout=10_000)
+    qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 0, timeout=10_000)
 
 
 def test_labels_of_other_items_are_refused_with_the_next_step(
@@ -93,9 +103,9 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
 ) -> None:
     other = save("<b>other.tsv", b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\nx\ti\ta\tb\tA\n")
     opened.workspace.open_gold(other)
-    qtbot.waitUntil(lambda: "no id in common" in opened.scores.caveats.text(), timeout=10_000)
-    assert "Other labels…" in opened.scores.caveats.text()
-    assert opened.scores.table(ScoreTable.LABELS_GIVEN).rowCount() == 5
+    qtbot.waitUntil(lambda: "no id in common" in doubts(opened), timeout=10_000)
+    assert "Other labels…" in doubts(opened)
+    assert table_of(opened, "labels_given").rowCount() == 5
     assert opened.gold.status.text() == "Against the human labels of <b>other.tsv, chosen on Results"
     assert all(label.textFormat() == Qt.TextFormat.PlainText for label in opened.findChildren(QLabel))
 
@@ -105,18 +115,18 @@ def test_explanations_that_were_stopped_go_on(qtbot: QtBot, page: ResultsPage) -
     page.workspace.open_run(1)
     qtbot.waitUntil(page.scores.go_on_button.isVisible, timeout=10_000)
     qtbot.waitUntil(lambda: not page.measurer.busy)
-    assert page.scores.table(ScoreTable.ACCURACY).rowCount() == 6
+    assert table_of(page, "accuracy").rowCount() == 6
     page.measurer.progress.disconnect()
     click(page.scores.go_on_button)
     measured(qtbot, page)
-    assert page.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 6
+    assert table_of(page, "explanations").rowCount() == 6
 
 
 def test_stopping_before_anything_is_known_says_how_to_go_on(qtbot: QtBot, page: ResultsPage) -> None:
     page.measurer.progress.connect(lambda event: page.measurer.cancel() if event else None)
     page.workspace.open_run(1)
     qtbot.waitUntil(page.stopped.isVisible, timeout=10_000)
-    assert page.scores.table(ScoreTable.ACCURACY).rowCount() == 0
+    assert table_of(page, "accuracy").rowCount() == 0
     page.measurer.progress.disconnect()
     page.entered()
     measured(qtbot, page)
@@ -131,14 +141,14 @@ def test_a_model_that_does_not_judge_is_named_before_everything_else(
     stored = stored_run(page.workspace.store_path.parent, gold, columns, dataset_path=demo_gold)
     assert stored.results is not None
     open_run(qtbot, page, stored.results.run.id)
-    caveats = page.scores.caveats.text().splitlines()
+    caveats = doubts(page).splitlines()
     assert caveats[0] == "The model does not judge: do not use its labels. In what it gave for 30 items:"
     assert caveats[1].startswith("- The four labels hold 25.0 % of the probability on all criteria")
-    assert "speaks against it" not in page.scores.verdict.text()
+    assert "speaks against it" not in in_short(page)
 
 
 def test_a_judge_with_no_sign_is_said_to_have_none(qtbot: QtBot, opened: ResultsPage) -> None:
-    shown = opened.scores.verdict.text()
+    shown = in_short(opened)
     assert shown.startswith("Nothing in what the model gave for 30 items speaks against it.")
 
 
@@ -148,9 +158,9 @@ def test_another_run_does_not_show_the_scores_of_the_last(
     shutil.copy(two_runs, opened.workspace.store_path)
     with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
         opened.workspace.open_run(2)
-    qtbot.waitUntil(lambda: opened.scores.table(ScoreTable.EXPLANATIONS).rowCount() == 0)
+    qtbot.waitUntil(lambda: table_of(opened, "explanations").rowCount() == 0)
     measured(qtbot, opened)
-    assert opened.scores.table(ScoreTable.ACCURACY).index(0, 1).data() == "3"
+    assert table_of(opened, "accuracy").index(0, 1).data() == "3"
 
 
 @pytest.mark.usefixtures("demo_tried")
@@ -161,7 +171,7 @@ def test_what_could_not_be_judged_is_listed_with_its_reason(
     path = save("long.tsv", f"id\tinstruction\toutput_a\toutput_b\tsafety_preference\n{row}".encode())
     open_run(qtbot, page, judge(space.store_path, path, JudgeSettings(mode=Mode.LABELS, context=512)))
     page.scores.unscored.set_open(True)
-    table = page.scores.table(ScoreTable.UNSCORED)
+    table = page.scores.listed
     assert "the context holds 512" in table.index(0, 2).data()
     assert table.index(0, 0).data() == HOSTILE_ID.replace("\u202e", "\\u202e")
     assert "<img" not in table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
@@ -175,19 +185,19 @@ def test_what_could_not_be_judged_is_listed_with_its_reason(
 
 def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, opened: ResultsPage) -> None:
     assert not opened.model_alone.isEnabled()
-    before = opened.scores.table(ScoreTable.ACCURACY).as_text()
+    before = table_of(opened, "accuracy").as_text()
     results = opened.workspace.run.results if opened.workspace.run else None
     assert results is not None
     judgment = results.judgments["safety"][0]
     other = Preference.A if results.label(judgment) is not Preference.A else Preference.B
     override(qtbot, opened, judgment.item_id, other)
     measured(qtbot, opened)
-    assert opened.scores.table(ScoreTable.ACCURACY).as_text() != before
-    assert "1 label of these items is a person's" in opened.scores.caveats.text()
+    assert table_of(opened, "accuracy").as_text() != before
+    assert "1 label of these items is a person's" in doubts(opened)
     opened.model_alone.setFocus()
     QTest.keyClick(opened.model_alone, Qt.Key.Key_Space)
     measured(qtbot, opened)
-    assert opened.scores.table(ScoreTable.ACCURACY).as_text() == before
+    assert table_of(opened, "accuracy").as_text() == before
 
 
 # Read again
@@ -209,7 +219,7 @@ def test_other_labels_in_the_same_file_are_measured_anew(
         with qtbot.waitSignal(opened.workspace.gold_changed, timeout=10_000):
             opened.gold.open(save("labels.tsv", data))
         measured(qtbot, opened)
-        tables.append(opened.scores.table(ScoreTable.ACCURACY).as_text())
+        tables.append(table_of(opened, "accuracy").as_text())
     assert tables[0] != tables[1]
 
 
@@ -225,14 +235,14 @@ def test_explanations_written_again_are_measured_anew(
     other = Preference.A if run.results.label(judgment) is not Preference.A else Preference.B
     override(qtbot, opened, item.item_id, other)
     measured(qtbot, opened)
-    before = opened.scores.table(ScoreTable.EXPLANATIONS).as_text()
+    before = table_of(opened, "explanations").as_text()
     with RunStore(opened.workspace.store_path) as store:
         store.add_rewritten(1, {item.position: {"safety": Explanation("Words of no other kind.", other)}})
         store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
     with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
         opened.workspace.read_run_again()
     measured(qtbot, opened)
-    assert opened.scores.table(ScoreTable.EXPLANATIONS).as_text() != before
+    assert table_of(opened, "explanations").as_text() != before
 
 
 # While a run is judged
@@ -276,8 +286,8 @@ def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
 
 
 def test_every_measure_says_what_it_means(opened: ResultsPage) -> None:
-    for part in (ScoreTable.ACCURACY, ScoreTable.LABELS, ScoreTable.EXPLANATIONS):
-        table = opened.scores.table(part)
+    for part in ("accuracy", "labels", "explanations"):
+        table = table_of(opened, part)
         for section in range(table.columnCount()):
             assert table.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
 
@@ -308,20 +318,20 @@ def test_tabs_and_menu_open_by_key(qtbot: QtBot, opened: ResultsPage) -> None:
 
 
 def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, opened: ResultsPage) -> None:
-    assert opened.scores.table(ScoreTable.PAIRS).rowCount() == 0
+    assert table_of(opened, "pairs").rowCount() == 0
     before = opened.measurer.scores
     for author, label in (("Ada", Preference.A), ("W" * 255, Preference.B)):
         new = NewReview("1", author, confirmed={"safety": label})
         with qtbot.waitSignal(opened.workspace.reviewed):
             opened.workspace.review(new)
     measured(qtbot, opened)
-    people = opened.scores.table(ScoreTable.PEOPLE).as_text().split("\n")
+    people = table_of(opened, "people").as_text().split("\n")
     assert people[1] == "safety\t2\t1\t0.0 %\t0.00\t0.00"
-    pairs = opened.scores.table(ScoreTable.PAIRS).as_text()
+    pairs = table_of(opened, "pairs").as_text()
     assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0 %" in pairs
     assert "\tthe model\t" in pairs
     assert "\tthe human labels\t" in pairs
-    accuracy = opened.scores.table(ScoreTable.ACCURACY).as_text().split("\n")
+    accuracy = table_of(opened, "accuracy").as_text().split("\n")
     assert accuracy[0].endswith("\tpeople\tpeople's kappa")
     after = opened.measurer.scores
     assert before is not None

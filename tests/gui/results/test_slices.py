@@ -21,11 +21,10 @@ from engine.report.slice_tables import slice_table
 from engine.store.run_store import RunStore
 from gui.people.reviewer import Reviewer
 from gui.results.results_page import ResultsPage
-from gui.results.score_jobs import ScoreTable
-from gui.results.slice_jobs import DRAWN
+from gui.work.slice_jobs import DRAWN
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
-from tests.gui.results.steps import exported, measured, open_run
+from tests.gui.results.steps import doubts, exported, measured, open_run, table_of
 
 
 def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
@@ -34,7 +33,7 @@ def divide(qtbot: QtBot, page: ResultsPage, by: str) -> Slicing:
     qtbot.waitUntil(lambda: choice.by.findData(by) > 0, timeout=10_000)
     choice.by.setCurrentIndex(choice.by.findData(by))
     choice.by.activated.emit(choice.by.currentIndex())
-    qtbot.waitUntil(lambda: page.slices.scores is not None and page.slices.scores.measured.division.by == by)
+    qtbot.waitUntil(lambda: page.slices.sliced is not None and page.slices.sliced.division.by == by)
     assert choice.slicing is not None
     return choice.slicing
 
@@ -57,12 +56,12 @@ def test_all_slices_stand_in_a_table(
     with RunStore(demo_store) as store:
         matched = match(system_of_run(load_results(store, 1)), load_dataset(demo_gold))
     expected = slice_table(measure_slices(matched, slicing(matched.dataset, "longer")))
-    assert opened.slices.scores is not None
-    shown = opened.slices.scores.tables[0]
+    assert opened.slices.sliced is not None
+    shown = opened.slices.sliced.table
     places = [place for place, column in enumerate(shown.columns) if column.key != DRAWN]
     assert [[row[place] for place in places] for row in shown.rows] == [list(row) for row in expected.rows]
     assert "Many slices are many comparisons" in opened.slices.what.text()
-    assert opened.slices.criteria.rowCount() == len(expected.rows)
+    assert opened.slices.below.rowCount() == len(expected.rows)
 
 
 def test_one_slice_restricts_scores_figures_and_weights(
@@ -74,17 +73,17 @@ def test_one_slice_restricts_scores_figures_and_weights(
     with RunStore(demo_store) as store:
         matched = match(system_of_run(load_results(store, 1)), load_dataset(demo_gold)).only(part.known, "x")
     expected = accuracy_table(evaluate(matched))
-    shown = opened.scores.table(ScoreTable.ACCURACY).as_text().split("\n")
+    shown = table_of(opened, "accuracy").as_text().split("\n")
     assert shown == ["\t".join(row) for row in (expected.titles, *expected.texts())]
     words = f"human label: overall quality = {part.name}, {len(part)} items of {DEMO_ITEMS}"
-    assert words in opened.scores.caveats.text()
+    assert words in doubts(opened)
     assert opened.measurer.scores is not None
     assert opened.measurer.scores.gold is not None
     assert set(opened.measurer.scores.gold.ids) == part.known
     assert opened.slices.table.rowCount() == len(division.slices)  # the table shows all of them still
     keep_to(qtbot, opened, None)
-    assert "Only a slice" not in opened.scores.caveats.text()
-    assert opened.scores.table(ScoreTable.ACCURACY).index(0, 1).data() == str(DEMO_ITEMS)
+    assert "Only a slice" not in doubts(opened)
+    assert table_of(opened, "accuracy").index(0, 1).data() == str(DEMO_ITEMS)
 
 
 def test_a_row_lists_its_items_in_review(qtbot: QtBot, opened: ResultsPage) -> None:
@@ -120,18 +119,18 @@ def test_without_human_labels_labels_are_counted_by_slice(
     open_run(qtbot, page, 1)
     divide(qtbot, page, "length")
     assert space.gold is None
-    assert page.slices.scores is not None
-    assert sum(part.items for part in page.slices.scores.measured.slices) == DEMO_ITEMS
+    assert page.slices.sliced is not None
+    assert sum(part.items for part in page.slices.sliced.measured[0].slices) == DEMO_ITEMS
     assert page.slices.table.columnCount() == 4
     keep_to(qtbot, page, "short")
-    assert "Only a slice is shown: length of both responses = short" in page.scores.caveats.text()
+    assert "Only a slice is shown: length of both responses = short" in doubts(page)
 
 
 def test_the_report_has_the_slices_of_the_page(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
     divide(qtbot, opened, "longer")
     path = tmp_path / "report.html"
     exported(qtbot, opened, lambda: opened.export_report(path=path))
-    assert "<h3>By <bdi>which response is longer</bdi></h3>" in path.read_text("utf-8")
+    assert "<h2>By which response is longer</h2>" in path.read_text("utf-8")
 
 
 def test_what_is_chosen_stays_when_the_run_is_read_again(qtbot: QtBot, opened: ResultsPage) -> None:
@@ -165,7 +164,7 @@ def test_items_are_divided_by_their_tags(qtbot: QtBot, opened: ResultsPage) -> N
         ("(no tag)", DEMO_ITEMS - 2),
     ]
     keep_to(qtbot, opened, "hard")
-    assert f"tag = hard, 2 items of {DEMO_ITEMS}" in opened.scores.caveats.text()
+    assert f"tag = hard, 2 items of {DEMO_ITEMS}" in doubts(opened)
 
 
 def test_a_tag_that_is_given_meanwhile_counts_when_the_page_is_shown_again(
@@ -194,7 +193,7 @@ def test_who_labels_blind_is_shown_his_own_tags_alone(qtbot: QtBot, opened: Resu
     assert choice.slicing is not None
     assert [part.name for part in choice.slicing.slices] == ["mine", "(no tag)"]
     measured(qtbot, opened)
-    assert "theirs" not in opened.scores.caveats.text()
+    assert "theirs" not in doubts(opened)
     space.set_author("Cleo")  # who has no tags
     qtbot.waitUntil(lambda: choice.slicing is None and choice.by.findData("tag") < 0, timeout=10_000)
     reviewer.switch_blind(False)

@@ -17,8 +17,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.run_control import RunControl
 from gui.runs.name_dialog import RunNameDialog
-from gui.runs.queue_panel import QueuePanel
-from gui.runs.queue_table import RUN
+from gui.runs.queue_panel import RUN, QueuePanel
 from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import QUEUE, RunQueue
 from gui.work.state import State

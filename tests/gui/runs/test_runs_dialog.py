@@ -178,7 +178,7 @@ def test_two_runs_are_compared(qtbot: QtBot, dialog: RunsDialog) -> None:
     qtbot.waitUntil(lambda: bool(dialog.findChildren(DifferencesDialog)), timeout=A_WHILE)
     (found,) = dialog.findChildren(DifferencesDialog)
     rows = found.table.as_text().splitlines()
-    assert rows[0] == "fact\tdiffers\tRun 2\tRun 3 "
+    assert rows[0] == "fact\tdiffers\tRun 2\tRun 3"
     assert "context\tyes\t2048\t1024" in rows
     assert "Run 2 and Run 3: 1 difference." in found.summary.text()
     found.only.click()

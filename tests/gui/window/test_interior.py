@@ -15,12 +15,12 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButto
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import EngineBug, SetupError
+from engine.core.events import HealthSeen, RunStarted
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy
 from engine.system.paths import demo_dataset, demo_model
-from gui.judge.run_control import RunProgress
 from gui.kit.theme import ThemeWish, is_dark
 from gui.reading.help_dialog import HelpDialog
 from gui.weigh.run_weights import RunWeights, Wish
@@ -354,9 +354,9 @@ def test_what_was_exported_is_said_on_whatever_page(
 def test_the_status_bar_says_that_the_model_does_not_judge(opened: Opened) -> None:
     interior = opened()
     control = interior.run_control
-    control._count = RunProgress(1, 30, 12, 0)
     sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Remedy("Stop."))
-    control.health = Health(12, True, (sign,))
+    for event in (RunStarted(1, 30, 12), HealthSeen(Health(12, True, (sign,)))):
+        control._hear(event)
     control._task = Task(lambda _: None, Lane.MODEL)
     interior._follow_run()
     control._task = None

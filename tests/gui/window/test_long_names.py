@@ -43,9 +43,9 @@ from gui.results.export_jobs import Form
 from gui.results.measure_model_dialog import MeasureModelDialog
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.weigh.saved_weights import NameDialog
-from gui.window.about_dialog import AboutDialog
 from gui.window.check_dialog import CheckDialog
 from gui.window.frame import MainWindow
+from gui.window.help_dialogs import AboutDialog
 from gui.window.interior import Interior
 from gui.window.settings_dialog import SettingsDialog
 from gui.work.page_name import PageName
@@ -315,7 +315,7 @@ def divide_compared(qtbot: QtBot, made: Interior) -> None:
     choice = made.compare.slices
     qtbot.waitUntil(lambda: choice.by.findData("tag") > 0, timeout=A_WHILE)
     choice.choose("tag")
-    qtbot.waitUntil(lambda: made.compare.view.slices.slices is not None, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: made.compare.view.slices.sliced is not None, timeout=A_WHILE)
 
 
 InteriorOf = Callable[..., AbstractContextManager[tuple[Interior, Study]]]

@@ -12,15 +12,15 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.events import Preparing
 from engine.core.items import Item, Order, Way
+from engine.core.prompt_text import Source
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.reading.ink_legend import InkSample
-from gui.reading.prompt_pane import Ink
+from gui.judge.prompt_jobs import PlacedPrompt, PromptHead, Subject, ask, show_prompts
+from gui.reading.prompt_pane import InkSample
 from gui.window.prompt_dialog import PromptDialog, PromptWish
-from gui.window.prompt_jobs import PlacedPrompt, PromptHead, Subject, ask, show_prompts
 from gui.work.lanes import JobControl, Lane
 from gui.work.workspace import Workspace
 from tests.gui.jobs import done
@@ -62,12 +62,14 @@ def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetu
     assert first.place == ("safety", Order.BA, Way.LETTERS, "")
     assert len(others) == 9
     prompt = first.prompt
-    assert HOSTILE in prompt.exact
+    assert HOSTILE in prompt.as_read
     assert r"<|end|> <b>x</b> 🙂 \u202e\x00\r" + "\n東京" in prompt.text
     units = prompt.text.encode("utf-16-le")
     spans = [units[2 * span.start : 2 * span.end].decode("utf-16-le") for span in prompt.spans]
     assert "".join(spans) == prompt.text
-    (shown,) = [text for text, span in zip(spans, prompt.spans, strict=True) if span.ink is Ink.RESPONSE_A]
+    (shown,) = [
+        text for text, span in zip(spans, prompt.spans, strict=True) if span.source is Source.RESPONSE_A
+    ]
     assert shown.startswith("<|end|>")
     assert shown.endswith("東京")
     assert prompt.tokens[-1].end == len(units) // 2
@@ -99,10 +101,10 @@ def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
     assert dialog.minimumSizeHint().width() < 1280
     assert "n" * 61 not in dialog.title.text()
     assert dialog.title.text().endswith("would be asked, as the Judge page is set")
-    inks = {sample.ink for sample in dialog.findChildren(InkSample)}
-    assert inks == {Ink.CONTROL, Ink.OWN, Ink.INSTRUCTION, Ink.RESPONSE_A, Ink.RESPONSE_B}
+    inks = {sample.source for sample in dialog.findChildren(InkSample)}
+    assert inks == {Source.CONTROL, Source.OWN, Source.INSTRUCTION, Source.RESPONSE_A, Source.RESPONSE_B}
     dialog.copy.click()
-    assert QGuiApplication.clipboard().text() == dialog.pane.prompt.exact if dialog.pane.prompt else ""
+    assert QGuiApplication.clipboard().text() == dialog.pane.prompt.as_read if dialog.pane.prompt else ""
 
 
 def test_the_likeliest_tokens_are_those_of_the_chosen_place(

@@ -14,8 +14,8 @@ from gui.judge.rubric.edited import EditedRubric
 from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
 from gui.kit.fold import Fold
 from gui.runs.runs_dialog import RunsDialog
+from gui.window.help_dialogs import KeysDialog
 from gui.window.interior import Interior
-from gui.window.keys_dialog import KeysDialog
 from gui.work.page_name import PageName
 from tests.gui.fits import wrong_with
 from tests.gui.window.test_long_names import (  # noqa: F401  the fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 from engine.core.cancel import CancelToken
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
-from engine.data.rubrics.shipped import shipped_rubrics
+from engine.data.rubrics.offered import shipped_rubrics
 from gui.compare.compare_jobs import CompareWish, compare_systems
 from gui.work.file_jobs import load, with_labels_for
 from tests.gui.jobs import done

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.rubrics.shipped import shipped_rubrics
+from engine.data.rubrics.offered import shipped_rubrics
 from engine.system.paths import demo_dataset
 from gui.review.notices import MissingDataset
 from gui.work.store_jobs import open_run

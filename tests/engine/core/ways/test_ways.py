@@ -10,10 +10,9 @@ from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES, Order, Preference, Way
 from engine.core.judgments import RawAnswer, Reading
 from engine.core.rubric import USUAL_WORDING, PromptWording
-from engine.core.ways.all_ways import WAYS, asked_by, parse_ways, reading_of
+from engine.core.ways.all_ways import WAYS, asked_by, parse_ways, reading_of, together
 from engine.core.ways.graded import GRADES, mean_grade, mean_grades
 from engine.core.ways.letters import LETTERS
-from engine.core.ways.together import together
 from engine.weigh.item_winner import score_of
 
 

@@ -3,9 +3,18 @@ from dataclasses import asdict, replace
 import pytest
 
 from engine.core.errors import SetupError
-from engine.core.rubric import ELOQUENT, MOST_CRITERIA, USUAL_WORDING, Criterion, PromptWording, Rubric
-from gui.judge.rubric.edited import PARTS, RUBRIC, WORDING, At, EditedCriterion, EditedRubric
-from gui.judge.rubric.wording_tab import GROUPS, MARK, MARKS, ONE_LINE, TITLES
+from engine.core.rubric import (
+    ELOQUENT,
+    MOST_CRITERIA,
+    USUAL_WORDING,
+    WORDING_PARTS,
+    Criterion,
+    PromptWording,
+    Rubric,
+    marks_of,
+)
+from gui.judge.rubric.edited import RUBRIC, WORDING, At, EditedCriterion, EditedRubric
+from gui.judge.rubric.wording_tab import MARKS
 
 MANNERS = Rubric(
     "Manners",
@@ -105,9 +114,9 @@ def test_what_is_wrong_is_left_open_in_what_is_shown() -> None:
 
 
 def test_the_tab_of_the_wording_has_every_part_with_its_marks() -> None:
-    assert sorted(TITLES) == sorted(PARTS)
-    assert len(TITLES) == sum(map(len, GROUPS.values()))
     usual = asdict(USUAL_WORDING)
-    assert set(MARKS) == {mark for text in usual.values() for mark in MARK.findall(text)}
-    refused = {part for part in PARTS if SOUND.with_part(part, f"{usual[part]}\nx").problems}
-    assert refused == ONE_LINE
+    assert sorted(WORDING_PARTS) == sorted(usual)
+    assert len({part.title for part in WORDING_PARTS.values()}) == len(usual)
+    assert set(MARKS) == {mark for text in usual.values() for mark in marks_of(text)}
+    refused = {part for part in WORDING_PARTS if SOUND.with_part(part, f"{usual[part]}\nx").problems}
+    assert refused == {name for name, part in WORDING_PARTS.items() if part.one_line}

@@ -6,17 +6,17 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
-from engine.core.items import Order
+from engine.core.items import Order, Way
+from engine.core.prompt_text import Source
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.data.dataset import Dataset, load_dataset
 from engine.judge.item_prompt import PromptFacts, question_of_setup, shown_prompts
 from engine.system.paths import demo_model
+from gui.judge.prompt_jobs import KINDS
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import EditedRubric
-from gui.judge.rubric.preview_jobs import PromptKind
 from gui.judge.rubric.preview_panel import PreviewPanel
-from gui.reading.prompt_pane import Ink
 from gui.work.lanes import EngineThreads
 
 
@@ -36,9 +36,9 @@ def made(
     return panel
 
 
-def inks(panel: PreviewPanel) -> set[Ink]:
+def inks(panel: PreviewPanel) -> set[Source]:
     assert panel.pane.prompt is not None
-    return {span.ink for span in panel.pane.prompt.spans}
+    return {span.source for span in panel.pane.prompt.spans}
 
 
 def text(panel: PreviewPanel) -> str:
@@ -56,21 +56,23 @@ def test_it_is_what_a_run_with_this_model_asks(qtbot: QtBot, threads: EngineThre
     ]
     first = next(one for one in asked if (one.criterion, one.order) == ("relevance", Order.AB))
     assert panel.pane.prompt is not None
-    assert panel.pane.prompt.exact == first.preview.text
+    assert panel.pane.prompt.as_read == first.preview.text
     assert f": {len(first.preview.tokens):,} tokens." in panel.said.text()
-    assert Ink.CONTROL in inks(panel)
+    assert Source.CONTROL in inks(panel)
     panel.order.setCurrentIndex(panel.order.findData(Order.BA.value))
     panel.make()
     second = next(one for one in asked if (one.criterion, one.order) == ("relevance", Order.BA))
-    qtbot.waitUntil(lambda: panel.pane.prompt is not None and panel.pane.prompt.exact == second.preview.text)
+    qtbot.waitUntil(
+        lambda: panel.pane.prompt is not None and panel.pane.prompt.as_read == second.preview.text
+    )
 
 
 def test_without_a_model_the_text_alone_is_shown_with_whose_it_is(
     qtbot: QtBot, threads: EngineThreads
 ) -> None:
     panel = made(qtbot, threads)
-    assert {Ink.OWN, Ink.INSTRUCTION, Ink.RESPONSE_A, Ink.RESPONSE_B} <= inks(panel)
-    assert Ink.CONTROL not in inks(panel)
+    assert {Source.OWN, Source.INSTRUCTION, Source.RESPONSE_A, Source.RESPONSE_B} <= inks(panel)
+    assert Source.CONTROL not in inks(panel)
     assert "a sample item" in panel.said.text()
     assert "without the chat format" in panel.said.text()
     assert text(panel).endswith("Verdict:")
@@ -104,20 +106,20 @@ def test_it_follows_what_is_written_a_moment_later(
 @pytest.mark.parametrize(
     ("kind", "ends"),
     [
-        (PromptKind.EXPLANATION, "Verdict: A\nExplanation:"),
-        (PromptKind.PERMUTED, "Verdict:"),
-        (PromptKind.ABSOLUTE, "Answer:"),
-        (PromptKind.GRADED, "Grade:"),
+        (None, "Verdict: A\nExplanation:"),
+        (Way.PERMUTED, "Verdict:"),
+        (Way.ABSOLUTE, "Answer:"),
+        (Way.GRADED, "Grade:"),
     ],
 )
 def test_every_question_of_a_criterion_can_be_seen(
-    qtbot: QtBot, threads: EngineThreads, demo: Dataset, kind: PromptKind, ends: str
+    qtbot: QtBot, threads: EngineThreads, demo: Dataset, kind: Way | None, ends: str
 ) -> None:
     panel = made(qtbot, threads, demo, demo_model())
-    panel.kind.setCurrentIndex(panel.kind.findData(kind.value))
+    panel.kind.setCurrentIndex(panel.kind.findText(KINDS[kind]))
     panel.make()
     qtbot.waitUntil(lambda: not panel._making.busy)
     assert text(panel).endswith(ends)
     asked = {"permuted": "For this question alone", "absolute": "yes or no", "graded": "from 1 (very bad)"}
-    assert asked.get(kind.name.lower(), "") in text(panel)
+    assert asked.get(kind or "", "") in text(panel)
     assert "tokens." in panel.said.text()

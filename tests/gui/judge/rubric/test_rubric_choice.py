@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.core.run_setup import RunSetup
 from engine.data.rubrics.files import save_rubric
-from engine.data.rubrics.shipped import shipped_rubrics
+from engine.data.rubrics.offered import shipped_rubrics
 from engine.system.paths import demo_model, rubrics_folder
 from gui.judge.judge_page import JudgePage
 from gui.judge.rubric.rubric_choice import RubricChoice

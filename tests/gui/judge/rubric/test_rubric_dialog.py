@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.rubric import ELOQUENT, USUAL_WORDING, Criterion, PromptWording, Rubric
 from engine.data.rubrics.files import load_rubric, rubric_text
-from engine.data.rubrics.shipped import shipped_rubrics
+from engine.data.rubrics.offered import shipped_rubrics
 from engine.system.paths import rubrics_folder
 from gui.judge.rubric import rubric_file
 from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, WORDING, At, EditedRubric

@@ -1,0 +1,346 @@
+"""GGUF files damaged where it hurts: keys, tokenizers, tensors, bytes.
+
+Knows: which keys decide what llama.cpp does. Does not know: what becomes of a damaged file.
+"""
+
+import math
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from bench.hostile.gguf_parts import (
+    ARRAY,
+    FLOAT32,
+    INT32,
+    SCALARS,
+    TEXT,
+    UINT32,
+    UINT64,
+    Field,
+    Parts,
+    Tensor,
+)
+from bench.hostile.model_values import (
+    ADDED,
+    ARCHITECTURES,
+    FLOATS,
+    IDS,
+    NUMBERS,
+    PRES,
+    TEXTS,
+    TOKENIZERS,
+)
+
+Change = Callable[[Parts, Random], tuple[Parts, str]]
+
+
+def _any_field(parts: Parts, random: Random, kinds: Callable[[Field], bool]) -> int:
+    places = [at for at, each in enumerate(parts.fields) if kinds(each)]
+    return random.choice(places) if places else -1
+
+
+def _architecture_of(parts: Parts) -> bytes:
+    """What the file says, if it is a name."""
+    named = parts.value(b"general.architecture")
+    return named if named and isinstance(named, bytes) else b"llama"
+
+
+def _drop_key(parts: Parts, random: Random) -> tuple[Parts, str]:
+    at = random.randrange(len(parts.fields))
+    return parts.without(at), f"without {parts.fields[at].key!r}"
+
+
+def _repeat_key(parts: Parts, random: Random) -> tuple[Parts, str]:
+    each = random.choice(parts.fields)
+    return replace(parts, fields=(*parts.fields, each)), f"twice {each.key!r}"
+
+
+def _extreme(parts: Parts, random: Random) -> tuple[Parts, str]:
+    at = _any_field(parts, random, lambda each: each.kind != ARRAY)
+    each = parts.fields[at]
+    if each.kind == TEXT:
+        value: object = random.choice(TEXTS)
+    else:
+        value = random.choice(FLOATS if SCALARS[each.kind] in "fd" else NUMBERS)
+    return parts.with_field(replace(each, value=value)), f"{each.key!r} = {_shown(value)}"
+
+
+def _near(parts: Parts, random: Random) -> tuple[Parts, str]:
+    """A number that is only a little wrong."""
+    at = _any_field(parts, random, lambda each: each.kind in (UINT32, INT32, UINT64))
+    if at < 0:
+        return _extreme(parts, random)
+    each = parts.fields[at]
+    value = random.choice(
+        (each.value + 1, each.value - 1, each.value * 2, each.value // 2, each.value * 3, each.value + 32)
+    )
+    return parts.with_field(replace(each, value=value)), f"{each.key!r} = {value} for {each.value}"
+
+
+def _other_type(parts: Parts, random: Random) -> tuple[Parts, str]:
+    """A value of another type, as a text, a number or an array of one."""
+    each = random.choice(parts.fields)
+    kind = random.choice((*SCALARS, TEXT, ARRAY, ARRAY))
+    number = each.value if isinstance(each.value, int | float) and each.value == each.value else 1
+    if kind == ARRAY:
+        of = random.choice((UINT32, INT32, FLOAT32, TEXT, 7))
+        count = random.choice((0, 1, 2, 3, 300))
+        new = Field(each.key, ARRAY, [str(number).encode() if of == TEXT else number] * count, of)
+    elif kind == TEXT:
+        new = Field(each.key, TEXT, str(number).encode())
+    else:
+        new = Field(each.key, kind, 0 if math.isinf(number) else number)
+    return parts.with_field(new), f"{each.key!r} of type {kind} for {each.kind}"
+
+
+def _add_key(parts: Parts, random: Random) -> tuple[Parts, str]:
+    architecture = _architecture_of(parts)
+    name = random.choice(ADDED)
+    key = architecture + b"." + name.encode()
+    kind = random.choice((UINT32, FLOAT32, 7, INT32, TEXT))
+    value: object = random.choice(TEXTS if kind == TEXT else FLOATS if kind == FLOAT32 else NUMBERS)
+    return parts.with_field(Field(key, kind, value)), f"added {key!r} = {_shown(value)}"
+
+
+def _tokenizer(parts: Parts, random: Random) -> tuple[Parts, str]:
+    kind = random.choice(TOKENIZERS)
+    return parts.with_field(Field(b"tokenizer.ggml.model", TEXT, kind)), f"tokenizer {kind!r}"
+
+
+def _pre(parts: Parts, random: Random) -> tuple[Parts, str]:
+    kind = random.choice(PRES)
+    return parts.with_field(Field(b"tokenizer.ggml.pre", TEXT, kind)), f"pre-tokenizer {kind!r}"
+
+
+def _architecture(parts: Parts, random: Random) -> tuple[Parts, str]:
+    """Another architecture, with its keys renamed or not."""
+    old, new = _architecture_of(parts), random.choice(ARCHITECTURES)
+    fields = parts.fields
+    if random.random() < 0.8:
+        fields = tuple(
+            replace(each, key=new + each.key[len(old) :]) if each.key.startswith(old + b".") else each
+            for each in fields
+        )
+    return replace(parts, fields=fields).with_field(
+        Field(b"general.architecture", TEXT, new)
+    ), f"architecture {new!r}"
+
+
+def _special_id(parts: Parts, random: Random) -> tuple[Parts, str]:
+    tokens = parts.value(b"tokenizer.ggml.tokens")
+    count = len(tokens) if isinstance(tokens, list) else 1
+    key = f"tokenizer.ggml.{random.choice(IDS)}_token_id".encode()
+    value = random.choice((0, 1, count - 1, count, count + 1, random.randrange(count or 1), -1, 1 << 31))
+    return parts.with_field(Field(key, UINT32, value)), f"{key!r} = {value}"
+
+
+def _flag(parts: Parts, random: Random) -> tuple[Parts, str]:
+    name = random.choice(
+        ("add_bos_token", "add_eos_token", "add_space_prefix", "remove_extra_whitespaces", "add_sep_token")
+    )
+    key, value = f"tokenizer.ggml.{name}".encode(), random.choice((0, 1, 2))
+    return parts.with_field(Field(key, 7, value)), f"{key!r} = {value}"
+
+
+def _table(parts: Parts, random: Random) -> tuple[Parts, str]:
+    """A table of the tokenizer cut, doubled, emptied, mixed, or with wrong entries."""
+    at = _any_field(parts, random, lambda each: each.kind == ARRAY and len(each.value) > 2)
+    if at < 0:
+        return _drop_key(parts, random)
+    each = parts.fields[at]
+    values, how = (
+        list(each.value),
+        random.choice(("cut", "doubled", "empty", "mixed", "wrong", "wrong", "swapped")),
+    )
+    if how == "cut":
+        values = values[: random.randrange(len(values))]
+    elif how == "doubled":
+        values += values
+    elif how == "empty":
+        values = []
+    elif how == "mixed":
+        random.shuffle(values)
+    elif how == "swapped":
+        one, other = random.randrange(len(values)), random.randrange(len(values))
+        values[one], values[other] = values[other], values[one]
+    else:
+        wrong = (
+            (*TEXTS, b" ", b"a b c", b"<|im_end|>")
+            if each.of == TEXT
+            else FLOATS
+            if each.of == FLOAT32
+            else NUMBERS
+        )
+        for _ in range(random.choice((1, 3, len(values)))):
+            values[random.randrange(len(values))] = random.choice(wrong)
+    return parts.with_field(replace(each, value=values)), f"{each.key!r} {how}"
+
+
+def _token_types(parts: Parts, random: Random) -> tuple[Parts, str]:
+    at = parts.place(b"tokenizer.ggml.token_type")
+    if at < 0 or parts.fields[at].kind != ARRAY:
+        return _table(parts, random)
+    each = parts.fields[at]
+    kind = random.choice((0, 1, 2, 3, 4, 5, 6, 7, -1, 1 << 20))
+    values = [kind if random.random() < random.choice((0.01, 1.0)) else value for value in each.value]
+    return parts.with_field(replace(each, value=values)), f"token types {kind}"
+
+
+def _cut_vocabulary(parts: Parts, random: Random) -> tuple[Parts, str]:
+    """All tables of tokens alike, and perhaps the embedding with them."""
+    tokens = parts.value(b"tokenizer.ggml.tokens")
+    if not isinstance(tokens, list) or not tokens:
+        return _drop_key(parts, random)
+    count = random.choice((1, 2, 100, 255, 256, 258, len(tokens) // 2, len(tokens) - 1))
+    for name in ("tokens", "scores", "token_type"):
+        at = parts.place(f"tokenizer.ggml.{name}".encode())
+        if at >= 0 and parts.fields[at].kind == ARRAY:
+            parts = parts.with_field(replace(parts.fields[at], value=parts.fields[at].value[:count]))
+    if random.random() < 0.7:
+        for at, tensor in enumerate(parts.tensors):
+            if len(tensor.shape) == 2 and tensor.shape[1] == len(tokens):
+                parts = parts.with_tensor(at, replace(tensor, shape=(tensor.shape[0], count)))
+    return parts, f"vocabulary of {count}"
+
+
+def _tensor(parts: Parts, random: Random) -> tuple[Parts, str]:
+    """A tensor dropped, renamed, reshaped, retyped, moved."""
+    if not parts.tensors:
+        return _drop_key(parts, random)
+    at = random.randrange(len(parts.tensors))
+    tensor, other = parts.tensors[at], random.choice(parts.tensors)
+    size = random.choice((0, 1, 2, 31, 32, 33, 64, 1 << 20, 1 << 40, 1 << 63))
+    changed: tuple[tuple[Tensor, ...], str] = random.choice(
+        (
+            ((), "dropped"),
+            ((replace(tensor, name=tensor.name + b"x"),), "renamed"),
+            ((replace(tensor, name=other.name),), f"called {other.name!r}"),
+            ((replace(tensor, shape=tensor.shape[::-1]),), "turned"),
+            ((replace(tensor, shape=(size, *tensor.shape[1:])),), f"first size {size}"),
+            ((replace(tensor, shape=(*tensor.shape[:-1], size)),), f"last size {size}"),
+            ((replace(tensor, shape=(*tensor.shape, 1)),), "one dimension more"),
+            ((replace(tensor, shape=tensor.shape[:1]),), "one dimension"),
+            ((replace(tensor, shape=()),), "no dimension"),
+            ((replace(tensor, type_id=random.choice((*range(43), 133, 1 << 31))),), "another type"),
+            (
+                (replace(tensor, offset=random.choice((1, 32, other.offset, 1 << 40, 1 << 63))),),
+                "another offset",
+            ),
+            ((tensor, replace(tensor, name=b"more.weight")), "one more"),
+        )
+    )
+    return parts.with_tensor(at, *changed[0]), f"{tensor.name!r} {changed[1]}"
+
+
+def _alignment(parts: Parts, random: Random) -> tuple[Parts, str]:
+    value = random.choice((0, 1, 3, 8, 16, 31, 64, 4096, 1 << 31))
+    return parts.with_field(Field(b"general.alignment", UINT32, value)), f"alignment {value}"
+
+
+def _template(parts: Parts, random: Random) -> tuple[Parts, str]:
+    source = random.choice(
+        (
+            b"",
+            b"{{",
+            b"{{ 1/0 }}",
+            b"x",
+            b"\xff",
+            b"{{ messages[0].content }}",
+            b"{{ bos_token }}",
+            b"{" * 9999,
+        )
+    )
+    return parts.with_field(Field(b"tokenizer.chat_template", TEXT, source)), f"template {source[:40]!r}"
+
+
+def _numbers(parts: Parts, random: Random) -> tuple[Parts, str]:
+    """Weights overwritten: all over, or in one place."""
+    data = bytearray(parts.data)
+    if not data:
+        return _drop_key(parts, random)
+    pattern = random.choice(
+        (
+            b"\xff",
+            b"\0",
+            struct.pack("<e", math.inf),
+            struct.pack("<f", math.nan),
+            b"\x7b",
+            random.randbytes(64),
+        )
+    )
+    start, length = random.randrange(len(data)), random.choice((64, 4096, len(data)))
+    end = min(start + length, len(data))
+    data[start:end] = (pattern * (end - start))[: end - start]
+    return replace(parts, data=bytes(data)), f"{end - start} bytes of weights = {pattern[:4]!r}"
+
+
+CHANGES: tuple[Change, ...] = (
+    _drop_key,
+    _repeat_key,
+    _extreme,
+    _extreme,
+    _near,
+    _near,
+    _other_type,
+    _add_key,
+    _tokenizer,
+    _tokenizer,
+    _pre,
+    _architecture,
+    _special_id,
+    _flag,
+    _table,
+    _table,
+    _token_types,
+    _cut_vocabulary,
+    _tensor,
+    _tensor,
+    _alignment,
+    _template,
+    _numbers,
+)
+
+
+def changed(parts: Parts, random: Random) -> tuple[Parts, str]:
+    """One to three changes, and what they are."""
+    words = []
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        parts, what = random.choice(CHANGES)(parts, random)
+        words.append(what)
+    return parts, "; ".join(words)
+
+
+def damaged_bytes(parts: Parts, data: bytes, random: Random) -> tuple[bytes, str]:
+    """Bits, bytes and lengths, in the header, in the list of tensors, or in the weights; or a file cut."""
+    lowest, highest, where = random.choice(
+        (
+            (0, 400, "at the start"),
+            (0, parts.infos, "in the keys"),
+            (parts.infos, parts.header_bytes, "in the list of tensors"),
+            (parts.header_bytes, len(data), "in the weights"),
+        )
+    )
+    changed_data = bytearray(data)
+    highest = max(min(highest, len(data)), lowest + 1)
+    how = random.choice(("flip", "flip", "byte", "zeros", "ones", "cut", "hole", "more"))
+    at = min(random.randrange(lowest, highest), len(data) - 1)
+    if how == "flip":
+        for _ in range(random.choice((1, 1, 2, 16))):
+            changed_data[min(random.randrange(lowest, highest), len(data) - 1)] ^= 1 << random.randrange(8)
+    elif how == "byte":
+        changed_data[at] = random.randrange(256)
+    elif how in ("zeros", "ones"):
+        length = len(changed_data[at : at + random.choice((1, 4, 8, 32))])
+        changed_data[at : at + length] = (b"\0" if how == "zeros" else b"\xff") * length
+    elif how == "cut":
+        del changed_data[at:]
+    elif how == "hole":
+        del changed_data[at : at + random.randint(1, 64)]
+    else:
+        changed_data[at:at] = random.randbytes(random.randint(1, 64))
+    return bytes(changed_data), f"{how} {where}"
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:40]

@@ -1,0 +1,163 @@
+r"""Tokenizers of every kind, with control tokens of any literals, and texts that spell them.
+
+A case is a random vocabulary of one kind (SentencePiece, byte-level BPE, words, WordPiece, unigrams, RWKV's,
+PLaMo 2's): control tokens with random literals, markup and words, of which plain text can be made where that
+kind lets it, and ends of replies that are no control tokens. Texts are made of these literals as in
+`structure`, and stand wherever foreign text does.
+
+What is held: the tokens of structure of a whole prompt, in their order, are those of the same prompt with
+harmless texts; or the text is refused, which is right only where it holds a literal of one letter. Of
+structure are all tokens that llama.cpp calls control tokens or ends of replies, by its own word for each id
+of the vocabulary, but for the one that stands for unknown letters. A text without any of the literals is read
+as it is.
+
+Knows: the oracle, what hostile vocabularies are made of. Does not know: how a text is kept from structure.
+"""
+
+from collections.abc import Sequence
+from random import Random
+
+import llama_cpp
+
+from bench.hostile.outcomes import Ending, Outcome
+from bench.hostile.structure import conversations, variants
+from bench.hostile.workers import Attempt, Step
+from engine.core.items import Item, Order
+from engine.core.rubric import ELOQUENT
+from engine.llama.model import LlamaModel
+from engine.llama.vocabulary import Vocabulary
+from engine.prompt.chat_template import ChatTemplate
+from engine.prompt.fences import UnbreakableTextError
+from engine.prompt.judge_prompt import build_prompt
+from engine.prompt.rendering import render_frame
+from models.demo.gguf_files import CONTROL, TokenTable
+from tests.random_models import CHATML, HEADERS, INSTRUCTIONS, NO_SYSTEM, write_random_model
+from tests.tokenizer_kinds import KINDS
+
+_TOGETHER = 24  # texts in one prompt
+_PROMPTS = 5  # of which there are many more, all made in the same way
+_PARTS = (
+    "<",
+    ">",
+    "|",
+    "[",
+    "]",
+    "/",
+    "im",
+    "end",
+    "Bot",
+    "of",
+    "stop",
+    "Turn",
+    "_",
+    "1",
+    "é",
+    "東",
+    "#",
+    ":",
+    "\n",
+)
+_HARMLESS = "Seven gray cats ran by 12 trees"
+
+
+def try_case(attempt: Attempt) -> Outcome:
+    """All literals of one random vocabulary, in all prompts."""
+    kinds = list(KINDS)
+    kind = kinds[attempt.number % len(kinds)]
+    table = KINDS[kind]()
+    literals = _add_control(table, attempt.random)
+    source = attempt.random.choice((CHATML, HEADERS, INSTRUCTIONS, NO_SYSTEM))
+    path = write_random_model(attempt.folder / "model.gguf", table, source)
+    what = f"{kind} with {literals!r}"
+    attempt.step(Step(what))
+    with LlamaModel(path, vocabulary_only=True) as model:
+        vocabulary = Vocabulary(model)
+        template = ChatTemplate(render_frame(source, vocabulary.bos_text, vocabulary.eos_text), vocabulary)
+        return _held(template, vocabulary, literals, what, attempt)
+
+
+def _add_control(table: TokenTable, random: Random) -> list[str]:
+    """Add control tokens with random literals, and all beginnings of theirs, so that merges find them."""
+    known = set(table.tokens)
+    for _ in range(random.randrange(1, 5)):
+        literal = "".join(random.choices(_PARTS, k=random.randrange(1, 5)))
+        spelt = literal.replace("\n", "\\n") if table.kind == "rwkv" else literal
+        if random.random() < 0.3 and table.kind != "rwkv":
+            spelt = f"▁{literal}" if table.kind != "gpt2" else f"Ġ{literal}"
+        if spelt in known:
+            continue
+        if table.kind in ("llama", "bert"):
+            for length in range(2, len(spelt)):
+                if spelt[:length] not in known:
+                    table.add(spelt[:length])
+                    known.add(spelt[:length])
+        for length in range(1, len(spelt)) if table.kind in ("gpt2", "whitespace") else ():
+            table.merges.append(f"{spelt[:length]} {spelt[length]}")
+        table.add(spelt, CONTROL, score=random.choice((0.0, -1.0, -2000.0)))
+        known.add(spelt)
+    control = [text for text, kind in zip(table.tokens, table.types, strict=True) if kind == CONTROL]
+    return [text.replace("\\n", "\n").replace("▁", " ").replace("Ġ", " ") for text in control]
+
+
+def _structural(vocabulary: Vocabulary) -> frozenset[int]:
+    """Asked of llama.cpp for each id; not a letter that ends replies, and not what unknown letters become."""
+    pointer = vocabulary._pointer
+    unknown = {
+        id_
+        for id_ in range(vocabulary.size)
+        if llama_cpp.llama_vocab_get_attr(pointer, id_) & llama_cpp.LLAMA_TOKEN_ATTR_UNKNOWN
+    }
+    for letter in ("\U00012345", "\U00012346"):
+        unknown |= set(vocabulary.tokenize(letter))
+    found = set()
+    for token in range(vocabulary.size):
+        control = llama_cpp.llama_vocab_is_control(pointer, token)
+        ends = llama_cpp.llama_vocab_is_eog(pointer, token)
+        if control or (ends and len(vocabulary.piece(token).decode("utf-8", "replace")) > 1):
+            found.add(token)
+    return frozenset(found - unknown)
+
+
+def _held(
+    template: ChatTemplate, vocabulary: Vocabulary, literals: Sequence[str], what: str, attempt: Attempt
+) -> Outcome:
+    structural = _structural(vocabulary)
+    single = any(len(literal.strip()) < 2 for literal in literals)
+
+    prompts = range(len(list(conversations([""]))))
+    some = set(attempt.random.sample(prompts, _PROMPTS))
+
+    def seen(texts: Sequence[str]) -> list[list[int]]:
+        asked = (each for place, (_, each) in enumerate(conversations(texts)) if place in some)
+        return [[id_ for id_ in template.tokenize(each) if id_ in structural] for each in asked]
+
+    try:
+        usual = seen([_HARMLESS])
+    except UnbreakableTextError as error:
+        return Outcome(Ending.REFUSED if single else Ending.WRONGLY_REFUSED, what, error.problem)
+    texts = [text for literal in literals for text in variants(literal, literals, attempt.random)]
+    attempt.random.shuffle(texts)
+    refused = 0
+    for start in range(0, len(texts), _TOGETHER):
+        part = texts[start : start + _TOGETHER]
+        try:
+            if seen(part) != usual:
+                alone = [text for text in part if seen([text]) != usual]
+                return Outcome(Ending.LET_IN, what, f"{part!r}\nalone already: {alone!r}")
+        except UnbreakableTextError as error:
+            refused += 1
+            if not single:
+                return Outcome(Ending.WRONGLY_REFUSED, what, f"{error.problem}\n{part!r}")
+    if words := _changed(template, literals):
+        return Outcome(Ending.LOSS, what, words)
+    return Outcome(Ending.REFUSED if refused else Ending.TAKEN, f"{what}: {len(texts)} texts")
+
+
+def _changed(template: ChatTemplate, literals: Sequence[str]) -> str:
+    """What became of a harmless text; empty where it stayed as it is."""
+    text = _HARMLESS
+    if any(literal.strip().casefold() in text.casefold() for literal in literals):
+        return ""
+    asked = build_prompt(Item("1", text, text, text), Order.AB, ELOQUENT).question(0)
+    read = [part for run, _ in template.tokenized(asked) for part, source in run if source.foreign]
+    return "" if read == [text] * 3 else f"{text!r} became {read!r}"

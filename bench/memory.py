@@ -1,0 +1,298 @@
+"""What the window's memory does while a person works in it: round after round of all that it can do.
+
+    python -m bench.memory [DATASET ...] [--minutes N] [--items N] [--trace]
+
+In each round it opens a dataset, searches it, judges some of its items in a new run, looks at all that the
+Results page has, goes through the items on the Review page, compares the systems, writes a report. After each
+round it says what the window holds, and in the end which objects became more. `--trace` also says which lines
+of Python hold what was added since the second round (slow). It measures and judges nothing: exit code 0.
+
+Without a screen unless QT_QPA_PLATFORM says otherwise.
+
+Knows: the window as its user meets it. Does not know: how any page works.
+"""
+
+import argparse
+import ctypes
+import gc
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
+
+from bench.window import closed, opened, wait
+from engine.core.run_setup import RunSetup
+from engine.core.settings import Mode
+from engine.system.paths import demo_dataset, demo_model
+from gui.app import make_application
+from gui.window.interior import Interior
+from gui.work.lanes import Lane
+from gui.work.page_name import PageName
+
+MB = 1 << 20
+STEPS = 60  # from item to item in each round
+_QUIET = 0.4  # seconds without work after which a page has done what it was asked
+_TITLES = ("resident", "anonymous", "in use", "free", "Arrow", "child")
+_SHOWN = 25  # kinds of objects and lines that are listed
+
+
+class _Allocator(ctypes.Structure):
+    """What glibc's mallinfo2 gives; of these `arena`, `hblkhd`, `uordblks` and `fordblks` are used."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (
+            *("arena", "ordblks", "smblks", "hblks", "hblkhd"),
+            *("usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the window's process holds, in bytes: in all, of it anonymous; used and free in heaps; Arrow's.
+
+    `child`: the most that the process that judged held. `objects`: those that Python's collector knows.
+    """
+
+    resident: int
+    anonymous: int
+    used: int
+    free: int
+    arrow: int
+    child: int
+    objects: int
+    widgets: int
+
+
+class Watch:
+    """Looks at this process and at its children."""
+
+    def __init__(self) -> None:
+        self._process = psutil.Process()
+        self.child = 0
+
+    def look_at_children(self) -> None:
+        """Keep the most that a child holds."""
+        for child in self._process.children(recursive=True):
+            with suppress(psutil.Error):
+                self.child = max(self.child, child.memory_info().rss)
+
+    def held(self) -> Held:
+        """What is held now, after the collector has run."""
+        gc.collect()
+        memory = self._process.memory_info()
+        used, free = _heaps()
+        child, self.child = self.child, 0
+        return Held(
+            resident=memory.rss,
+            anonymous=memory.rss - getattr(memory, "shared", 0),
+            used=used,
+            free=free,
+            arrow=_arrow_bytes(),
+            child=child,
+            objects=len(gc.get_objects()),
+            widgets=len(QApplication.allWidgets()),
+        )
+
+
+def _heaps() -> tuple[int, int]:
+    """Bytes in use and free in the heaps of glibc; 0 where there is none."""
+    if not sys.platform.startswith("linux"):
+        return 0, 0
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "mallinfo2"):
+        return 0, 0
+    library.mallinfo2.restype = _Allocator
+    info = library.mallinfo2()
+    return info.uordblks + info.hblkhd, info.fordblks
+
+
+def _arrow_bytes() -> int:
+    arrow = sys.modules.get("pyarrow")
+    return int(arrow.total_allocated_bytes()) if arrow else 0
+
+
+def main() -> None:
+    """Work in the window for some minutes."""
+    parser = argparse.ArgumentParser(description="Measure what the window holds while a person works.")
+    parser.add_argument("datasets", type=Path, nargs="*", default=[demo_dataset()])
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long (%(default)s)")
+    parser.add_argument("--items", type=int, default=20, help="judged in each round (%(default)s)")
+    parser.add_argument("--trace", action="store_true", help="say which lines hold what was added")
+    options = parser.parse_args()
+    _app = make_application([])  # lives as long as its window
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        interior = opened(Path(folder) / "window", demo_dataset())
+        try:
+            _work(interior, options, Path(folder))
+        finally:
+            closed(interior)
+
+
+def _work(interior: Interior, options: argparse.Namespace, folder: Path) -> None:
+    watch, began = Watch(), time.monotonic()
+    _line(
+        "after", "seconds", "resident", "anonymous", "in use", "free", "Arrow", "child", "objects", "widgets"
+    )
+    _say("opened", began, watch.held())
+    before: Counter[str] = Counter()
+    start: tracemalloc.Snapshot | None = None
+    number = 0
+    while time.monotonic() - began < 60 * options.minutes or number < 2:
+        number += 1
+        dataset = options.datasets[number % len(options.datasets)]
+        for part in _round(interior, dataset, options.items, folder, watch):
+            if number == 1:
+                _say(part, began, watch.held())
+        _say(f"round {number}", began, watch.held())
+        if number == 1:  # all is imported, all pages are made
+            before = _kinds()
+            if options.trace:
+                tracemalloc.start(12)
+        elif number == 2 and options.trace:
+            start = tracemalloc.take_snapshot()
+    print(f"\nObjects that became more in {number - 1} rounds")
+    for kind, count in (_kinds() - before).most_common(_SHOWN):
+        print(f"  {count:8,}  {kind}")
+    if start is not None:
+        print("\nLines that hold more than after the second round")
+        for difference in tracemalloc.take_snapshot().compare_to(start, "lineno")[:_SHOWN]:
+            more = f"{difference.size_diff / 1024:10,.0f} KB {difference.count_diff:8,}"
+            print(f"  {more}  {difference.traceback}")
+
+
+def _kinds() -> Counter[str]:
+    return Counter(f"{type(each).__module__}.{type(each).__qualname__}" for each in gc.get_objects())
+
+
+def _line(*cells: str) -> None:
+    print(
+        "".join(cell.rjust(10 if place else 1).ljust(16 * (not place)) for place, cell in enumerate(cells)),
+        flush=True,
+    )
+
+
+def _say(what: str, began: float, held: Held) -> None:
+    sizes = (held.resident, held.anonymous, held.used, held.free, held.arrow, held.child)
+    _line(
+        what,
+        f"{time.monotonic() - began:.0f}",
+        *(f"{size / MB:.0f} MB" for size in sizes),
+        f"{held.objects:,}",
+        f"{held.widgets:,}",
+    )
+
+
+def _round(interior: Interior, dataset: Path, items: int, folder: Path, watch: Watch) -> Iterator[str]:
+    """What is done in a round, part by part."""
+    pages, results = interior.frame.show_page, interior.results
+    _look_at_dataset(interior, dataset)
+    yield "dataset"
+    pages(PageName.JUDGE)
+    _quiet(interior)
+    yield "plan"
+    _judge(interior, dataset, items, watch)
+    yield "judge"
+    pages(PageName.RESULTS)
+    for tab in range(results.tabs.count()):
+        results.tabs.setCurrentIndex(tab)
+        _quiet(interior)
+    yield results.tabs.tabText(tab).replace("&", "").lower()
+    results.export_report(path=folder / "report.html")
+    _quiet(interior)
+    yield "report"
+    _review(interior)
+    yield "review"
+    pages(PageName.COMPARE)
+    _quiet(interior)
+    interior.compare.compare()
+    _quiet(interior)
+    yield "compare"
+
+
+def _look_at_dataset(interior: Interior, dataset: Path) -> None:
+    interior.frame.show_page(PageName.DATASET)
+    interior.workspace.open_dataset(dataset)
+    wait(lambda: interior.workspace.dataset is not None and interior.workspace.dataset.path == dataset)
+    search = interior.dataset.findChild(QLineEdit)
+    if search is not None:
+        QTest.keyClicks(search, "the")
+        _quiet(interior)
+        search.clear()
+    _quiet(interior)
+
+
+def _judge(interior: Interior, dataset: Path, items: int, watch: Watch) -> None:
+    """A new run, on the Judge page with its latest judgments."""
+    interior.frame.show_page(PageName.JUDGE)
+    control = interior.run_control
+    control.start(RunSetup(dataset, demo_model(), items=items, mode=Mode.EXPLAIN, fresh=True))
+
+    def ended() -> bool:
+        watch.look_at_children()
+        return not control.running
+
+    wait(ended)
+    progress = control.progress
+    if progress is not None:
+        interior.workspace.open_run(progress.run_id)
+    _quiet(interior)
+
+
+def _review(interior: Interior) -> None:
+    """From item to item, back again, criterion by criterion, with another order of the list."""
+    interior.frame.show_page(PageName.REVIEW)
+    _quiet(interior)
+    page = interior.review
+    page.take_focus()
+    for step in range(STEPS):
+        _press(page, Qt.Key.Key_J if step < 2 * STEPS // 3 else Qt.Key.Key_K)
+        _press(page, (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3, Qt.Key.Key_4, Qt.Key.Key_5)[step % 5])
+        if step % 10 == 0:
+            _press(page, Qt.Key.Key_V)
+            _press(page, Qt.Key.Key_D)
+            _press(page, Qt.Key.Key_Space)
+    _quiet(interior)
+
+
+def _press(page: QApplication | object, key: Qt.Key) -> None:
+    QTest.keyClick(QApplication.focusWidget() or page, key)  # type: ignore[call-overload]
+    _pause(0.02)
+
+
+def _pause(seconds: float) -> None:
+    until = time.monotonic() + seconds
+    wait(lambda: time.monotonic() >= until)
+
+
+def _quiet(interior: Interior) -> None:
+    """Let the window work until none of its lanes has anything to do for a while."""
+    since = time.monotonic()
+    busy: list[str] = []
+
+    def quiet() -> bool:
+        nonlocal since
+        busy[:] = [lane.value for lane in Lane if interior.threads.busy(lane)]
+        if busy:
+            since = time.monotonic()
+        return time.monotonic() - since > _QUIET
+
+    try:
+        wait(quiet)
+    except TimeoutError as error:
+        raise TimeoutError(f"there is no end to the work on the lanes {busy}") from error
+
+
+if __name__ == "__main__":
+    main()

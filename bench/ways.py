@@ -1,0 +1,169 @@
+"""What each way of asking, and each part of the permuted letters, is worth on a stored run: a table.
+
+    python main.py judge DATASET --model MODEL --mode labels --ways letters,permuted,absolute,graded --out OUT
+    python -m bench.ways STORE RUN DATASET
+
+For each way, the ways together, and for choices of the four permutations: the mean accuracy over the criteria
+and its 95 % interval (by drawing instructions again), the share of judgments that the order alone decides,
+and the mean format mass; at last how far a label's probability differs between the permutations (spread).
+
+Knows: stored answers. Does not know: models, how a run is made.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from engine.core.items import Way
+from engine.core.judgments import Reading
+from engine.core.ways.all_ways import reading_of
+from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.run_results import RunResults, load_results
+from engine.measure.accuracy import run_accuracy
+from engine.measure.label_counts import count_run
+from engine.store.run_store import RunStore
+
+_DRAWS = 1000
+_PERMUTATIONS = (
+    *(("ABCD",), ("BCDA",), ("CDAB",), ("DABC",)),
+    *(("ABCD", "CDAB"), ("BCDA", "DABC"), ("ABCD", "BCDA", "CDAB", "DABC")),
+)
+
+Change = Callable[[Reading], Reading | None]
+"""What is made of a reading; None leaves it out."""
+
+
+def changed(results: RunResults, change: Change) -> RunResults:
+    """The run decided by other readings, without a calibration and without what people said."""
+    judged = tuple(
+        replace(
+            item,
+            readings={
+                name: tuple(made for reading in own if (made := change(reading)) is not None)
+                for name, own in item.readings.items()
+            },
+        )
+        for item in results.judged
+    )
+    return replace(results.model_alone(), judged=judged).calibrated(None)
+
+
+def only_way(way: Way) -> Change:
+    """The readings of one way."""
+    return lambda reading: reading if reading.way is way else None
+
+
+def only_permutations(names: Sequence[str]) -> Change:
+    """The permuted letters of some questions, as a way of their own."""
+
+    def change(reading: Reading) -> Reading | None:
+        if reading.way is not Way.PERMUTED:
+            return None
+        return reading_of(reading.way, reading.order, [a for a in reading.answers if a.question in names])
+
+    return change
+
+
+def with_permutations(names: Sequence[str]) -> Change:
+    """The same beside the letters."""
+    permuted = only_permutations(names)
+    return lambda reading: reading if reading.way is Way.LETTERS else permuted(reading)
+
+
+def choices(results: RunResults) -> Iterator[tuple[str, Change]]:
+    """What is compared."""
+    ways = results.ways
+    yield "all together", lambda reading: reading
+    for way in ways:
+        yield way.value, only_way(way)
+    if Way.PERMUTED in ways:
+        for names in _PERMUTATIONS:
+            yield f"permuted: {' '.join(names)}", only_permutations(names)
+        if Way.LETTERS in ways:
+            for names in (("CDAB",), _PERMUTATIONS[-1]):
+                yield f"letters and {' '.join(names)}", with_permutations(names)
+
+
+def accuracy_interval(results: RunResults, dataset: Dataset) -> tuple[float, float, float]:
+    """The mean accuracy over the criteria, and where 95 % of it lies when instructions are drawn again."""
+    gold = {item.id: item for item in dataset.same_items({i.item_id: i.content_hash for i in results.judged})}
+    by_instruction: dict[str, list[list[float]]] = {}
+    for place, item in enumerate(results.judged):
+        if item.item_id not in gold:
+            continue
+        human = gold[item.item_id].gold
+        right = [
+            float(results.label(column[place]) is human[name].label) if name in human else np.nan
+            for name, column in results.judgments.items()
+        ]
+        by_instruction.setdefault(gold[item.item_id].instruction, []).append(right)
+    groups = [np.array(rows) for rows in by_instruction.values()]
+    random = np.random.default_rng(0)
+    drawn = []
+    for _ in range(_DRAWS):
+        rows = np.concatenate([groups[place] for place in random.integers(len(groups), size=len(groups))])
+        drawn.append(float(np.nanmean(np.nanmean(rows, axis=0))))
+    share = fmean(found.share for found in run_accuracy(results, dataset).values())
+    low, high = np.quantile(drawn, (0.025, 0.975))
+    return share, float(low), float(high)
+
+
+def row(name: str, results: RunResults, dataset: Dataset) -> list[str]:
+    """A line of the table."""
+    counts = count_run(results)
+    share, low, high = accuracy_interval(results, dataset)
+    flips = [count.flipped for count in counts if count.flipped is not None]
+    mass = [count.format_mass for count in counts if count.format_mass is not None]
+    return [
+        name,
+        f"{100 * share:.1f} ({100 * low:.1f} to {100 * high:.1f})",
+        f"{100 * fmean(flips):.1f}" if flips else "-",
+        f"{fmean(mass):.3f}",
+    ]
+
+
+def spread(results: RunResults) -> float | None:
+    """How far a label's probability differs between the permutations: standard deviation, in the mean."""
+    found = []
+    for item in results.judged:
+        for own in item.readings.values():
+            for reading in own:
+                if reading.way is Way.PERMUTED:
+                    each = [reading_of(reading.way, reading.order, [a]) for a in reading.answers]
+                    shares = [np.exp(np.array(one.log_probs)) / one.format_mass for one in each]
+                    found.append(float(np.std(shares, axis=0).mean()))
+    return fmean(found) if found else None
+
+
+def table(rows: Sequence[Sequence[str]], titles: Sequence[str]) -> str:
+    """As Markdown."""
+    lines = [f"| {' | '.join(titles)} |", f"|---|{'---:|' * (len(titles) - 1)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
+
+
+def measured(results: RunResults, dataset: Dataset) -> Mapping[str, RunResults]:
+    """The run by each choice."""
+    return {name: changed(results, change) for name, change in choices(results)}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="What the ways of asking are worth on a stored run.")
+    parser.add_argument("store", type=Path)
+    parser.add_argument("run", type=int)
+    parser.add_argument("dataset", type=Path)
+    options = parser.parse_args()
+    with RunStore(options.store) as store:
+        results = load_results(store, options.run)
+    dataset = load_dataset(options.dataset, rubric=results.run.identity.asked)
+    rows = [row(name, found, dataset) for name, found in measured(results, dataset).items()]
+    print(table(rows, ("way", "accuracy, %", "flipped, %", "format mass")))
+    print(f"\n{len(results.judged)} items; spread over the permutations: {spread(results)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""The list of runs as a table, and a run in a few lines, for the terminal and the window.
+
+Knows: columns, words. Does not know: the store, how health is found, where a list is shown.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from engine.core.formatting import short_name, words
+from engine.core.health import Health, HealthVerdict
+from engine.core.run_records import AnyRun, DamagedRun, StoredRun
+from engine.core.value_tables import Column, Kind, PartOf, Row, Table
+
+_COLUMNS = (
+    Column("run", "run", Kind.COUNT, "The number of the run"),
+    Column("name", "name", Kind.TEXT, "What people call it"),
+    Column("items", "items", Kind.PART, "Items that are judged, of all of the run"),
+    Column("mode", "mode", Kind.TEXT, "Whether it explains, and in how many ways it asks"),
+    Column("dataset", "dataset", Kind.TEXT, "What is judged"),
+    Column("model", "model", Kind.TEXT, "What judges"),
+    Column("made", "made", Kind.TEXT, "When it began"),
+    Column("health", "health", Kind.TEXT, "Whether the model judged, by what it gave"),
+    Column("archived", "archived", Kind.TEXT, "Since when the run is left out of the lists"),
+)
+_HEALTH = {
+    HealthVerdict.JUDGES: "judges",
+    HealthVerdict.LOOK: "look closely",
+    HealthVerdict.DOES_NOT_JUDGE: "does not judge",
+    HealthVerdict.TOO_FEW: "too few items",
+}
+
+
+def run_list(runs: Sequence[AnyRun], health: Mapping[int, Health] | None = None) -> Table:
+    """A row for each run; `health`: what is known of it, by the number of the run, None for not looked at."""
+    return Table(_COLUMNS, [_row(run, health) for run in runs])
+
+
+def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
+    if isinstance(run, DamagedRun):
+        return [run.id, "", PartOf(run.judged, None), "damaged", *[""] * 5]
+    identity = run.identity
+    ways = len(identity.settings.get("ways", ()))
+    mode = f"{identity.settings.get('mode', '')}{f', {ways} ways' if ways > 1 else ''}"
+    return [
+        run.id,
+        run.name,
+        PartOf(run.judged, identity.items),
+        "submission" if run.submitted else mode,
+        identity.dataset_in_words,
+        short_name(identity.model_name),
+        _moment(run.created),
+        "" if health is None else "-" if run.submitted else _health_in_words(health.get(run.id)),
+        f"{run.archived.when.astimezone():%Y-%m-%d}" if run.archived else "",
+    ]
+
+
+def _health_in_words(health: Health | None) -> str:
+    if health is None:
+        return "…"
+    few_but_bad = health.verdict is HealthVerdict.TOO_FEW and health.doubted
+    return "few items, look closely" if few_but_bad else _HEALTH[health.verdict]
+
+
+def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
+    """All that tells a run from others, with long names whole: title, files, what was asked and how, note."""
+    identity = run.identity
+    lines = [run.title, *([run.name] if short_name(run.name) != run.name else [])]
+    lines += [_far(run), str(identity.dataset_path), str(identity.model_path)]
+    if not run.submitted:
+        asked = ", ".join(words(name) for name in identity.criteria)
+        lines.append(f"Rubric {identity.asked.name}: {asked}")
+    if identity.ways_in_words:
+        lines.append(f"Asked by {identity.ways_in_words}")
+    if health is not None and not run.submitted:
+        lines.append(health.headline)
+    if run.archived:
+        lines.append(f"Archived {_moment(run.archived.when)} by {run.archived.by}.")
+    return "\n".join([*lines, *([run.note] if run.note else [])])
+
+
+def run_in_a_line(run: StoredRun) -> str:
+    """What it is of, how far it is, when it was made; long names without their middle."""
+    identity = run.identity
+    dataset, model = short_name(identity.dataset_path.name), short_name(identity.model_name)
+    if run.submitted:
+        called = f" “{short_name(run.name)}”" if run.name else ""
+        return f"Submission {model}{called} on {dataset}, {_far(run)}"
+    return f"{run.title}: {dataset}, {model}, {_far(run)}"
+
+
+def _far(run: StoredRun) -> str:
+    identity = run.identity
+    what = f"items ({identity.items_are})" if identity.items_are else "items"
+    return f"{run.judged:,} of {identity.items:,} {what}, {_moment(run.created)}"
+
+
+def _moment(when: datetime) -> str:
+    """A time as the clock here shows it."""
+    return f"{when.astimezone():%Y-%m-%d %H:%M}"

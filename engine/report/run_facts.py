@@ -1,0 +1,118 @@
+"""What is known of a run, as facts: in the terminal, in a report, and beside those of another run.
+
+Knows: which facts there are, and by which words. Does not know: where they are shown, measures.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from engine.core.formatting import duration, value_in_words, words
+from engine.core.judgments import JudgedItem
+from engine.core.run_records import (
+    COMPUTED_ON,
+    CONTINUED,
+    DEVICE,
+    DEVICE_LEFT,
+    DRIVER,
+    GPU_LAYERS,
+    REWRITTEN,
+    Effort,
+    StoredRun,
+    what_is_joined,
+)
+from engine.core.settings import SETTINGS
+from engine.core.sheets import Facts
+from engine.decisions.run_results import RunResults
+from engine.decisions.second_order import read_in_words
+
+_WORDS = {
+    **{row.name: row.fact for row in SETTINGS},
+    DEVICE: "GPU of the run",
+    COMPUTED_ON: "computed on",
+    DRIVER: "driver of the GPU",
+    GPU_LAYERS: "GPU layers",
+    DEVICE_LEFT: "GPU left for the processor",
+    CONTINUED: "continued with",
+    REWRITTEN: "explanations written again",
+    "llama_cpp": "llama.cpp",
+    "examples": "labelled examples, SHA-256",
+    "chat_format_hash": "chat format, SHA-256",
+    "chat_template_hash": "chat template, SHA-256",
+    "model_bytes": "model, bytes",
+}
+"""Of settings and manifests, where a name says too little."""
+NEVER_ALIKE = ("run", "name", "note", "archived")
+TIMES = ("time for judging", "seconds for an item")
+"""With NEVER_ALIKE, what is always another one: no difference between two runs that tells anything."""
+
+Pair = tuple[str, str]
+
+
+def run_facts(results: RunResults) -> Facts:
+    """Of a run, or of a part of its items: how it was made, what it took, what people changed."""
+    run = results.run
+    overridden = ("overridden by people", results.overridden.by_whom if results.overrides else "nothing here")
+    if run.submitted:
+        return Facts([*stored_facts(run), overridden])
+    calibration = results.calibration
+    fitted = f"{calibration.hash}, fitted {results.calibrated_in_words}" if calibration else "none"
+    shortened = sum(item.shortening is not None for item in results.judged)
+    return Facts(
+        [
+            *stored_facts(run),
+            ("calibration", fitted),
+            ("read in", read_in_words(results)),
+            overridden,
+            ("items shortened", f"{shortened:,}"),
+            *effort_facts(results.judged),
+        ]
+    )
+
+
+def stored_facts(run: StoredRun) -> Iterator[Pair]:
+    """What the store tells of a run, without its items."""
+    identity = run.identity
+    opened, answered = ("opened", "answered") if run.submitted else ("created", "judged")
+    yield "run", f"{run.id}, {opened} {run.created:%Y-%m-%d %H:%M} UTC"
+    if run.name:
+        yield "name", run.name
+    if run.note:
+        yield "note", run.note
+    if run.archived:
+        yield "archived", f"{run.archived.when:%Y-%m-%d %H:%M} UTC, by {run.archived.by}"
+    yield "items", f"{run.judged:,} of {identity.items:,} {answered}"
+    yield "dataset", str(identity.dataset_path)
+    yield "dataset, SHA-256", identity.dataset_hash
+    yield "criteria", ", ".join(map(words, identity.criteria))
+    if run.submitted:
+        yield "submission", str(identity.model_path)
+        yield "submission, SHA-256", identity.model_hash
+        yield "joined", what_is_joined(run)
+        return
+    yield "model", identity.model_name
+    yield "model file", str(identity.model_path)
+    yield "model, SHA-256", identity.model_hash
+    yield "prompt version", identity.prompt_version
+    yield "rubric", " ".join(f"{identity.asked.name}. {identity.asked.source}".split())
+    for name, value in {**identity.settings_in_short, **run.manifest_in_short}.items():
+        if value != "":
+            yield _WORDS.get(name, words(name)), value_in_words(value)
+
+
+def effort_facts(items: Sequence[JudgedItem | Effort]) -> Iterator[Pair]:
+    """What judging these items took; nothing where there are none."""
+    if items:
+        seconds = sum(item.seconds for item in items)
+        yield "tokens read", f"{sum(item.tokens_read for item in items):,}"
+        yield "tokens generated", f"{sum(item.tokens_generated for item in items):,}"
+        yield TIMES[0], duration(seconds)
+        yield TIMES[1], f"{seconds / len(items):.2f}"
+
+
+def question_facts(run: StoredRun) -> Iterator[Pair]:
+    """What was asked of each item; of a submission nobody knows it."""
+    if not run.submitted:
+        asked = run.identity.asked
+        for criterion in asked.criteria:
+            yield f"question, {words(criterion.name)}", " ".join(" ".join(criterion.asked[1:]).split())
+        for name, text in asked.wording.own.items():
+            yield f"wording, {words(name)}", " ".join(text.split())

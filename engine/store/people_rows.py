@@ -1,0 +1,286 @@
+"""The rows of the run store that hold what people said: only added; the newest that is not undone counts.
+
+Knows: the tables `override`, `review_mark`, `confirmation` and `item_note`, and what an override must be.
+Does not know: transactions, runs, decisions.
+"""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from engine.core.cell_safety import unsafe_explanation
+from engine.core.errors import SetupError, StoreError
+from engine.core.formatting import quoted
+from engine.core.items import Preference
+from engine.core.judgments import (
+    Confirmation,
+    ItemNote,
+    JudgmentKey,
+    NewOverride,
+    NewReview,
+    Override,
+    ReviewMark,
+    ReviewState,
+)
+from engine.store.row_gate import DamagedError, Gate
+
+_OVERRIDE = "id, item_id, criterion, preference, explanation, author, created, undone"
+_MOST_AT_ONCE = 500  # values in one statement
+
+
+def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Override:
+    """Add one, in the caller's transaction; white space around the texts is left out.
+
+    StoreError where the run has not judged the item; SetupError where it cannot be an override.
+    """
+    _check_judged(db, run_id, new.item_id)
+    (newest,) = db.execute("SELECT coalesce(max(id), 0) FROM override").fetchone()
+    override = Override(
+        id=newest + 1,
+        item_id=new.item_id,
+        criterion=new.criterion,
+        preference=new.preference,
+        explanation=_checked_explanation(new.explanation),
+        author=checked_author(new.author),
+        created=now(),
+    )
+    db.execute(
+        f"INSERT INTO override (run_id, {_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+        (
+            run_id,
+            override.id,
+            override.item_id,
+            override.criterion,
+            override.preference and override.preference.value,
+            override.explanation,
+            override.author,
+            override.created.isoformat(),
+        ),
+    )
+    return override
+
+
+def undo_newest(
+    db: sqlite3.Connection, run_id: int, key: JudgmentKey, author: str | None = None
+) -> Override | None:
+    """Mark the newest that is not undone, in the caller's transaction; None where there is none.
+
+    With `author` only his own are looked at.
+    """
+    row = db.execute(
+        f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? AND item_id = ? AND criterion = ?"
+        " AND (? IS NULL OR author = ?) AND undone IS NULL ORDER BY id DESC LIMIT 1",
+        (run_id, *key, author, author),
+    ).fetchone()
+    if row is None:
+        return None
+    override, undone = _override(Gate(f"Run {run_id}"), row), now()
+    db.execute("UPDATE override SET undone = ? WHERE id = ?", (undone.isoformat(), override.id))
+    return replace(override, undone=undone)
+
+
+def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
+    """Those of a run, the oldest first."""
+    rows = db.execute(f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? ORDER BY id", (run_id,))
+    gate = Gate(f"Run {run_id}")
+    return [_override(gate, row) for row in rows]
+
+
+def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
+    number, item_id, criterion, preference, explanation, author, created, undone = row
+    made = partial(
+        Override,
+        id=gate.count("id", number),
+        item_id=gate.text("item_id", item_id),
+        criterion=gate.text("criterion", criterion),
+        preference=None if preference is None else gate.one_of(Preference, "preference", preference),
+        explanation=None if explanation is None else gate.text("explanation", explanation),
+        author=gate.text("author", author),
+        created=gate.time("created", created),
+        undone=None if undone is None else gate.time("undone", undone),
+    )
+    return gate.made("override", number, made)
+
+
+def _checked_explanation(explanation: str | None) -> str | None:
+    text = (explanation or "").strip()
+    if not text:
+        return None
+    if unsafe_explanation(text):
+        raise SetupError(
+            f"A submission cannot hold the explanation {quoted(text)}: pandas would not give it back.",
+            "Use a sentence as explanation.",
+        )
+    return text
+
+
+def add_review(db: sqlite3.Connection, run_id: int, new: NewReview) -> None:
+    """Add what a person says of an item, in the caller's transaction.
+
+    StoreError where the run has not judged the item; SetupError for no name.
+    """
+    _check_judged(db, run_id, new.item_id)
+    author, created = checked_author(new.author), now().isoformat()
+    if new.state is not None:
+        db.execute(
+            "INSERT INTO review_mark (run_id, item_id, author, state, created) VALUES (?, ?, ?, ?, ?)",
+            (run_id, new.item_id, author, new.state.value, created),
+        )
+    db.executemany(
+        "INSERT INTO confirmation (run_id, item_id, criterion, preference, author, created)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (run_id, new.item_id, criterion, label.value, author, created)
+            for criterion, label in new.confirmed.items()
+        ],
+    )
+
+
+def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
+    """The marks of a run, the oldest first."""
+    rows = db.execute(
+        "SELECT item_id, author, state, created FROM review_mark WHERE run_id = ? ORDER BY id", (run_id,)
+    )
+    gate = Gate(f"Run {run_id}")
+    return [
+        ReviewMark(
+            gate.text("item_id", item_id),
+            gate.text("author", author),
+            gate.one_of(ReviewState, "state", state),
+            gate.time("created", created),
+        )
+        for item_id, author, state, created in rows
+    ]
+
+
+def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]:
+    """The confirmed labels of a run, the oldest first."""
+    rows = db.execute(
+        "SELECT item_id, criterion, preference, author, created FROM confirmation WHERE run_id = ?"
+        " ORDER BY id",
+        (run_id,),
+    )
+    gate = Gate(f"Run {run_id}")
+    return [
+        Confirmation(
+            gate.text("item_id", item_id),
+            gate.text("criterion", criterion),
+            gate.one_of(Preference, "preference", label),
+            gate.text("author", author),
+            gate.time("created", created),
+        )
+        for item_id, criterion, label, author, created in rows
+    ]
+
+
+def add_note(db: sqlite3.Connection, content_hash: str, text: str, tags: Iterable[str], author: str) -> None:
+    """Let a note stand in the place of an item's last one, in the caller's transaction.
+
+    White space around words and tags is left out, and a tag that is there already; a note without words
+    and tags takes the last one back. SetupError for no name, and for a tag of several lines.
+    """
+    cleaned = list(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+    if unprintable := [tag for tag in cleaned if not tag.isprintable()]:
+        raise SetupError(f"{unprintable[0]!r} cannot be a tag.", "Write a tag in one line.")
+    db.execute(
+        "INSERT INTO item_note (content_hash, author, text, tags, created) VALUES (?, ?, ?, ?, ?)",
+        (
+            content_hash,
+            checked_author(author),
+            text.strip(),
+            json.dumps(cleaned, ensure_ascii=False),
+            now().isoformat(),
+        ),
+    )
+
+
+def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str, ItemNote]:
+    """The last note of each item that has one, by the hash of its content."""
+    wanted = list(dict.fromkeys(content_hashes))
+    found: dict[str, tuple[Any, ...]] = {}
+    for start in range(0, len(wanted), _MOST_AT_ONCE):
+        part = wanted[start : start + _MOST_AT_ONCE]
+        rows = db.execute(
+            "SELECT content_hash, author, text, tags, created FROM item_note"
+            f" WHERE content_hash IN ({', '.join('?' * len(part))}) ORDER BY id",
+            part,
+        )
+        found |= {row[0]: row for row in rows}
+    notes = {key: _note_or_damage(key, row) for key, row in found.items()}
+    return {key: note for key, note in notes.items() if note.text or note.tags}
+
+
+def _note(content_hash: str, author: object, text: object, tags: object, created: object) -> ItemNote:
+    gate = Gate(f"The note of the item with the content {content_hash[:12]}")
+    return ItemNote(
+        content_hash,
+        gate.text("author", author),
+        gate.text("text", text),
+        gate.texts("tags", gate.plain("tags", tags)),
+        gate.time("created", created),
+    )
+
+
+def _note_or_damage(content_hash: str, row: tuple[Any, ...]) -> ItemNote:
+    """A note; in the place of a damaged one what is wrong with it: a run must be read all the same."""
+    try:
+        return _note(*row)
+    except DamagedError as error:
+        return ItemNote(
+            content_hash,
+            "Tiebreak",
+            f"The note is damaged. {error.problem}",
+            (),
+            datetime.fromtimestamp(0, UTC),
+        )
+
+
+def tag_rows(db: sqlite3.Connection) -> list[str]:
+    """The tags of the last notes of all items, the most frequent first, of equal ones by the alphabet."""
+    rows = db.execute(
+        "SELECT tags FROM item_note WHERE id IN (SELECT max(id) FROM item_note GROUP BY content_hash)"
+    )
+    counts = Counter(tag for (tags,) in rows for tag in _tags(tags))
+    return sorted(counts, key=lambda tag: (-counts[tag], tag))
+
+
+def _tags(tags: object) -> tuple[str, ...]:
+    """Of a damaged note none."""
+    gate = Gate("The note of an item")
+    with suppress(DamagedError):
+        return gate.texts("tags", gate.plain("tags", tags))
+    return ()
+
+
+def _check_judged(db: sqlite3.Connection, run_id: int, item_id: str) -> None:
+    """Raise StoreError where the run has not judged the item."""
+    judged = db.execute(
+        "SELECT count(*) FROM judged_item WHERE run_id = ? AND item_id = ?", (run_id, item_id)
+    )
+    if judged.fetchone() == (0,):
+        raise StoreError(
+            f"Run {run_id} has not judged the item {item_id!r}.",
+            "Choose an item that it has judged.",
+        )
+
+
+def checked_author(author: str) -> str:
+    """A name without white space around it; SetupError where nothing is left, or more than a line."""
+    name = author.strip()
+    if not name or not name.isprintable():
+        raise SetupError(
+            f"What a person says needs his name; {author!r} is none.", "Write a name in one line."
+        )
+    return name
+
+
+def now() -> datetime:
+    """The time in UTC, in milliseconds: what one person says is told in its order."""
+    time = datetime.now(UTC)
+    return time.replace(microsecond=time.microsecond // 1000 * 1000)

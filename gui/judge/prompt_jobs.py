@@ -1,0 +1,342 @@
+"""Jobs that make a prompt to be looked at: of an item of a run, and of a criterion while it is written.
+
+Knows: prompts by a model's vocabulary, by its chat format, by neither; how a model reads one. Does not know:
+windows.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.errors import SetupError
+from engine.core.events import followed
+from engine.core.formatting import HIDDEN
+from engine.core.items import Item, Order, Preference, Way
+from engine.core.judgments import RawAnswer, Reading
+from engine.core.prompt_text import PlacedToken, Preview, Source, Span
+from engine.core.rubric import USUAL_WORDING, PromptWording, Rubric
+from engine.core.run_records import StoredRun
+from engine.core.run_setup import RunSetup
+from engine.core.value_tables import Table
+from engine.core.ways.all_ways import WAYS
+from engine.core.ways.question import Question
+from gui.reading.prompt_pane import VERDICT_HERE, ShownPrompt
+from gui.work.apart_jobs import worker
+from gui.work.garbage import many_records
+from gui.work.lanes import Job, JobControl
+
+if TYPE_CHECKING:
+    from engine.core.cancel import CancelToken
+    from engine.core.ways.all_ways import Asked
+    from engine.judge.item_prompt import ItemQuestion, PromptFacts
+    from engine.prompt.chat_template import ChatTemplate
+    from engine.prompt.guard import Piece
+    from engine.prompt.parts import Conversation, Part
+
+LIKELIEST = 10
+Asking = tuple[Way, str]
+"""A way of asking, and the name of a question of it."""
+
+Place = tuple[str, Order, Way, str]
+"""A criterion, an order, and what is asked."""
+
+SAMPLE_ITEM = Item(
+    "sample",
+    "Why does the moon look larger near the horizon?",
+    "It is an illusion: near the horizon we see it beside houses and trees, and take it for larger.",
+    "Because it is closer to the earth then.",
+)
+"""What is asked about where no dataset is open."""
+
+_SECOND = 1  # of the permuted meanings: the first are those of the letters
+
+
+def _shown_question(way: Way, wording: PromptWording) -> Question:
+    """The question of a way that stands for all of them."""
+    return WAYS[way].questions(wording)[_SECOND if way is Way.PERMUTED else 0]
+
+
+def _kinds() -> Mapping[Way | None, str]:
+    found: dict[Way | None, str] = {Way.LETTERS: "", None: "The explanation"}
+    for way, asking in WAYS.items():
+        question = _shown_question(way, USUAL_WORDING)
+        if not question.thinks:  # what stands before its answer is the model's own
+            found[way] = f"{asking.title}, of response A" if question.name == "A" else asking.title
+    return found
+
+
+KINDS = _kinds()
+"""What of a criterion can be looked at, for people: a way of asking, or None for the explanation."""
+
+
+@dataclass(frozen=True)
+class PreviewWish:
+    """The one criterion of `rubric`, asked of an item. `kind`: one of KINDS. `model`: whose chat format, None
+    for none.
+    """
+
+    rubric: Rubric
+    item: Item
+    order: Order
+    kind: Way | None
+    model: Path | None = None
+
+
+@dataclass(frozen=True)
+class PreviewedPrompt:
+    """`tokens`: that the model reads, None where no model says. `note`: what a person should know of it."""
+
+    prompt: ShownPrompt
+    tokens: int | None
+    note: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The item that is looked at. `run`: the one that asked it; None for one that a setup describes."""
+
+    item: Item
+    setup: RunSetup
+    run: StoredRun | None = None
+
+
+@dataclass(frozen=True)
+class PromptHead:
+    """What is true of all prompts of the item.
+
+    `notes`: what a person should know of them. `asked`: all that is asked of a criterion.
+    """
+
+    model: str
+    criteria: tuple[str, ...]
+    orders: tuple[Order, ...]
+    notes: tuple[str, ...]
+    fits: bool
+    asked: tuple[Asking, ...]
+
+
+@dataclass(frozen=True)
+class PlacedPrompt:
+    """One prompt, ready to be shown."""
+
+    place: Place
+    prompt: ShownPrompt
+
+
+@dataclass(frozen=True)
+class PromptAnswer:
+    """What comes next after one prompt; `mass`: what its answers hold of it, 0 to 1, and `held_by`: who they
+    are; empty where it is a thought that comes next.
+    """
+
+    table: Table
+    mass: float
+    held_by: str
+
+
+def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | None = None) -> Job[None]:
+    """Report a PromptHead, then a PlacedPrompt for each criterion and order, that of `first` at once.
+
+    `asking`: what is asked there; None for the first that there is. Opens the vocabulary of the model alone.
+    """
+
+    def work(control: JobControl) -> None:
+        from engine.judge.item_prompt import OnePrompt, shown_prompts
+
+        question = _question(subject, control.cancel)
+        quoted: dict[int, str] = {}
+        with many_records():
+            for made in shown_prompts(question, first, control.cancel, *(asking or ())):
+                if isinstance(made, OnePrompt):
+                    prompt = _shown(made.preview, _then(made.asked.question), quoted)
+                    place = (made.criterion, made.order, made.asked.way, made.asked.name)
+                    control.report(PlacedPrompt(place, prompt))
+                else:
+                    control.report(_head(question, made))
+
+    return work
+
+
+def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
+    """What the model would write next after each prompt of the item; reports Preparing."""
+
+    def work(control: JobControl) -> dict[Place, PromptAnswer]:
+        from engine.judge.item_prompt import read_next_tokens
+        from engine.loading.checked_model import in_use
+        from engine.prompt.next_tokens import next_table
+
+        with worker(read_next_tokens, control) as reader:
+            question = _question(subject, control.cancel)
+            with in_use(question.model):
+                found = followed(reader.do(question, LIKELIEST), control.report)
+        return {
+            (one.criterion, one.order, one.asked.way, one.asked.name): PromptAnswer(
+                next_table(one), one.said.mass, _held_by(one.asked)
+            )
+            for one in found
+        }
+
+    return work
+
+
+def masses_of(readings: Mapping[str, Sequence[Reading]]) -> dict[Place, float]:
+    """The format mass that a run has read at each place; `readings`: by criterion."""
+    return {
+        (criterion, reading.order, reading.way, answer.question): answer.mass
+        for criterion, read in readings.items()
+        for reading in read
+        for answer in reading.answers or (RawAnswer("", reading.log_probs),)
+    }
+
+
+def _held_by(asked: "Asked") -> str:
+    if asked.question.thinks:
+        return ""
+    return "The four letters hold" if asked.question.chooses else "The answers hold"
+
+
+def _question(subject: Subject, cancel: "CancelToken") -> "ItemQuestion":
+    from engine.judge.item_prompt import question_of_run, question_of_setup
+
+    if subject.run is None:
+        return question_of_setup(subject.setup, subject.item, cancel)
+    return question_of_run(subject.run, subject.setup, subject.item, cancel)
+
+
+def _head(question: "ItemQuestion", facts: "PromptFacts") -> PromptHead:
+    notes = list(facts.notes)
+    if facts.shortening is not None:
+        notes.append(facts.shortening.in_words)
+    if not facts.fits:
+        notes.append(
+            f"The item needs {facts.cells:,} tokens, the context holds {facts.context:,}: it is not judged."
+        )
+    return PromptHead(
+        question.model.name,
+        question.rubric.names,
+        question.settings.orders,
+        tuple(notes),
+        facts.fits,
+        tuple((each.way, each.name) for each in facts.asked),
+    )
+
+
+# A criterion while it is written
+
+
+def preview(wish: PreviewWish, at_once: bool) -> Job[PreviewedPrompt]:
+    """The prompt in the model's own chat format; where there is no model that can tell, the text alone.
+
+    `at_once`: reports the text alone before, for a model that is read for the first time takes seconds.
+    """
+
+    def work(control: JobControl) -> PreviewedPrompt:
+        from engine.gguf.judge_file import read_model_file
+        from engine.loading.checked_model import checked_model
+        from engine.loading.opening import open_template
+
+        with many_records():
+            if wish.model is None:
+                return _without_model(wish, "")
+            if at_once:
+                control.report(_without_model(wish, ""))
+            try:
+                checked = checked_model(read_model_file(wish.model), control.cancel)
+                with open_template(checked.path, control.cancel) as (_, template):
+                    return _in_format(wish, template)
+            except SetupError as error:
+                return _without_model(wish, error.problem)
+
+    return work
+
+
+def _asked(wish: PreviewWish) -> "tuple[Conversation, list[Conversation]]":
+    """What is asked up to where the answer is read, and the same with each of its answers."""
+    from engine.prompt.judge_prompt import build_prompt, explanation_reply
+
+    tree, wording = build_prompt(wish.item, wish.order, wish.rubric), wish.rubric.wording
+    if wish.kind is None:
+        reply = explanation_reply(Preference.A, wording)
+        return tree.question(0, reply), []
+    question = _shown_question(wish.kind, wording)
+    answered = [tree.question(0, f"{question.lead} {answer}", question.text) for answer in question.answers]
+    return tree.question(0, question.lead, question.text), answered
+
+
+def _in_format(wish: PreviewWish, template: "ChatTemplate") -> PreviewedPrompt:
+    from engine.prompt.tokens import branch_tokens
+
+    asked, answered = _asked(wish)
+    pieces = [piece for run, _ids in template.tokenized(asked) for piece in run]
+    tokens = len(branch_tokens(answered, template).prompt) if answered else len(template.tokenize(asked))
+    return PreviewedPrompt(_text_alone(pieces, wish), tokens, template.frame.note or "")
+
+
+def _without_model(wish: PreviewWish, why: str) -> PreviewedPrompt:
+    asked, _answered = _asked(wish)
+    pieces = [
+        *_titled("system message", asked.system),
+        *_titled("message", asked.user),
+        *_titled("reply", ()),
+        (asked.reply, Source.OWN),
+    ]
+    return PreviewedPrompt(_text_alone(pieces, wish), None, why)
+
+
+def _titled(title: str, parts: "Sequence[Part]") -> "list[Piece]":
+    """A message below a line that stands in the place of a chat format."""
+    texts = [(part.text, part.source) for part in parts]
+    return [(f"– {title} –\n", Source.TEMPLATE), *texts, *([("\n\n", Source.TEMPLATE)] if texts else [])]
+
+
+def _text_alone(pieces: "Sequence[Piece]", wish: PreviewWish) -> ShownPrompt:
+    from engine.prompt.preview import text_alone
+
+    if wish.kind is None:
+        return _shown(text_alone(pieces), "the explanation begins here", {})
+    return _shown(text_alone(pieces), _then(_shown_question(wish.kind, wish.rubric.wording)), {})
+
+
+# Ready to be shown
+
+
+def _then(question: Question) -> str:
+    """What happens at the end of a prompt."""
+    if question.thinks:
+        return "the model thinks here, then it answers"
+    return VERDICT_HERE if question.chooses else "the answer is read here"
+
+
+def _shown(preview: Preview, then: str, quoted: dict[int, str]) -> ShownPrompt:
+    """A prompt with invisible characters written out, its places as Qt counts them.
+
+    `quoted`: what tokens write, by their ids, as far as it was needed before.
+    """
+    for token in preview.tokens:
+        if token.id not in quoted:
+            quoted[token.id] = json.dumps(token.piece, ensure_ascii=False)
+    ends = [(span.start, span.end) for span in preview.spans]
+    ends += [(token.start, token.end) for token in preview.tokens]
+    cuts = sorted({0, len(preview.text), *(place for both in ends for place in both)})
+    places, texts, length = {0: 0}, [], 0
+    for start, end in pairwise(cuts):
+        text = HIDDEN.sub(lambda found: repr(found[0])[1:-1], preview.text[start:end])
+        texts.append(text)
+        length += len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+        places[end] = length
+    return ShownPrompt(
+        text="".join(texts),
+        spans=tuple(Span(places[span.start], places[span.end], span.source) for span in preview.spans),
+        tokens=tuple(
+            PlacedToken(token.id, quoted[token.id], places[token.start], places[token.end], token.sources)
+            for token in preview.tokens
+        ),
+        stem=preview.stem,
+        trunk=preview.trunk,
+        exact=preview.exact,
+        as_read=preview.text,
+        then=then,
+    )

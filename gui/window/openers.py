@@ -1,0 +1,300 @@
+"""Opens files that a person chooses or drops: submissions with the datasets that they answer, datasets.
+
+Knows: what is asked in which order, which page shows what was opened. Does not know: how a file is read.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, EngineError
+from engine.core.formatting import counted, short_name, visible
+from engine.system.paths import demo_dataset
+from gui.compare.compare_page import ComparePage
+from gui.dataset.dataset_page import DatasetPage
+from gui.kit.file_dialogs import ALL_FILES, DATASETS
+from gui.window import submission_jobs
+from gui.window.frame import MainWindow
+from gui.window.submission_jobs import Answered, Places, Told, Unanswered, tell_apart
+from gui.work.dataset_reader import columns_wish
+from gui.work.lanes import Lane, LatestTask
+from gui.work.page_name import PageName
+from gui.work.workspace import Workspace
+
+SUBMISSIONS = "Submissions (*.tsv)"
+_FOLDER = "last/submission"
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """A submission to open. `dataset`: the one that it must answer, None where it is to be found.
+
+    `columns`: by which a person says that this is read; `remember`: whether for all files like it.
+    """
+
+    path: Path
+    dataset: Path | None
+    columns: ColumnMap | None = None
+    remember: bool | None = None
+
+
+class SubmissionOpener(QObject):
+    """`opened` tells of a submission that is kept now, and will be the open run."""
+
+    opened = Signal(object)  # Answered
+
+    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+        super().__init__(window)
+        self._workspace = workspace
+        self._window = window
+        self._waiting: _Wish | None = None  # for the dataset that is being read
+        self._put_off: _Wish | None = None  # until a person has said which columns that dataset has
+        self._asked: _Wish | None = None  # that is being opened
+        self._otherwise: Path | None = None
+        self._show_dataset = False
+        self._opened: dict[Path, int] = {}  # files, each with the run that it was opened as
+        self._awaited: int | None = None  # the run that is to be shown in Review
+        self.question: QMessageBox | None = None
+        # Not on the lane of files: what was dropped need not wait for a dataset that it takes the place of.
+        self._telling = LatestTask(workspace.threads, Lane.STORE, self)
+        self._telling.finished.connect(self._take_told)
+        self._telling.failed.connect(workspace.problem)
+        self._opening = LatestTask(workspace.threads, Lane.FILES, self)
+        self._opening.progress.connect(self._tell_progress)
+        self._opening.finished.connect(self._take)
+        self._opening.failed.connect(self._fail)
+        workspace.submission_wanted.connect(self.ask)
+        workspace.run_changed.connect(self._show)
+        workspace.dataset_loading.connect(self._follow_loading)
+        workspace.dataset_failed.connect(self._give_up)
+        workspace.dataset_changed.connect(self._take_up)
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask for a submission file, and open it."""
+        self._ask("Open submission", self._folder, SUBMISSIONS, self.open)
+
+    def ask_dataset(self, path: Path) -> None:
+        """Ask for the dataset that a submission answers, and open it with that."""
+        recent = self._workspace.state.recent("datasets")
+        folder = recent[0].parent if recent else path.parent
+        title = f"Open the dataset that {short_name(path.name)} answers"
+        self._ask(title, folder, DATASETS, lambda dataset: self.open(path, dataset))
+
+    def open(self, path: Path, dataset: Path | None = None) -> None:
+        """Open a submission with the dataset that it answers: `dataset`, else the open or a recent one."""
+        self._workspace.state.set_text(_FOLDER, str(path.absolute().parent))
+        self._open(_Wish(path, dataset))
+
+    def _open(self, wish: _Wish) -> None:
+        self._waiting, self._put_off = wish, None
+        self._workspace.note.emit(f"Opening the submission {short_name(wish.path.name)} …")
+        self._go_on()
+
+    def open_files(
+        self, paths: Sequence[Path], otherwise: Path | None = None, show_dataset: bool = False
+    ) -> None:
+        """Open what was dropped or named: a dataset, a submission, or a submission with its dataset.
+
+        `otherwise`: a dataset to open where there is none among them. `show_dataset`: on its page.
+        """
+        self._otherwise, self._show_dataset = otherwise, show_dataset
+        self._telling.start(submission_jobs.tell_apart(paths))
+
+    @property
+    def _folder(self) -> Path:
+        kept = self._workspace.state.text(_FOLDER)
+        recent = self._workspace.state.recent("datasets")
+        return Path(kept) if kept else recent[0].parent if recent else Path()
+
+    def _ask(self, title: str, folder: Path, kind: str, take: Callable[[Path], object]) -> None:
+        dialog = QFileDialog(self._window, visible(title), str(folder), f"{kind};;{ALL_FILES}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda chosen: take(Path(chosen)))
+        dialog.open()
+
+    @Slot(object)
+    def _take_told(self, told: Told) -> None:
+        dataset = told.dataset or self._otherwise
+        if dataset is not None:
+            self._workspace.open_dataset(dataset)
+        if told.dataset is not None and self._show_dataset:
+            self._workspace.page_wanted.emit(PageName.DATASET)
+        if told.submission is not None:
+            self.open(told.submission, told.dataset)
+        if told.others:
+            opened = [short_name(path.name) for path in (told.dataset, told.submission) if path is not None]
+            were = "is" if len(opened) == 1 else "are"
+            self._workspace.note.emit(
+                f"Of these files, {' and '.join(opened)} {were} opened: one of a kind at a time."
+            )
+
+    # Opening
+
+    @Slot(object)
+    def _follow_loading(self, loading: object) -> None:
+        if loading is None:
+            # Not at once: the end of the reading is told before what came of it.
+            QTimer.singleShot(0, self._go_on)
+
+    @Slot(object)
+    def _give_up(self, error: EngineError) -> None:
+        """The dataset cannot be read, which the window says: a submission that names it is not opened, or
+        not before a person has said which columns the dataset has.
+        """
+        if self._waiting is not None and self._waiting.dataset is not None:
+            self._put_off = self._waiting if isinstance(error, ColumnsError) else None
+            self._waiting = None
+
+    @Slot()
+    def _take_up(self) -> None:
+        """Go on with a submission whose dataset is open by now; of another dataset, never."""
+        wish, dataset = self._put_off, self._workspace.dataset
+        self._put_off = None
+        wanted = wish.dataset if wish is not None else None
+        if wish and wanted and dataset is not None and dataset.path.absolute() == wanted.absolute():
+            self._open(wish)
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        """Say why a submission was not opened; where its dataset has other columns, ask for these."""
+        wish = self._asked
+        if not isinstance(error, ColumnsError) or wish is None:
+            self._workspace.problem.emit(error)
+            return
+
+        def read(path: Path, columns: ColumnMap, remember: bool) -> None:
+            self._open(replace(wish, dataset=path, columns=columns, remember=remember))
+
+        def leave() -> None:
+            if not error.foreign:
+                self._workspace.problem.emit(error)
+
+        self._workspace.columns_wanted.emit(
+            columns_wish(
+                error,
+                read,
+                wish.columns,
+                leave,
+                wish.remember is not False,
+                rubric=self._workspace.rubric.rubric,
+            )
+        )
+
+    @Slot()
+    def _go_on(self) -> None:
+        wish, space = self._waiting, self._workspace
+        if wish is None or space.loading:
+            return
+        self._waiting, self._asked = None, wish
+        recent = tuple(space.state.recent("datasets"))
+        places = Places(space.dataset, recent, wish.dataset, wish.columns, wish.remember)
+        self._opening.start(submission_jobs.open_submission(space.store_path, wish.path, places))
+
+    @Slot(object)
+    def _tell_progress(self, looked_into: str) -> None:
+        self._workspace.note.emit(f"Looking for the dataset that it answers: {looked_into} …")
+
+    @Slot(object)
+    def _take(self, found: Answered | Unanswered) -> None:
+        if isinstance(found, Unanswered):
+            self._ask_which(found)
+            return
+        space = self._workspace
+        space.state.add_recent("datasets", found.dataset.path)
+        self._opened[found.path.absolute()] = found.run.id
+        self._protect(found.run.id)
+        self._awaited = found.run.id
+        space.open_run(found.run.id, found.dataset)
+        space.refresh_runs()
+        self.opened.emit(found)
+
+    @Slot()
+    def _show(self) -> None:
+        """Show it in Review once it is the open run, so that the keys go to its items."""
+        run = self._workspace.run
+        self._protect(run.id if run is not None else None)
+        if run is not None and run.id == self._awaited:
+            self._awaited = None
+            self._workspace.page_wanted.emit(PageName.REVIEW)
+
+    def _protect(self, shown: int | None) -> None:
+        """Nothing is written over a file that the run was opened from: it may be called by an earlier one."""
+        for path, run_id in self._opened.items():
+            words = f"submission {short_name(path.name)} that was opened in {path.parent}"
+            if run_id == shown:
+                self._workspace.in_use[words] = path
+            else:
+                self._workspace.in_use.pop(words, None)
+
+    def _ask_which(self, found: Unanswered) -> None:
+        """Say why the dataset must be chosen, and let a person choose it."""
+        name, items = short_name(found.path.name), counted(found.items, "item", "items")
+        box = QMessageBox(self._window)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Which dataset does it answer?")
+        box.setText(
+            visible(f"{name} answers {items}. No dataset that is open or was open lately has all their ids.")
+        )
+        box.setInformativeText(
+            visible(
+                f"{short_name(found.best.name)} has {found.shared:,} of them."
+                if found.best is not None
+                else "Choose the one with these ids: its texts and human labels are shown beside."
+            )
+        )
+        choose = box.addButton("Choose dataset…", QMessageBox.ButtonRole.AcceptRole)
+        choose.clicked.connect(lambda: self.ask_dataset(found.path))
+        if (best := found.best) is not None:  # its ids may be enough
+            use = box.addButton(visible(f"Use {short_name(best.name)}"), QMessageBox.ButtonRole.ActionRole)
+            use.clicked.connect(lambda: self.open(found.path, best))
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(choose)
+        self.question = box
+        box.open()
+
+
+class DatasetOpener(QObject):
+    """Opens a dataset so that it is seen: Judge names it itself, every other page gives way to Dataset."""
+
+    def __init__(self, frame: MainWindow, dataset: DatasetPage, compare: ComparePage) -> None:
+        super().__init__(frame)
+        self._frame = frame
+        self._dataset = dataset
+        self._compare = compare
+
+    def ask(self) -> None:
+        """Ask for a file, and open it."""
+        self._dataset.ask_file(self.open_file)
+
+    def open(self, path: Path) -> None:
+        """Open a dataset."""
+        self._dataset.workspace.open_dataset(path)
+        if self._frame.page is not PageName.JUDGE:
+            self._frame.show_page(PageName.DATASET)
+
+    def open_demo(self) -> None:
+        """Open the demo dataset."""
+        self.open(demo_dataset())
+
+    def open_file(self, path: Path) -> None:
+        """Open a file that was chosen as a dataset; on Compare a submission is one more system."""
+        if self._frame.page is not PageName.COMPARE:
+            self.open(path)
+            return
+        telling = self._dataset.workspace.threads.start(Lane.FILES, tell_apart([path]))
+        telling.finished.connect(self._take_told)
+
+    @Slot(object)
+    def _take_told(self, told: Told) -> None:
+        if told.submission is not None:
+            self._compare.choosing.add_files([told.submission])
+        elif told.dataset is not None:
+            self.open(told.dataset)

@@ -1,0 +1,135 @@
+"""Jobs that measure slice by slice: a run by itself, or systems side by side.
+
+Knows: which tables show slices. Does not know: windows, how slices are chosen.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from engine.core.errors import SetupError
+from engine.core.measure_words import NO_WIDTH
+from engine.core.value_tables import Column, Estimate, Kind, Row, Table
+from gui.work.lanes import Job, JobControl
+from gui.work.marks import measured_mark
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.data.slices import Slice, Slicing
+    from engine.decisions.run_results import RunResults
+    from engine.measure.matching import Matched
+    from engine.measure.slice_measures import SlicedMeasures
+    from engine.weigh.slice_weighing import SlicedWeighing
+
+DRAWN = "drawn"
+"""The key of the column in which the window draws accuracies and their intervals."""
+
+_DRAWN = Column(
+    DRAWN,
+    "0 to 100 %",
+    Kind.ESTIMATE,
+    f"The accuracy as a point, its 95 % interval as a line, where it has any width. {NO_WIDTH}",
+)
+
+
+@dataclass(frozen=True)
+class Sliced:
+    """Systems on each slice of a division.
+
+    `table`: a row for each slice; `below`: as many rows for each of them, None where there is nothing to show
+    so. `note`: what is to be said of many slices. `measured`, `weighed`: of each system, by its place and by
+    its name. `of`: what was measured, by value or itself.
+    """
+
+    division: "Slicing"
+    table: Table
+    below: Table | None
+    note: str
+    of: "Hashable | Sequence[Matched]"
+    measured: "Sequence[SlicedMeasures]"
+    weighed: "Mapping[str, SlicedWeighing]" = field(default_factory=dict)
+
+    @property
+    def parts(self) -> "Sequence[Slice]":
+        """The slices in the order of the rows."""
+        return [found.part for found in self.measured[0].slices]
+
+
+def measure_slices(
+    results: "RunResults", gold: "Dataset | None", slicing: "Slicing", known: Sliced | None = None
+) -> Job[Sliced]:
+    """All slices of a run, against human labels where they fit: below, each criterion's accuracies.
+
+    What is `known` where that would be the same.
+    """
+
+    def work(control: JobControl) -> Sliced:
+        from engine.report.slice_tables import criterion_slice_table, slice_table, slices_note
+
+        mark = measured_mark(results, gold)
+        if known is not None and (known.of, known.division) == (mark, slicing):
+            return known
+        measured = _measured(results, gold, slicing, control)
+        table, below = slice_table(measured), None
+        if any(found.measures for found in measured.slices):
+            below = criterion_slice_table(measured)
+            table = _with_drawing(table, measured)
+        note = slices_note([table] if below is None else [table, below])
+        return Sliced(slicing, table, below, note, mark, [measured])
+
+    return work
+
+
+def compare_slices(
+    matched: "Sequence[Matched]", slicing: "Slicing", known: Sliced | None = None
+) -> Job[Sliced]:
+    """All slices of systems that are held against the same human labels: below, how often A and B win.
+
+    What is `known` where it is of these very systems.
+    """
+
+    def work(control: JobControl) -> Sliced:
+        from engine.measure.slice_measures import measure_slices
+        from engine.report.slice_tables import compared_slice_table, compared_win_table, slices_note
+        from engine.weigh.slice_weighing import weigh_as_usual
+
+        if known is not None and known.of is matched and known.division == slicing:
+            return known
+        measured = [measure_slices(one, slicing, control.cancel) for one in matched]
+        weighed = {}
+        for one in matched:
+            control.cancel.raise_if_requested()
+            if (found := weigh_as_usual(one, slicing)) is not None:
+                weighed[one.system.name] = found
+        table = compared_slice_table(matched, measured)
+        below = compared_win_table(measured[0], weighed) if weighed else None
+        note = slices_note([table] if below is None else [table, below])
+        return Sliced(slicing, table, below, note, matched, measured, weighed)
+
+    return work
+
+
+def _measured(
+    results: "RunResults", gold: "Dataset | None", slicing: "Slicing", control: JobControl
+) -> "SlicedMeasures":
+    from engine.measure import slice_measures
+    from engine.measure.matching import match
+    from engine.measure.systems import system_of_run
+
+    if gold is not None and results.judged:
+        try:
+            matched = match(system_of_run(results), gold, partial=True)
+        except SetupError:  # the scores say why
+            return slice_measures.count_slices(results, slicing)
+        return slice_measures.measure_slices(matched, slicing, control.cancel)
+    return slice_measures.count_slices(results, slicing)
+
+
+def _with_drawing(table: Table, measured: "SlicedMeasures") -> Table:
+    """The table with a column to draw in, after the interval."""
+    place = [column.key for column in table.columns].index("interval") + 1
+    rows: list[Row] = []
+    for row, found in zip(table.rows, measured.slices, strict=True):
+        drawn = None if found.accuracy is None else Estimate(found.accuracy, found.interval)
+        rows.append([*row[:place], drawn, *row[place:]])
+    return replace(table, columns=(*table.columns[:place], _DRAWN, *table.columns[place:]), rows=rows)
