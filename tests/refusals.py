@@ -20,10 +20,10 @@ from engine.gguf.memory import check_memory
 from engine.judge.forecast import forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import rewriting_plan
-from engine.llama.context import SessionShape
+from engine.llama.context import SMALLER_CONTEXT, SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.session import _SMALLER, LlamaSession
+from engine.llama.session import LlamaSession
 from engine.loading.checked_model import CheckedModel
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -85,7 +85,7 @@ def _session(bench: Bench, shape: SessionShape) -> None:
 
 def _no_memory(bench: Bench) -> None:
     with LlamaModel(bench.small_model("headers")) as model:
-        raise cannot_compute(model, -2, _SMALLER)
+        raise cannot_compute(model, -2, SMALLER_CONTEXT)
 
 
 def _memory(path: Path, kv_type: KvType = KvType.F16) -> None:

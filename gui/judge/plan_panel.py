@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVB
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing
 from engine.core.formatting import short_name, visible
-from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
 from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
@@ -20,10 +19,7 @@ from gui.kit.foreign_text import OneLine, tip
 from gui.kit.labels import heading, hint, label, name, panel, shown_text
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
-from gui.kit.remedies import FIELDS
 from gui.kit.value_table import sentence_case
-
-_WAYS = FIELDS[Setting.WAYS]
 
 
 class PlanPanel(QWidget):
@@ -177,7 +173,7 @@ class PlanPanel(QWidget):
             ("Too long", ()),
             ("", (self._context_button, self._shorten_button)),
             ("Tokens", ()),
-            (_WAYS, ()),
+            ("Ways of asking", ()),
             ("Memory", (self._fit,)),
             ("Computes on", ()),
             ("Time", (self._time_button,)),
@@ -210,10 +206,8 @@ class PlanPanel(QWidget):
             *self._buttons,
             self._notices,
             self._table,
-            self._values["In the store"],
-            self._captions["In the store"],
-            self._values[_WAYS],
-            self._captions[_WAYS],
+            *self._values.values(),
+            *self._captions.values(),
         ):
             widget.hide()
 

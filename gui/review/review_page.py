@@ -26,7 +26,6 @@ from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import ListOrder
 from gui.kit.labels import DownScroll, name
 from gui.people.reviewer import Reviewer
-from gui.reading.page_keys import PageKeys
 from gui.review.beside import Beside
 from gui.review.card_room import CardRoom
 from gui.review.item_queue import ItemQueue
@@ -34,6 +33,7 @@ from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
+from gui.review.page_keys import PageKeys
 from gui.review.review_list import ReviewList
 from gui.review.session import Drafts, ReviewSession
 from gui.work.outdated_line import OutdatedLine
