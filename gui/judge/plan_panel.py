@@ -6,7 +6,7 @@ Knows: what helps where something does not fit. Does not know: how a plan is mad
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing
@@ -17,6 +17,7 @@ from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
 from gui.kit.foreign_text import OneLine, tip
 from gui.kit.labels import heading, hint, label, name, panel, shown_text
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
 from gui.kit.value_table import sentence_case
@@ -46,21 +47,9 @@ class PlanPanel(QWidget):
         self._outcomes = (self._problem, self._again, self._hint)  # why there is no plan
         self._subject = OneLine()  # what is planned
         self._make_buttons()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        top = QHBoxLayout()
-        top.addWidget(heading("Plan"))
-        top.addWidget(self._subject, 1)
-        inside = QVBoxLayout()
-        inside.setSpacing(8)
-        frame = panel()
-        layout.addWidget(frame)
-        box = frame.layout()
-        assert isinstance(box, QVBoxLayout)
-        box.addLayout(top)
-        for widget in (self._hint, self._busy, self._problem, self._facts(), self._notices):
-            box.addWidget(widget)
-        box.addWidget(self._again, 0, Qt.AlignmentFlag.AlignLeft)
+        top = in_row(heading("Plan"), (self._subject, STRETCH))
+        shown = (self._hint, self._busy, self._problem, self._facts(), self._notices)
+        in_column(panel(top, *shown, (self._again, Qt.AlignmentFlag.AlignLeft)), on=self)
         self.show_nothing("")
 
     @property
@@ -213,12 +202,7 @@ class PlanPanel(QWidget):
 
 
 def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
-    line = QHBoxLayout()
-    line.setSpacing(8)
-    if value is not None:
-        line.addWidget(value, 1)
-    for widget in widgets:
-        line.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+    beside = [(widget, Qt.AlignmentFlag.AlignVCenter) for widget in widgets]
     if value is None:
-        line.addStretch(1)
-    return line
+        return in_row(*beside, STRETCH, spacing=8)
+    return in_row((value, STRETCH), *beside, spacing=8)

@@ -8,12 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from engine.core.formatting import visible
 from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Table
 from gui.kit.labels import heading, hint, label, set_role
+from gui.kit.layouts import in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
@@ -29,11 +30,7 @@ class SheetView(QWidget):
         super().__init__()
         self._inside, self._above = inside, above
         self._views: dict[str, SectionView] = {}
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(10)
-        for widget in above.values():
-            self._layout.addWidget(widget)
+        self._layout = in_column(*above.values(), on=self, spacing=10)
 
     def show_sheet(self, sheet: Sheet | None) -> None:
         """Show these sections and no others; nothing for None."""
@@ -75,11 +72,9 @@ class SectionView(QFrame):
         self.parts: list[_PartView] = []
         self._title, self._note = heading(""), hint("")
         self._titled = beside_help(self._title, Topic(topic)) if topic else self._title
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(12, 10, 12, 10)
-        self._layout.setSpacing(8)
-        for widget in filter(None, (self._titled, self._note, inside)):
-            self._layout.addWidget(widget)
+        self._layout = in_column(
+            *filter(None, (self._titled, self._note, inside)), on=self, margins=(12, 10, 12, 10), spacing=8
+        )
 
     def show_section(self, section: Section) -> None:
         """Show a section, this one as it is now or another; its facts and pictures stand elsewhere."""
@@ -110,9 +105,7 @@ class _PartView(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self.inside = QVBoxLayout(self)
-        self.inside.setContentsMargins(0, 0, 0, 0)
-        self.inside.setSpacing(8)
+        self.inside = in_column(on=self, spacing=8)
 
     def show_part(self, part: Any, title: str) -> None:
         raise NotImplementedError

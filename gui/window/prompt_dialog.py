@@ -8,15 +8,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QScrollArea, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import Preparing
@@ -28,6 +20,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import OneLine, one_line, plain_label
 from gui.kit.labels import heading, hint, label, name, narrow
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
@@ -129,22 +122,12 @@ class PromptDialog(QDialog):
         self.mass.hide()
 
     def _lay_out(self) -> None:
-        above = QHBoxLayout()
-        for widget in (self.criterion, self.order, self.way, self.tokens, self.verdict, self.copy):
-            above.addWidget(widget)
-        above.addStretch(1)
+        above = in_row(self.criterion, self.order, self.way, self.tokens, self.verdict, self.copy, STRETCH)
         left, right = QWidget(), QWidget()
-        text, side = QVBoxLayout(left), QVBoxLayout(right)
-        for column in (text, side):
-            column.setContentsMargins(0, 0, 0, 0)
-        text.addWidget(self.view, 1)
-        text.addWidget(self.token)
-        text.addWidget(self.counts)
+        in_column((self.view, STRETCH), self.token, self.counts, on=left)
         title, why = heading("What it would write next"), hint(_ALONE)
-        for part in (title, why, self.ask, self.busy, self.mass, self.answer_view):
-            side.addWidget(part)
-        side.setAlignment(self.ask, Qt.AlignmentFlag.AlignLeft)
-        side.addStretch(1)
+        ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
+        in_column(title, why, ask, self.busy, self.mass, self.answer_view, STRETCH, on=right)
         right.setProperty("role", "content")
         scrolled = QScrollArea()  # of large text the table is higher than the window
         scrolled.setWidgetResizable(True)
@@ -155,13 +138,9 @@ class PromptDialog(QDialog):
         across.setSizes([690, 460])
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.title)
-        layout.addLayout(above)
-        layout.addWidget(self.notice)
-        layout.addWidget(self.notes)
-        layout.addWidget(across, 1)
-        layout.addWidget(buttons)
+        in_column(
+            self.title, above, self.notice, self.notes, (across, STRETCH), buttons, on=self, margins=None
+        )
 
     def _connect(self) -> None:
         self.criterion.activated.connect(self._show)
