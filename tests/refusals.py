@@ -145,7 +145,7 @@ REFUSALS: Mapping[str, Callable[[Bench], object]] = {
     "memory, rounder": lambda _bench: _memory(demo_model()),
     "no examples": lambda _bench: choose_examples(_demo(), ELOQUENT, 0),
     "too few examples": lambda _bench: choose_examples(_demo(), ELOQUENT, 32),
-    "stem": lambda bench: _counted(_plan(256, bench.small_model("headers"))),
+    "stem": lambda bench: _counted(_plan(256, bench.small_model("bytes"))),
     "trained context": lambda bench: _counted(_plan(2048, bench.small_model("short_context"))),
     "no item fits": _timed,
     "newer store": _newer_store,
