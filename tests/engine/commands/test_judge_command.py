@@ -296,9 +296,9 @@ def test_the_hook_sees_a_socket(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_a_problem_with_a_remedy(
-    tmp_path: Path, model: Path, options: list[object], problem: str, remedy: str
+    tmp_path: Path, slower_model: Path, options: list[object], problem: str, remedy: str
 ) -> None:
-    done = run_here(*Job(tmp_path, model, *options).arguments)
+    done = run_here(*Job(tmp_path, slower_model, *options).arguments)
     assert done.returncode == 2
     assert problem in done.stderr
     assert remedy in done.stderr

@@ -188,7 +188,7 @@ def test_the_cache_in_use_gives_them_up_to_rounding(
 
 
 @pytest.mark.parametrize(
-    ("family", "lengths"), [("headers", [3, 2]), ("instructions", [3, 2]), ("whole_words", [1, 1])]
+    ("family", "lengths"), [("headers", [4, 2]), ("instructions", [4, 2]), ("whole_words", [1, 1])]
 )
 def test_answers_may_be_one_token_or_several(model_of: SmallModel, family: str, lengths: list[int]) -> None:
     (_, branch), *_ = separately(model_of(family), QUESTIONS[:1])
