@@ -1,4 +1,4 @@
-"""`judge`, mostly in a child process: killed, interrupted, run twice at once, offline, with wrong input."""
+"""`judge`: killed, interrupted, run twice at once, offline, with wrong input."""
 
 import json
 import os
@@ -71,19 +71,19 @@ def test_a_named_run_keeps_the_computer_awake_to_its_end(
 
 def test_a_run_is_called_as_it_was_asked_for_also_where_it_goes_on(tmp_path: Path, model: Path) -> None:
     job = Job(tmp_path / "job", model, "--items", "2", "--mode", "labels")
-    run(*job.arguments, "--name", "night", "--note", "with a larger cache")
-    again = run(*job.arguments)  # without words the run keeps those that it has
+    run_here(*job.arguments, "--name", "night", "--note", "with a larger cache")
+    again = run_here(*job.arguments)  # without words the run keeps those that it has
     assert "\nRun 1 “night”: 2 of " in again.stdout
-    run(*job.arguments, "--name", "")
+    run_here(*job.arguments, "--name", "")
     with RunStore(job.store) as store:
         assert [(run.name, run.note) for run in store.runs()] == [("", "with a larger cache")]
-    refused = run(*job.arguments, "--name", "n" * 256)
+    refused = run_here(*job.arguments, "--name", "n" * 256)
     assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, "The name of the run has 256 letters.")
 
 
 def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None:
     job = Job(tmp_path, model, "--items", 48, "--json", tmp_path / "all.json")
-    done = run(*job.arguments)
+    done = run_here(*job.arguments)
     assert done.returncode == 0, done.stderr
     assert "most-frequent-label baseline" in done.stdout
     assert "The model does not judge: do not use its labels. In what it gave for 48 items:" in done.stdout
@@ -102,13 +102,13 @@ def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None
 def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Path) -> None:
     near = ["--items", 4, "--mode", "labels", "--examples", SAMPLE, "--shots", 2, "--choose", "near"]
     job = Job(tmp_path, model, *near)
-    done = run(*job.arguments)
+    done = run_here(*job.arguments)
     assert done.returncode == 0, done.stderr
-    assert run(*job.arguments, "--items", 4).returncode == 0  # the same run, which is complete
+    assert run_here(*job.arguments, "--items", 4).returncode == 0  # the same run, which is complete
     assert job.stored("SELECT count(*) FROM run") == 1
-    assert run(*job.arguments, "--choose", "fixed").returncode == 0
+    assert run_here(*job.arguments, "--choose", "fixed").returncode == 0
     assert job.stored("SELECT count(*) FROM run") == 2
-    plan = run(*job.arguments, "--plan")
+    plan = run_here(*job.arguments, "--plan")
     assert "4 of " in plan.stdout
     shown = [
         run_here("prompt", SAMPLE, "--model", model, *near[4:-1], choice) for choice in ("near", "fixed")
@@ -117,29 +117,19 @@ def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Pa
     assert shown[0].stdout != shown[1].stdout
 
 
-@pytest.fixture(scope="module")
-def unbroken(small_model: SmallModel, tmp_path_factory: pytest.TempPathFactory) -> Job:
-    """A job that nothing interrupted."""
-    job = Job(tmp_path_factory.mktemp("unbroken"), small_model("headers"))
-    assert run(*job.arguments).returncode == 0
-    return job
-
-
-@pytest.mark.parametrize("kill_at", [0, 4, 12])
-def test_a_killed_run_goes_on_to_the_same_submission(
-    tmp_path: Path, model: Path, unbroken: Job, kill_at: int
-) -> None:
-    killed = Job(tmp_path, model)
+def test_a_killed_run_goes_on_to_the_same_submission(tmp_path: Path, model: Path) -> None:
+    unbroken, killed = Job(tmp_path / "unbroken", model), Job(tmp_path / "killed", model)
+    assert run_here(*unbroken.arguments).returncode == 0
     child = start(*killed.arguments)
-    wait_until(lambda: killed.model_is_open() and killed.stored() >= kill_at, child)
+    wait_until(lambda: killed.stored() >= 4, child)
     child.kill()
     child.communicate()
     kept = killed.stored()
-    assert kill_at <= kept < 16
+    assert 4 <= kept < 16
     assert not killed.out.exists()
-    again = run(*killed.arguments)
+    again = run_here(*killed.arguments)
     assert again.returncode == 0, again.stderr
-    assert f"goes on: {kept} of 16" in again.stderr or kept == 0
+    assert f"goes on: {kept} of 16" in again.stderr
     assert killed.out.read_bytes() == unbroken.out.read_bytes()
 
 
@@ -189,8 +179,8 @@ def test_a_second_process_is_kept_from_the_same_run(tmp_path: Path, tried_model:
 
 def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: Path) -> None:
     job = Job(tmp_path, model, "--items", 4)
-    assert run(*job.arguments).returncode == 0
-    assert "Run 2" in run(*job.arguments, "--fresh").stdout
+    assert run_here(*job.arguments).returncode == 0
+    assert "Run 2" in run_here(*job.arguments, "--fresh").stdout
     listed = run_here("runs", "--store", job.store)
     assert listed.stdout.count("4 of 4") == 2
 
@@ -198,7 +188,7 @@ def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: P
 def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, model: Path) -> None:
     model = Path(shutil.copy(model, tmp_path / "model.gguf"))
     job = Job(tmp_path, model, "--items", 4)
-    assert run(*job.arguments).returncode == 0
+    assert run_here(*job.arguments).returncode == 0
     model.unlink()
     exported = run_here("runs", "export", 1, "--out", tmp_path / "again.tsv", "--store", job.store)
     assert exported.returncode == 0, exported.stderr
@@ -207,7 +197,7 @@ def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, mode
 
 def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, model: Path) -> None:
     job = Job(tmp_path, model, "--mode", "labels", "--context", 1800)
-    done = run(*job.arguments)
+    done = run_here(*job.arguments)
     assert done.returncode == 1
     assert "judgments are unscored; their cells are empty" in done.stderr
     read = pd.read_csv(job.out, sep="\t")
@@ -220,7 +210,7 @@ def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, model: P
 def test_a_subset_of_the_criteria_in_one_order(tmp_path: Path, model: Path) -> None:
     criteria = ["--criteria", "safety,relevance", "--orders", "one", "--mode", "labels"]
     job = Job(tmp_path, model, *criteria)
-    assert run(*job.arguments).returncode == 0
+    assert run_here(*job.arguments).returncode == 0
     assert list(pd.read_csv(job.out, sep="\t")) == ["id", "relevance_preference", "safety_preference"]
 
 
@@ -260,29 +250,18 @@ def test_no_text_of_a_dataset_is_logged_or_stored(
     assert not [path for path in kept if path.suffix == ".log" or word.encode() in path.read_bytes()]
 
 
-def test_the_hook_sees_a_socket(tmp_path: Path) -> None:
-    program = (
-        "import sys; sys.addaudithook(lambda event, _: event.startswith('socket.') and sys.exit(77));"
-        "import socket; socket.socket()"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 77
-
-
 @pytest.mark.parametrize(
     ("options", "problem", "remedy"),
     [
         (["--criteria", "charm"], "Unknown criterion: charm", "Choose from relevance"),
         (["--items", "0"], "--items is 0", "Use 1 or more"),
-        (["--context", "100"], "The context is 100", "Use 256 or more"),
         (["--context", "9000"], "a context of 9,000 tokens is more than the 8,192", "--context 8192"),
         (["--context", "256"], "tokens, the context holds 256: no item fits", "larger --context"),
         (["--temperature", "-1"], "The temperature is -1.0", "Use 0 (greedy)"),
-        (["--threads", "0"], "The number of threads is 0", "Use 1 or more"),
         (["--criteria", ","], "--criteria: cannot read ','", "relevance,naturalness"),
         (["--shots", "2"], "--shots without --examples", "--examples"),
         (["--choose", "near"], "--choose without --examples", "--examples"),
         (["--choose", "nearest", "--examples", SAMPLE], "invalid choice: 'nearest'", "fixed"),
-        (["--choose", "near", "--shots", "0", "--examples", SAMPLE], "examples is 0", "Use 1 or more"),
         (["--choose", "near", "--shots", "999", "--examples", SAMPLE], "999 examples were asked", "--shots "),
         (["--out", "submission.csv"], "a submission is TSV", "Name it submission.tsv"),
         (["--shots", "0", "--examples", SAMPLE], "The number of examples is 0", "Use 1 or more"),
