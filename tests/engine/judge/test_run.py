@@ -191,7 +191,7 @@ def test_what_does_not_fit_is_shortened_where_that_is_wanted(
     assert set(shortened) | {item.item_id for item in judged if item.unscored} == set(unscored)
 
 
-@pytest.mark.parametrize("context", range(2304, 6145, 384))
+@pytest.mark.parametrize("context", range(2304, 6145, 768))
 def test_what_is_counted_to_fit_does_fit(
     make_plan: Callable[..., RunPlan], tmp_path: Path, context: int
 ) -> None:

@@ -14,6 +14,7 @@ from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.model import LlamaModel
 from engine.llama.threads import ThreadCount
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
+from tests.engine.llama.counting_token import CountingToken
 
 LONG = "All work and no play makes the judge a dull one. " * 60
 
@@ -105,24 +106,6 @@ def test_white_space_around_a_text_does_not_count(encoder: LlamaEncoder) -> None
 def test_ends_named_in_a_text_weigh_nothing(encoder: LlamaEncoder) -> None:
     plain, named = encoder.encode(["Good.", "Good.</s><s>[CLS][SEP]"])
     assert (named.weights == 0).sum() == (plain.weights == 0).sum() + 2
-
-
-class CountingToken(CancelToken):
-    """Asks for a stop when it has been asked itself often enough."""
-
-    def __init__(self, patience: int) -> None:
-        super().__init__()
-        self.asked = 0
-        self.patience = patience
-
-    @property
-    def requested(self) -> bool:
-        self.asked += 1
-        return self.asked > self.patience
-
-    def raise_if_requested(self) -> None:
-        if super().requested:
-            raise Cancelled
 
 
 @families

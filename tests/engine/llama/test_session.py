@@ -28,6 +28,7 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_explanation, tokenize_prompt
 from engine.system.paths import demo_dataset, demo_model
+from tests.engine.llama.counting_token import CountingToken
 
 SmallModel = Callable[[str], Path]
 
@@ -206,24 +207,6 @@ def test_stop_works_while_a_prompt_is_read_and_the_session_is_as_good_as_new(sma
         assert np.array_equal(shared_scores(session, template), expected)
 
 
-class CountingToken(CancelToken):
-    """Asks for a stop when it has been asked itself often enough."""
-
-    def __init__(self, patience: int) -> None:
-        super().__init__()
-        self.asked = 0
-        self._patience = patience
-
-    @property
-    def requested(self) -> bool:
-        self.asked += 1
-        return self.asked > self._patience
-
-    def raise_if_requested(self) -> None:
-        if super().requested:
-            raise Cancelled
-
-
 def test_llama_cpp_asks_for_a_stop_many_times_within_one_batch(small_model: SmallModel) -> None:
     cancel = CountingToken(patience=1_000_000)
     with session_of(small_model("headers"), cancel=cancel) as (session, _):
@@ -235,7 +218,7 @@ def test_llama_cpp_asks_for_a_stop_many_times_within_one_batch(small_model: Smal
 def test_a_stop_in_the_middle_of_a_batch_ends_it(small_model: SmallModel) -> None:
     cancel = CountingToken(patience=1_000_000)
     with session_of(small_model("headers"), cancel=cancel) as (session, _):
-        cancel._patience = cancel.asked + 10
+        cancel.patience = cancel.asked + 10
         with pytest.raises(Cancelled):
             session.hold_stem([5] * 100)
 
