@@ -55,14 +55,21 @@ def model(tried_model: SmallModel) -> Path:
     return tried_model("headers")
 
 
+@pytest.fixture
+def slower_model(tried_model: SmallModel) -> Path:
+    """One that is at work long enough to be stopped."""
+    return tried_model("bytes")
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program of Linux")
 def test_a_named_run_keeps_the_computer_awake_to_its_end(
     tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with inhibitor(tmp_path) as told:
         monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-        job = Job(tmp_path / "job", model, "--name", "night, Q8", "--keep-awake", "no")
-        assert "\nRun 1 “night, Q8”: 16 of " in run(*job.arguments).stdout
+        few = ("--items", 4, "--mode", "labels")
+        job = Job(tmp_path / "job", model, *few, "--name", "night, Q8", "--keep-awake", "no")
+        assert "\nRun 1 “night, Q8”: 4 of " in run(*job.arguments).stdout
         assert not asked(told)
         run(*job.arguments, "--fresh", "--keep-awake", "yes")
         (process,) = asked(told)
@@ -117,8 +124,8 @@ def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Pa
     assert shown[0].stdout != shown[1].stdout
 
 
-def test_a_killed_run_goes_on_to_the_same_submission(tmp_path: Path, model: Path) -> None:
-    unbroken, killed = Job(tmp_path / "unbroken", model), Job(tmp_path / "killed", model)
+def test_a_killed_run_goes_on_to_the_same_submission(tmp_path: Path, slower_model: Path) -> None:
+    unbroken, killed = Job(tmp_path / "unbroken", slower_model), Job(tmp_path / "killed", slower_model)
     assert run_here(*unbroken.arguments).returncode == 0
     child = start(*killed.arguments)
     wait_until(lambda: killed.stored() >= 4, child)
@@ -141,11 +148,8 @@ def test_ctrl_c_stops_while_a_prompt_is_read_and_says_how_to_go_on(
     wait_until(job.model_is_open, child)
     time.sleep(0.5)
     assert child.poll() is None
-    started = time.monotonic()
     interrupt(child)
-    _, err = child.communicate(timeout=30)
-    # A fifth of a second on a quiet computer; the job that it interrupts takes far longer.
-    assert time.monotonic() - started < 5
+    _, err = child.communicate(timeout=60)
     assert child.returncode == 1
     assert "0 of 16 items are judged and kept" in err
     assert "The same command goes on from there" in err
@@ -154,12 +158,12 @@ def test_ctrl_c_stops_while_a_prompt_is_read_and_says_how_to_go_on(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
-def test_a_request_to_end_stops_cleanly_too(tmp_path: Path, model: Path) -> None:
-    job = Job(tmp_path, model, "--items", 48)
+def test_a_request_to_end_stops_cleanly_too(tmp_path: Path, slower_model: Path) -> None:
+    job = Job(tmp_path, slower_model, "--items", 48)
     child = start(*job.arguments)
     wait_until(lambda: job.stored() >= 4, child)
     child.send_signal(signal.SIGTERM)
-    _, err = child.communicate(timeout=30)
+    _, err = child.communicate(timeout=60)
     assert child.returncode == 1
     assert f"{job.stored()} of 48 items are judged and kept" in err
 
@@ -171,7 +175,7 @@ def test_a_second_process_is_kept_from_the_same_run(tmp_path: Path, tried_model:
     second = run(*job.arguments)
     still_at_work = child.poll() is None
     interrupt(child)
-    child.communicate(timeout=30)
+    child.communicate(timeout=60)
     assert still_at_work
     assert second.returncode == 2
     assert f"is being judged by another process (process id {child.pid})" in second.stderr
@@ -195,8 +199,8 @@ def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, mode
     assert (tmp_path / "again.tsv").read_bytes() == job.out.read_bytes()
 
 
-def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, model: Path) -> None:
-    job = Job(tmp_path, model, "--mode", "labels", "--context", 1800)
+def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, tried_model: SmallModel) -> None:
+    job = Job(tmp_path, tried_model("bytes"), "--mode", "labels", "--context", 1800)
     done = run_here(*job.arguments)
     assert done.returncode == 1
     assert "judgments are unscored; their cells are empty" in done.stderr

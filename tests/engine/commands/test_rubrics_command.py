@@ -13,6 +13,8 @@ from engine.store.run_store import RunStore
 from engine.system.paths import rubrics_folder
 from tests.commands import run_here
 
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
 RUBRIC = """\
 name = "umgang"
 source = "unser Leitfaden"

@@ -192,6 +192,7 @@ def test_answers_may_be_one_token_or_several(model_of: SmallModel, family: str, 
     assert [len(label) for label in branch.labels] == lengths
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("pair", ["llama-3.1", "phi-3.5"])
 def test_real_tokenizers_answer_with_one_token(
     real_tokenizer_model: Callable[[str], Path], tmp_path: Path, pair: str
