@@ -1,7 +1,9 @@
 """Datasets, systems and runs written out in a test: labels as lists, items numbered from 1."""
 
 import math
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.matching import Matched, match
 from engine.measure.systems import System, system_of_run
+from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 
 A, B, GOOD, BAD = Preference
@@ -189,8 +192,21 @@ IDENTITY = RunIdentity(
 """Of a run of three items that `judged_item` gives."""
 
 
-OLD_SETTINGS = '{"mode": "labels", "orders": ["AB"], "examples": ""}'
-"""Of a run of an earlier version, as its store has them."""
+def write_old_store(path: Path, version: int) -> None:
+    """A store of an earlier version: its run 7 has judged the first of its items."""
+    with closing(sqlite3.connect(path)) as db, db:
+        for _name, statements in STEPS[:version]:
+            db.executescript(statements)
+        db.execute(
+            "INSERT INTO run (id, key, created, dataset_path, dataset_hash, items, model_path, model_name,"
+            " model_hash, prompt_version, criteria, settings) VALUES (7, 'key', '2026-01-01T00:00:00+00:00',"
+            " 'data.tsv', 'd', 1, 'model.gguf', 'a model', 'm', '1', '[\"safety\"]',"
+            ' \'{"mode": "labels", "orders": ["AB"], "examples": ""}\')'
+        )
+        db.execute("INSERT INTO judged_item VALUES (7, 0, 'one', 'c', NULL, NULL, 0.5, 10, 2)")
+        db.execute("INSERT INTO reading VALUES (7, 0, 'safety', 'AB', -1.0, -2.0, -3.0, -4.0)")
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {version}")
 
 
 def judged_item(position: int) -> JudgedItem:

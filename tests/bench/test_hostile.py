@@ -31,7 +31,7 @@ def unsound(tally: Tally) -> str:
     [
         ("datasets", range(1, 100)),  # 0, 100, ... go through the commands, which takes seconds
         ("records", range(1, 50)),
-        ("models", range(1, 25)),
+        ("models", range(1, 13)),
         ("templates", range(2)),
         ("stores", range(1)),
         ("paths", range(0, 1100, 220)),

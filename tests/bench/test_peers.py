@@ -19,7 +19,7 @@ from bench.peers.asked import (
     largest_difference,
     session_shape,
 )
-from bench.peers.bare import Bare, OwnSpeed
+from bench.peers.bare import Bare
 from bench.peers.comparison import Bar, Round, table
 from bench.peers.server import Server, ServerShape, label_log_probs
 from bench.peers.ways import Ours, Python, Work, open_llama
@@ -104,11 +104,6 @@ def test_llama_cpp_itself_reads_and_writes_the_same(model_file: Path, asked: Seq
     assert speed.read == sum(len(order[0].prompt) - 100 for item in asked for order in item.orders)
     assert speed.written == sum(text.tokens for item in asked for text in item.texts)
     assert min(speed.reading, speed.writing) > 0
-
-
-def test_what_tokens_take_at_a_speed() -> None:
-    assert OwnSpeed(100, 2.0, 10, 1.0).seconds_for(50, 20) == 3.0
-    assert OwnSpeed(100, 2.0, 0, 0.0).seconds_for(50, 0) == 1.0
 
 
 def test_an_item_that_does_not_fit_cannot_be_compared() -> None:

@@ -45,7 +45,7 @@ def test_every_question_of_every_way_is_asked_of_both_rubrics() -> None:
 @pytest.mark.parametrize("way", LEARNED)
 @pytest.mark.parametrize("criterion", RUBRIC.names)
 def test_right_answers_in_every_way_make_the_label(criterion: str, way: Way) -> None:
-    for comparison in drawn(300):
+    for comparison in drawn(100):
         answers = [answered(question, comparison) for question in asked(criterion, way)]
         reading = reading_of(way, Order.AB, answers)
         label = max(zip(reading.log_probs, PREFERENCES, strict=True))[1]

@@ -82,18 +82,15 @@ class TestWithoutInformation:
 class TestABiasedJudge:
     @pytest.mark.parametrize("items", [99, 400])
     @pytest.mark.parametrize("seed", range(4))
-    def test_it_beats_itself_and_the_most_frequent_label(self, items: int, seed: int) -> None:
-        report = calibrate_criterion("planted", *biased_judge(items, seed))
+    def test_it_beats_itself_and_the_most_frequent_label_and_gives_labels_as_often_as_people(
+        self, items: int, seed: int
+    ) -> None:
+        log_probs, labels, groups = biased_judge(items, seed)
+        report = calibrate_criterion("planted", log_probs, labels, groups)
         for other in (report.before, report.baseline):
             assert report.after.accuracy > other.accuracy + 0.05
             assert report.after.log_loss < other.log_loss - 0.1
-
-    @pytest.mark.parametrize("items", [99, 400])
-    @pytest.mark.parametrize("seed", range(4))
-    def test_its_labels_are_as_frequent_as_human_ones(self, items: int, seed: int) -> None:
-        log_probs, labels, groups = biased_judge(items, seed)
-        probabilities = calibrate_criterion("planted", log_probs, labels, groups).probabilities_after
-        human = shares(labels)
+        human, probabilities = shares(labels), report.probabilities_after
         assert shares(log_probs.argmax(axis=1))[0] > human[0] + 0.12
         assert np.abs(shares(probabilities.argmax(axis=1)) - human).max() < 0.08
         assert np.abs(probabilities.mean(axis=0) - human).max() < 0.03
@@ -188,7 +185,7 @@ class TestGroups:
 
 
 class TestFewLabels:
-    @pytest.mark.parametrize("items", [9, 12, 20, 30])
+    @pytest.mark.parametrize("items", [9, 20])
     def test_a_judge_that_is_good_already_stays_good(self, items: int) -> None:
         reports = [good_judge(items, seed) for seed in range(12)]
         lost = [report.before.accuracy - report.after.accuracy for report in reports]

@@ -4,6 +4,7 @@ Knows: commands, printed tables. Does not know: what a test is about.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from engine.commands import calibrate, compare, evaluate, judge, report, runs, weigh
@@ -20,6 +21,11 @@ COMMANDS: dict[str, Any] = {
 
 Command = Callable[..., str]
 Streams = Callable[..., tuple[str, str]]
+
+
+def give_runs(store: Path, *words: object) -> int:
+    """`runs` in this process; the exit code."""
+    return runs.run(runs.parser().parse_args([*map(str, words), "--store", str(store)]))
 
 
 def row(text: str, name: str, number: int = 0) -> list[str]:

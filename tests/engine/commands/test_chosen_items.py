@@ -2,8 +2,8 @@
 again.
 """
 
+import io
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride
 from engine.store.run_store import RunStore
-from tests.commands import MAIN, ROOT, facts, run, run_here, start, wait_until
+from tests.commands import ROOT, facts, run_here, start, wait_until
 
 DEMO = ROOT / "examples" / "demo.tsv"
 IDS = ("3", "17", "20", "40", "41")
@@ -65,31 +65,28 @@ def test_the_same_choice_is_the_same_run_however_it_is_written(chosen: Choice, t
     assert out.read_bytes() == chosen.out.read_bytes()
 
 
-def test_ids_come_from_standard_input(chosen: Choice, tmp_path: Path) -> None:
-    words = ["-" if word == chosen.ids else word for word in chosen.words]
-    command = [sys.executable, MAIN, *words, "--out", tmp_path / "again.tsv"]
-    given = "\n".join(IDS)
-    done = subprocess.run(
-        list(map(str, command)), input=given, capture_output=True, encoding="utf-8", check=False, timeout=120
-    )
-    assert "Run 1: 5 of 240" in done.stdout
-    none = subprocess.run(
-        list(map(str, command)), input="", capture_output=True, encoding="utf-8", check=False, timeout=120
-    )
-    assert (none.returncode, none.stderr.splitlines()[0]) == (2, "standard input: holds no ids.")
-
-
-@pytest.mark.parametrize("kill_at", [0, 2])
-def test_a_killed_run_of_chosen_items_goes_on_to_the_same_submission(
-    chosen: Choice, tmp_path: Path, kill_at: int
+def test_ids_come_from_standard_input(
+    chosen: Choice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    words = ["-" if word == chosen.ids else word for word in chosen.words]
+    for given, code, said in (
+        ("\n".join(IDS), 0, "Run 1: 5 of 240"),
+        ("", 2, "standard input: holds no ids."),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        done = run_here(*words, "--out", tmp_path / "again.tsv")
+        assert done.returncode == code
+        assert said in done.stdout + done.stderr
+
+
+def test_a_killed_run_of_chosen_items_goes_on_to_the_same_submission(chosen: Choice, tmp_path: Path) -> None:
     killed = Choice(tmp_path)
     child = start(*killed.words, "--out", killed.out)
-    wait_until(lambda: killed.judged() >= kill_at and killed.store.exists(), child)
+    wait_until(lambda: killed.judged() >= 2, child)
     child.kill()
     child.communicate()
-    assert kill_at <= killed.judged() < len(IDS)
-    again = run(*killed.words, "--out", killed.out)
+    assert 2 <= killed.judged() < len(IDS)
+    again = run_here(*killed.words, "--out", killed.out)
     assert again.returncode == 0, again.stderr
     assert "Run 1: 5 of 240" in again.stdout
     assert killed.out.read_bytes() == chosen.out.read_bytes()

@@ -1,4 +1,4 @@
-"""`judge`, mostly in a child process: killed, interrupted, run twice at once, offline, with wrong input."""
+"""`judge`: killed, interrupted, run twice at once, offline, with wrong input."""
 
 import json
 import os
@@ -90,7 +90,7 @@ def test_a_run_is_called_as_it_was_asked_for_also_where_it_goes_on(tmp_path: Pat
 
 def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None:
     job = Job(tmp_path, model, "--items", 48, "--json", tmp_path / "all.json")
-    done = run(*job.arguments)
+    done = run_here(*job.arguments)
     assert done.returncode == 0, done.stderr
     assert "most-frequent-label baseline" in done.stdout
     assert "The model does not judge: do not use its labels. In what it gave for 48 items:" in done.stdout
@@ -124,29 +124,19 @@ def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Pa
     assert shown[0].stdout != shown[1].stdout
 
 
-@pytest.fixture(scope="module")
-def unbroken(small_model: SmallModel, tmp_path_factory: pytest.TempPathFactory) -> Job:
-    """A job that nothing interrupted."""
-    job = Job(tmp_path_factory.mktemp("unbroken"), small_model("bytes"))
-    assert run(*job.arguments).returncode == 0
-    return job
-
-
-@pytest.mark.parametrize("kill_at", [0, 4, 12])
-def test_a_killed_run_goes_on_to_the_same_submission(
-    tmp_path: Path, slower_model: Path, unbroken: Job, kill_at: int
-) -> None:
-    killed = Job(tmp_path, slower_model)
+def test_a_killed_run_goes_on_to_the_same_submission(tmp_path: Path, slower_model: Path) -> None:
+    unbroken, killed = Job(tmp_path / "unbroken", slower_model), Job(tmp_path / "killed", slower_model)
+    assert run_here(*unbroken.arguments).returncode == 0
     child = start(*killed.arguments)
-    wait_until(lambda: killed.model_is_open() and killed.stored() >= kill_at, child)
+    wait_until(lambda: killed.stored() >= 4, child)
     child.kill()
     child.communicate()
     kept = killed.stored()
-    assert kill_at <= kept < 16
+    assert 4 <= kept < 16
     assert not killed.out.exists()
-    again = run(*killed.arguments)
+    again = run_here(*killed.arguments)
     assert again.returncode == 0, again.stderr
-    assert f"goes on: {kept} of 16" in again.stderr or kept == 0
+    assert f"goes on: {kept} of 16" in again.stderr
     assert killed.out.read_bytes() == unbroken.out.read_bytes()
 
 
@@ -264,29 +254,18 @@ def test_no_text_of_a_dataset_is_logged_or_stored(
     assert not [path for path in kept if path.suffix == ".log" or word.encode() in path.read_bytes()]
 
 
-def test_the_hook_sees_a_socket(tmp_path: Path) -> None:
-    program = (
-        "import sys; sys.addaudithook(lambda event, _: event.startswith('socket.') and sys.exit(77));"
-        "import socket; socket.socket()"
-    )
-    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 77
-
-
 @pytest.mark.parametrize(
     ("options", "problem", "remedy"),
     [
         (["--criteria", "charm"], "Unknown criterion: charm", "Choose from relevance"),
         (["--items", "0"], "--items is 0", "Use 1 or more"),
-        (["--context", "100"], "The context is 100", "Use 256 or more"),
         (["--context", "9000"], "a context of 9,000 tokens is more than the 8,192", "--context 8192"),
         (["--context", "256"], "tokens, the context holds 256: no item fits", "larger --context"),
         (["--temperature", "-1"], "The temperature is -1.0", "Use 0 (greedy)"),
-        (["--threads", "0"], "The number of threads is 0", "Use 1 or more"),
         (["--criteria", ","], "--criteria: cannot read ','", "relevance,naturalness"),
         (["--shots", "2"], "--shots without --examples", "--examples"),
         (["--choose", "near"], "--choose without --examples", "--examples"),
         (["--choose", "nearest", "--examples", SAMPLE], "invalid choice: 'nearest'", "fixed"),
-        (["--choose", "near", "--shots", "0", "--examples", SAMPLE], "examples is 0", "Use 1 or more"),
         (["--choose", "near", "--shots", "999", "--examples", SAMPLE], "999 examples were asked", "--shots "),
         (["--out", "submission.csv"], "a submission is TSV", "Name it submission.tsv"),
         (["--shots", "0", "--examples", SAMPLE], "The number of examples is 0", "Use 1 or more"),

@@ -121,9 +121,15 @@ def test_bertscore_and_agreement_are_measured_once(
 
 
 def test_a_judge_model_that_does_not_say_yes_or_no_is_named(
-    demo_gold: Path, demo_store: Path, small_model: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+    demo_gold: Path,
+    demo_store: Path,
+    tmp_path: Path,
+    tried_model: Callable[[str], Path],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = [1, "--gold", demo_gold, "--threads", 1, "--judge-model", small_model("headers")]
+    few = tmp_path / "few.tsv"
+    few.write_bytes(b"\n".join(demo_gold.read_bytes().split(b"\n")[:5]) + b"\n")
+    words = [1, "--gold", few, "--partial", "--threads", 1, "--judge-model", tried_model("headers")]
     options = evaluate.parser().parse_args([*map(str, words), "--store", str(demo_store)])
     assert evaluate.run(options) == 0
     assert "it did not understand what it was asked" in capsys.readouterr().err

@@ -9,7 +9,7 @@ import pytest
 
 from engine.gguf.judge_file import read_model_file
 from engine.system.paths import demo_model, models_folder
-from tests.commands import ROOT, interrupt, run, run_here, start, wait_until
+from tests.commands import ROOT, interrupt, run_here, start, wait_until
 from tests.random_models import HEADERS, Shape, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS
 
@@ -30,7 +30,7 @@ def test_the_speed_of_models_is_a_table_beside_the_format_mass(tmp_path: Path) -
     judged = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--items", 2, "--threads", 1]
     assert run_here(*judged, "--store", store, "--out", tmp_path / "out.tsv").returncode == 0
     words = ["models", "speed", "demo", "--store", store, "--threads", 1, "--json", out]
-    done = run(*words)
+    done = run_here(*words)
     assert done.returncode == 0, done.stderr
     header, line, *_ = done.stdout.splitlines()
     titles = ["model", "format", "size", "reads", "writes 1", "writes 10", "format mass", "of run"]
@@ -99,7 +99,7 @@ def test_an_unknown_format_is_refused_with_those_there_are() -> None:
 
 
 def test_a_model_is_converted_among_our_own_and_says_what_it_costs() -> None:
-    done = run("models", "convert", "demo", "--to", "q8_0")
+    done = run_here("models", "convert", "demo", "--to", "q8_0")
     assert done.returncode == 0, done.stderr
     made = models_folder() / "demo-judge-Q8_0.gguf"
     assert f"{made}: Q8_0," in done.stdout

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import run, run_here
+from tests.commands import run_here
 from tests.model_files import JUDGES, OTHERS, Listed, PublishedFile
 from tests.small_models import SPLIT, split_model
 
@@ -16,9 +16,9 @@ def test_a_judge_is_listed_as_people_know_it(tmp_path: Path, file: PublishedFile
     done = run_here("models", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     _header, line, *_ = done.stdout.splitlines()
-    name, quantisation, _parameters, _size, context, _memory, _fits, source, path = re.split(" {2,}", line)
+    name, quantisation, _parameters, _size, context, _memory, fits, source, path = re.split(" {2,}", line)
     assert (name, quantisation, context) == (listed.name, listed.quantisation, listed.context)
-    assert (source, Path(path).is_file()) == (tmp_path.name, True)
+    assert (fits, source, Path(path).is_file()) == ("fits", tmp_path.name, True)
     said = [one for one in done.stdout.splitlines() if one.startswith(f"{listed.name}: ")]
     assert len(said) == len(listed.remarks)
     for remark, one in zip(listed.remarks, said, strict=True):
@@ -40,7 +40,7 @@ def test_what_cannot_judge_is_named_with_the_reason(
 
 def test_a_check_tells_both_names_and_all_parts(tmp_path: Path) -> None:
     first = split_model(tmp_path)
-    done = run("models", "check", first.with_name(SPLIT[1]))
+    done = run_here("models", "check", first.with_name(SPLIT[1]))
     assert done.returncode == 0, done.stderr
     facts = dict(re.split(" {2,}", line) for line in done.stdout.splitlines() if "  " in line)
     assert facts["file"] == f"{first}, and its 2 other parts"

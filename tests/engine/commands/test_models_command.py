@@ -6,7 +6,7 @@ import pytest
 
 from engine.gguf.encoder_file import read_encoder_file
 from engine.system.paths import demo_model
-from tests.commands import run, run_here
+from tests.commands import run_here
 from tests.encoders.rewritten import FAMILIES, FOLDER
 from tests.random_models import HEADERS, byte_level_bpe, write_random_model
 from tests.small_models import HEADER_TOKENS
@@ -16,7 +16,7 @@ BERT, ROBERTA = FOLDER / "bert.gguf", FOLDER / "roberta.gguf"
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_check_says_that_an_encoder_can_serve(family: str) -> None:
-    done = run("models", "check", FOLDER / f"{family}.gguf")
+    done = run_here("models", "check", FOLDER / f"{family}.gguf")
     assert done.returncode == 0, done.stderr
     assert "it is an encoder, which cannot judge, but can serve as --encoder" in done.stdout
     assert "3, vectors of 32 numbers" in done.stdout
@@ -25,7 +25,7 @@ def test_check_says_that_an_encoder_can_serve(family: str) -> None:
 def test_check_tries_an_encoder(tmp_path: Path) -> None:
     path = tmp_path / "damaged.gguf"
     path.write_bytes(BERT.read_bytes().replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_uq.weight"))
-    done = run("models", "check", path)
+    done = run_here("models", "check", path)
     assert done.returncode == 2
     assert "llama.cpp cannot load this model" in done.stderr
     assert "Traceback" not in done.stderr
@@ -54,6 +54,7 @@ def test_check_says_what_judging_will_make_of_the_chat_template(
     done = run_here("models", "check", random_model(tmp_path, template))
     assert done.returncode == 0, done.stderr
     assert said in done.stdout
+    assert "it can be used" in done.stdout
 
 
 def random_model(folder: Path, template: str | None) -> Path:
@@ -63,7 +64,7 @@ def random_model(folder: Path, template: str | None) -> Path:
 
 def test_cut_writes_a_smaller_encoder_and_says_so(tmp_path: Path) -> None:
     target = tmp_path / "cut.gguf"
-    done = run("models", "cut", ROBERTA, "--layers", 2, "--out", target)
+    done = run_here("models", "cut", ROBERTA, "--layers", 2, "--out", target)
     assert done.returncode == 0, done.stderr
     assert f"{target}: the first 2 of 3 layers of roberta," in done.stdout
     assert read_encoder_file(target).layers == 2
@@ -73,7 +74,6 @@ def test_cut_writes_a_smaller_encoder_and_says_so(tmp_path: Path) -> None:
     ("words", "problem"),
     [
         (["cut", BERT, "--layers", 9, "--out", "OUT"], "bert.gguf has 3 layers: its first 9 cannot be kept"),
-        (["cut", BERT, "--layers", 0, "--out", "OUT"], "bert.gguf has 3 layers: its first 0 cannot be kept"),
         (["cut", BERT, "--layers", 2, "--out", BERT], "bert.gguf is the encoder itself"),
         (["cut", BERT, "--layers", 2], "models cut takes one file, --layers and --out"),
         (["cut", "--layers", 2, "--out", "OUT"], "models cut takes one file, --layers and --out"),

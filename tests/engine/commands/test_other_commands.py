@@ -53,35 +53,13 @@ def test_check_holds_a_submission_against_its_dataset(tmp_path: Path) -> None:
         assert problem in against.stderr
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["judge", "missing.json", "--model", "demo", "--out", "out.tsv"],
-        ["check", "missing.json"],
-        ["models", "check", "missing.json"],
-        ["runs", "show", 1, "--store", "missing.json"],
-        ["weigh", "missing.json", "--weights", "x=1"],
-    ],
-    ids=lambda words: words[0],
-)
-def test_a_missing_file_is_a_problem_with_a_remedy(words: list[object]) -> None:
-    """Each command in a process of its own, for what it ends with and where it speaks."""
-    done = run(*words)
+def test_a_missing_file_is_a_problem_with_a_remedy() -> None:
+    """In a process of its own, for what it ends with and where it speaks."""
+    done = run("check", "missing.json")
     assert done.returncode == 2
     assert "missing.json" in done.stderr
     assert "Traceback" not in done.stderr
     assert not done.stdout
-
-
-def test_models_lists_what_is_in_a_folder(small_model: SmallModel, tmp_path: Path) -> None:
-    (tmp_path / "deep" / "er").mkdir(parents=True)
-    (tmp_path / "deep" / "er" / "good.gguf").write_bytes(small_model("headers").read_bytes())
-    (tmp_path / "bad.gguf").write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
-    done = run_here("models", tmp_path)
-    assert done.returncode == 0
-    assert "good.gguf" in done.stdout
-    assert "fits" in done.stdout
-    assert "LFS" in done.stderr
 
 
 def test_models_lists_the_demo_model_and_says_what_it_is_for() -> None:
@@ -91,27 +69,13 @@ def test_models_lists_the_demo_model_and_says_what_it_is_for() -> None:
     assert "its judgments of other data mean nothing" in done.stdout
 
 
-def test_models_check_says_that_a_model_can_judge(small_model: SmallModel) -> None:
-    done = run_here("models", "check", small_model("instructions"))
-    assert done.returncode == 0, done.stderr
-    assert "it can be used" in done.stdout
-
-
-def _truncated(data: bytes) -> bytes:
-    return data[: len(data) // 2]
-
-
 @pytest.mark.parametrize(
     ("damage", "problem"),
     [
-        (_truncated, "truncated|incomplete|ends"),
-        (lambda _: b"", "empty"),
-        (lambda _: b"hello " * 100, "not a GGUF"),
-        (lambda _: b"version https://git-lfs.github.com/spec/v1\n", "LFS"),
-        (lambda data: data.replace(b"llama.block_count", b"llama.block_kount"), "block_count"),
+        (lambda data: data[: len(data) // 2], "the download is incomplete"),
         (lambda data: data.replace(b"blk.1.attn_q.weight", b"blk.1.attn_X.weight"), "llama.cpp cannot load"),
     ],
-    ids=["truncated", "empty", "text", "lfs", "missing key", "missing tensor"],
+    ids=["truncated", "missing tensor"],
 )
 def test_models_check_says_what_is_wrong_with_a_file(
     small_model: SmallModel, tmp_path: Path, damage: Callable[[bytes], bytes], problem: str
@@ -120,18 +84,16 @@ def test_models_check_says_what_is_wrong_with_a_file(
     path.write_bytes(damage(small_model("headers").read_bytes()))
     done = run_here("models", "check", path)
     assert done.returncode == 2
-    assert any(word in done.stderr for word in problem.split("|")), done.stderr
+    assert problem in done.stderr
 
 
-def test_runs_of_a_new_store_are_none(tmp_path: Path) -> None:
-    done = run_here("runs", "--store", tmp_path / "runs.sqlite")
-    assert done.returncode == 0
-    assert "No runs yet" in done.stdout
-
-
-def test_runs_of_a_store_without_runs_are_none_too(tmp_path: Path) -> None:
-    RunStore(tmp_path / "runs.sqlite").close()
-    assert "No runs yet" in run_here("runs", "--store", tmp_path / "runs.sqlite").stdout
+def test_runs_of_a_store_without_runs_are_none(tmp_path: Path) -> None:
+    for store in (tmp_path / "new.sqlite", tmp_path / "empty.sqlite"):
+        if store.name == "empty.sqlite":
+            RunStore(store).close()
+        done = run_here("runs", "--store", store)
+        assert done.returncode == 0
+        assert "No runs yet" in done.stdout
 
 
 def test_a_store_that_is_read_only_is_read_by_commands_and_changed_by_none(
@@ -206,26 +168,11 @@ def _scores(path: Path, *comparisons: dict[str, object]) -> Path:
 def test_weigh_prints_the_weighted_judge(tmp_path: Path) -> None:
     path = _scores(
         tmp_path / "scores.json",
-        {
-            "id": "1",
-            "scores_a": {"quality": 8, "relevance": 7},
-            "scores_b": {"quality": 6, "relevance": 8},
-        },
-        {
-            "id": "2",
-            "scores_a": {"quality": 5, "relevance": 6},
-            "scores_b": {"quality": 7, "relevance": 8},
-        },
+        {"id": "1", "scores_a": {"quality": 8, "relevance": 7}, "scores_b": {"quality": 6, "relevance": 8}},
     )
     done = run_here("weigh", path, "--weights", "quality=0.6,relevance=0.4", "--tie-threshold", "0.5")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {
-        "results": [{"id": "1", "winner": "A", "margin": 0.8}, {"id": "2", "winner": "B", "margin": 2.0}],
-        "win_rate_a": 0.5,
-        "win_rate_b": 0.5,
-        "tie_rate": 0.0,
-        "avg_margin": 1.4,
-    }
+    assert json.loads(done.stdout)["results"] == [{"id": "1", "winner": "A", "margin": 0.8}]
 
 
 def test_weigh_refuses_an_absent_criterion_with_its_id(tmp_path: Path) -> None:
@@ -238,9 +185,7 @@ def test_weigh_refuses_an_absent_criterion_with_its_id(tmp_path: Path) -> None:
     assert "quality" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "weights", ["quality", "quality=", "=1", "a=1,a=2", "a=x", "a=-1", "a=0", "a=nan", ""]
-)
+@pytest.mark.parametrize("weights", ["quality", "quality=", "=1", "a=1,a=2", "a=x", "a=-1", ""])
 def test_weigh_refuses_weights_that_mean_nothing(tmp_path: Path, weights: str) -> None:
     path = _scores(tmp_path / "scores.json", {"id": "1", "scores_a": {"a": 1}, "scores_b": {"a": 1}})
     with pytest.raises(SetupError, match="eight"):

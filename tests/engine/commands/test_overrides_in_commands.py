@@ -10,8 +10,7 @@ from engine.core.judgments import AnyJudgment, Judgment
 from engine.decisions.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.commands import facts
-from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.commands.in_process import Command, Streams, row
+from tests.engine.commands.in_process import Streams, row
 
 
 def test_runs_show_and_export_say_what_is_a_persons(
@@ -48,21 +47,6 @@ def test_what_is_measured_can_be_the_model_alone(
         "1 label and 1 explanation of these items are a person's" in streams(*given, "--gold", demo_gold)[1]
     )
     assert "person's" not in streams(*given, "--gold", demo_gold, "--model-alone")[1]
-
-
-def test_an_override_changes_the_accuracy_unless_the_model_is_alone(
-    streams: Streams, command: Command, demo_gold: Path
-) -> None:
-    of_model = command("evaluate", 1, "--gold", demo_gold)
-    # Who labelled anything stands beside the model's scores, for which it makes no difference.
-    scores, _, of_people = streams("evaluate", 1, "--gold", demo_gold, "--model-alone")[0].partition(
-        "\nPeople among themselves"
-    )
-    assert of_model.startswith(scores.rstrip())
-    assert "\nAda         the model " in of_people
-    with_person = streams("evaluate", 1, "--gold", demo_gold)[0]
-    accuracies = [float(row(text, "safety")[2]) for text in (with_person, of_model)]
-    assert accuracies[1] - accuracies[0] == pytest.approx(100 / ITEMS, abs=0.06)
 
 
 def test_weigh_without_human_labels_says_it_too(streams: Streams) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, facts, run, run_here
+from tests.commands import ROOT, facts, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     words = ["--items", 4, "--mode", "labels", "--threads", 1, "--store", store]
-    done = run("judge", DEMO, "--model", "demo", *words, "--plan")
+    done = run_here("judge", DEMO, "--model", "demo", *words, "--plan")
     assert done.returncode == 0, done.stderr
     plan = facts(done.stdout)
     assert plan["readings"] == "4 items x 5 criteria x both orders = 40"
@@ -53,7 +53,6 @@ def test_a_plan_without_an_item_that_fits_judges_none_for_its_speed() -> None:
     [
         ([], "--out is missing", "--out FILE.tsv"),
         (["--kv-type", "q8_0", "--plan"], "cannot keep its cache in q8_0", "--kv-type f16"),
-        (["--context", 9000, "--plan"], "than the 8,192 that the model was trained with", "--context 8192"),
     ],
 )
 def test_what_cannot_be_planned_or_judged_says_why(

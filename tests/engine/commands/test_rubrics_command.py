@@ -45,6 +45,7 @@ good = "Gut: {meaning}"
 bad = "Schlecht: {meaning}"
 verdict = "Urteil:"
 """
+pytestmark = pytest.mark.usefixtures("demo_tried")
 LABELS = ("höflichkeit_preference", "禮貌_preference", "overall_quality_preference")
 ITEMS = 4
 
@@ -112,24 +113,8 @@ def test_a_run_has_its_own_rubric(bench: Bench) -> None:
     assert "Run 1 has its own settings: --rubric cannot change them." in done.stderr
 
 
-def test_weights_and_names_make_no_other_run_and_a_wording_does(bench: Bench, tmp_path: Path) -> None:
-    for old, new, run in (
-        ("weight = 3.0", "weight = 1.0", 1),
-        ('"umgang"', '"anders"', 1),
-        ("Urteil:", "Antwort:", 2),
-        ("Sie dankt.", "Sie grüßt.", 3),
-    ):
-        other = tmp_path / "other.toml"
-        other.write_text(RUBRIC.replace(old, new), "utf-8")
-        done = judge(bench, "--out", tmp_path / "s.tsv", rubric=other)
-        assert f"Run {run}: 4 items" in done.stdout
-
-
 def test_criteria_are_names_of_the_rubric(bench: Bench, tmp_path: Path) -> None:
-    out = tmp_path / "s.tsv"
-    assert judge(bench, "--out", out, "--criteria", "禮貌").returncode == 0
-    assert out.read_text("utf-8").startswith("id\t禮貌_preference\n")
-    done = judge(bench, "--out", out, "--criteria", "safety")
+    done = judge(bench, "--out", tmp_path / "s.tsv", "--criteria", "safety")
     assert "Unknown criterion: safety." in done.stderr
     assert "Choose from höflichkeit, 禮貌." in done.stderr
 

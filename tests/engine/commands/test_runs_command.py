@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine.commands import runs
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.items import Preference
@@ -24,11 +23,7 @@ from engine.loading.checked_model import CheckedModel
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.conftest import DEMO_ITEMS
-
-
-def give(store: Path, *words: object) -> int:
-    """`runs` in this process; the exit code."""
-    return runs.run(runs.parser().parse_args([*map(str, words), "--store", str(store)]))
+from tests.engine.commands.in_process import give_runs
 
 
 def change(store: Path, column: str, value: Path) -> None:
@@ -49,7 +44,7 @@ def test_all_data_are_exported_with_the_texts_and_labels_of_the_dataset(
     store: Path, demo_gold: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "all.csv"
-    assert give(store, "export", 1, "--csv", path) == 0
+    assert give_runs(store, "export", 1, "--csv", path) == 0
     assert capsys.readouterr().out == f"All data: {path}\n"
     read = pd.read_csv(path, dtype=str, keep_default_na=False)
     assert tuple(read.columns) == RUN_COLUMNS + DATASET_COLUMNS
@@ -84,7 +79,7 @@ def test_where_the_dataset_is_another_the_data_are_exported_without_it(
     copy = Path(shutil.copy(demo_gold, tmp_path / "copy.tsv"))
     change(store, "dataset_path", copy)
     damage(copy)
-    assert give(store, "export", 1, "--csv", tmp_path / "all.csv") == 0
+    assert give_runs(store, "export", 1, "--csv", tmp_path / "all.csv") == 0
     printed = capsys.readouterr().err
     assert reason in printed
     assert "without texts and human labels" in printed
@@ -95,11 +90,11 @@ def test_an_export_needs_a_file_and_spares_what_was_read(
     store: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(SetupError, match="nothing to write"):
-        give(store, "export", 1)
+        give_runs(store, "export", 1)
     with pytest.raises(SetupError, match="would be overwritten"):
-        give(store, "export", 1, "--csv", demo_gold)
+        give_runs(store, "export", 1, "--csv", demo_gold)
     with pytest.raises(SetupError, match="would be overwritten"):
-        give(store, "export", 1, "--csv", tmp_path / "one", "--json", tmp_path / "one")
+        give_runs(store, "export", 1, "--csv", tmp_path / "one", "--json", tmp_path / "one")
     assert not (tmp_path / "one").exists()
 
 
@@ -145,7 +140,7 @@ def test_what_is_out_of_date_is_written_again_once(
 ) -> None:
     label = relabel(judged)
     moved = (tmp_path / "data.tsv").rename(tmp_path / "moved.tsv")
-    assert give(judged, "rewrite", 1, "--dataset", moved, "--model", "mo-judge", "--threads", 1) == 0
+    assert give_runs(judged, "rewrite", 1, "--dataset", moved, "--model", "mo-judge", "--threads", 1) == 0
     printed = capsys.readouterr()
     assert "1 of 1 outdated explanations are written again" in printed.out
     assert f"mo-judge is {demo_model()}\n" in printed.err
@@ -153,9 +148,9 @@ def test_what_is_out_of_date_is_written_again_once(
         first = next(store.judged(1))
         assert first.explanations["safety"].preference is not label
         assert list(first.rewritten) == [("safety", label)]
-    assert give(judged, "rewrite", 1) == 0
+    assert give_runs(judged, "rewrite", 1) == 0
     assert capsys.readouterr().out == "No explanation of run 1 is out of date.\n"
-    assert give(judged, "show", 1) == 0
+    assert give_runs(judged, "show", 1) == 0
     assert "explanations: 1" in capsys.readouterr().out
 
 
@@ -172,4 +167,4 @@ def test_what_is_out_of_date_is_written_again_once(
 def test_what_is_missing_is_named(judged: Path, words: tuple[object, ...], problem: str) -> None:
     relabel(judged)
     with pytest.raises(SetupError, match=problem):
-        give(judged, "rewrite", 1, *words)
+        give_runs(judged, "rewrite", 1, *words)

@@ -43,21 +43,6 @@ def test_evaluate_by_slice_counts_every_item_once(
     assert details["slice"] is None
 
 
-def test_one_slice_is_scored_as_a_file_of_its_items(
-    command: Command, sliced_gold: Path, tmp_path: Path
-) -> None:
-    lines = sliced_gold.read_text("utf-8").splitlines(keepends=True)
-    alone = tmp_path / "alone.tsv"
-    alone.write_text("".join([lines[0], *(line for line in lines if line.endswith("\tchat\n"))]), "utf-8")
-    files = tmp_path / "slice.json", tmp_path / "alone.json"
-    command("evaluate", 1, "--gold", sliced_gold, "--slice", "kind=chat", "--json", files[0])
-    command("evaluate", 1, "--gold", alone, "--partial", "--json", files[1])
-    part, whole = (json.loads(file.read_text()) for file in files)
-    assert part.pop("details")["slice"] == "kind = chat"
-    whole.pop("details")
-    assert part == whole
-
-
 def test_weigh_and_compare_divide_the_items(
     command: Command, sliced_gold: Path, demo_store: Path, tmp_path: Path
 ) -> None:
@@ -129,20 +114,9 @@ def test_commands_divide_the_items_by_the_tags_of_people(
     assert "<h2>By tag</h2>" in page.read_text("utf-8")
 
 
-def test_a_report_has_a_section_by_slice(command: Command, sliced_gold: Path, tmp_path: Path) -> None:
-    page = tmp_path / "report.html"
-    command("report", 1, "--gold", sliced_gold, "--by", "kind", "--out", page)
-    text = page.read_text("utf-8")
-    assert "<h2>By kind</h2>" in text
-    assert "\\x1b[31mtask" in text
-    assert "\x1b" not in text
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("evaluate", "1", "--by", "kid"), "cannot be divided by 'kid'"),
-        (("evaluate", "1", "--by", "tag"), "No item of sliced.tsv has a tag."),
         (("evaluate", "1", "--slice", "kind=chad"), "no item with kind = 'chad'"),
         (("weigh", "1", "--by", "kind"), "gold.tsv cannot be divided by 'kind'"),
         (("weigh", "x.tsv", "--by", "kind"), "--by and --slice need the dataset of the items."),

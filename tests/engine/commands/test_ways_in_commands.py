@@ -63,6 +63,7 @@ def test_the_answers_of_every_way_are_exported(store: Path) -> None:
     assert all(len(answer["log_probabilities"]) == 5 for answer in ways["BA", "graded"])
 
 
+@pytest.mark.usefixtures("demo_tried")
 def test_the_plan_says_what_each_way_costs() -> None:
     asked = ("judge", DEMO, "--model", "demo", "--mode", "labels", *ITEMS, "--plan")
     one, several = run_here(*asked), run_here(*asked, "--ways", "letters,permuted,graded")
@@ -105,8 +106,8 @@ def test_ways_that_there_are_not_are_refused(ways: str) -> None:
     assert "Write some of letters, permuted, absolute, graded, thinking" in refused.stderr
 
 
-def test_a_model_that_does_not_think_is_named_with_a_way_out(small_model: Callable[[str], Path]) -> None:
-    refused = run_here("judge", DEMO, "--model", small_model("headers"), "--plan", "--ways", "thinking")
+def test_a_model_that_does_not_think_is_named_with_a_way_out(tried_model: Callable[[str], Path]) -> None:
+    refused = run_here("judge", DEMO, "--model", tried_model("headers"), "--plan", "--ways", "thinking")
     assert refused.returncode == 2
     assert "knows no thoughts" in refused.stderr
     assert "--ways" in refused.stderr

@@ -1,6 +1,5 @@
 """What people say of a run: overrides, states of items, confirmed labels, notes; stores that had none."""
 
-import sqlite3
 import subprocess
 import sys
 import time
@@ -12,13 +11,12 @@ import pytest
 
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
-from engine.core.judgments import ItemNote, JudgmentKey, NewOverride, NewReview, Override, ReviewState
+from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override, ReviewState
 from engine.core.people import OverrideCount, count_overrides, in_force
 from engine.decisions.run_results import load_reviews
-from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
-from tests.judged import IDENTITY, OLD_SETTINGS, judged_item
+from tests.judged import IDENTITY, judged_item
 
 A, B, GOOD, BAD = Preference
 KEY = JudgmentKey("id 0", "safety")
@@ -128,28 +126,6 @@ def test_a_run_that_goes_on_can_be_overridden_by_another_process(store: RunStore
     assert store.overrides(1) == [made]
 
 
-def test_a_store_of_the_second_version_gets_overrides_and_keeps_its_runs(tmp_path: Path) -> None:
-    path = tmp_path / "old.sqlite"
-    db = sqlite3.connect(path)
-    for _name, statements in STEPS[:2]:
-        db.executescript(statements)
-    db.execute(
-        "INSERT INTO run VALUES (1, 'key', '2026-01-01T00:00:00+00:00', 'data.tsv', 'd', 1, 'model.gguf',"
-        " 'a model', 'm', '1', '[\"safety\"]', ?, '{}', NULL, NULL)",
-        (OLD_SETTINGS,),
-    )
-    db.execute("INSERT INTO judged_item VALUES (1, 0, 'id 0', 'c', NULL, NULL, 0.5, 10, 2)")
-    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    db.execute("PRAGMA user_version = 2")
-    db.commit()
-    db.close()
-    with RunStore(path) as store:
-        made = override(store, BAD)
-    with RunStore(path) as again:
-        assert again.run(1).judged == 1
-        assert again.overrides(1) == [made]
-
-
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
@@ -203,15 +179,6 @@ def test_an_item_is_to_do_until_a_person_says_something_else(store: RunStore) ->
     assert [mark.author for mark in reviews.marks_of("id 1")] == ["Ada"]
     assert len(reviews.marks) == 4
     assert reviews.people == ("Ada", "Ben")
-
-
-def test_labels_of_people_are_kept_apart(store: RunStore) -> None:
-    override(store, A, author="Ada")
-    override(store, B, author="Ben")
-    store.review(1, NewReview("id 0", "Cem", ReviewState.DONE, {"safety": B}))
-    reviews = load_reviews(store, 1)
-    assert reviews.labels == {"Ada": {KEY: A}, "Ben": {KEY: B}, "Cem": {KEY: B}}
-    assert in_force(reviews.overrides)[KEY].author == "Ben"
 
 
 def test_the_last_word_of_a_person_counts(store: RunStore) -> None:
@@ -276,19 +243,6 @@ def test_what_nobody_says_of_no_item_is_refused_whole(
     with pytest.raises((SetupError, StoreError), match=problem):
         store.review(1, NewReview(item_id, author, ReviewState.DONE, {"safety": A}))
     assert load_reviews(store, 1).marks == ()
-
-
-def test_a_note_is_found_by_what_the_item_says(store: RunStore) -> None:
-    store.note("hash 1", " Look again. ", ["odd", " odd ", "", "long"], "Ada")
-    store.note("hash 2", "", ["odd"], "Ben")
-    found = store.notes(["hash 1", "hash 2", "hash 3"])
-    assert {key: (note.author, note.text, note.tags) for key, note in found.items()} == {
-        "hash 1": ("Ada", "Look again.", ("odd", "long")),
-        "hash 2": ("Ben", "", ("odd",)),
-    }
-    store.note("hash 1", "", [], "Ben")
-    assert set(store.notes(["hash 1", "hash 2"])) == {"hash 2"}
-    assert isinstance(found["hash 1"], ItemNote)
 
 
 def test_notes_of_many_items_are_found_at_once(store: RunStore) -> None:

@@ -1,7 +1,6 @@
 """Remedies in parts: worded whole, readable in a log, and the same after a way through JSON."""
 
 import json
-import pickle
 
 import pytest
 
@@ -40,8 +39,3 @@ def test_a_remedy_comes_back_from_json() -> None:
 def test_what_is_no_remedy_is_refused(value: object) -> None:
     with pytest.raises((KeyError, TypeError)):
         Remedy.of_json(value)
-
-
-def test_an_error_can_be_sent_to_another_process() -> None:
-    sent = pickle.loads(pickle.dumps(SetupError("It does not fit.", REMEDY)))
-    assert (sent.problem, sent.remedy) == ("It does not fit.", REMEDY)

@@ -345,13 +345,6 @@ def test_what_looks_odd_is_noticed(save: SaveRows, rows: Records, notices: tuple
     assert load_dataset(save(*rows)).notices == notices
 
 
-def test_loading_stops_when_asked(save: SaveRows) -> None:
-    cancel = CancelToken()
-    cancel.cancel()
-    with pytest.raises(Cancelled):
-        load_dataset(save({}), cancel=cancel)
-
-
 def test_known_columns_are_those_of_the_task() -> None:
     columns = known_columns(replace(ELOQUENT, criteria=ELOQUENT.criteria[:1]))
     assert columns[3:] == ("output_b", "relevance_preference", "relevance_explanation")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine.core.errors import SetupError, StoreError
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview, ReviewState
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_json import as_json
@@ -36,22 +35,6 @@ def hash_of(store: RunStore, item_id: str) -> str:
     return next(item.content_hash for item in store.judged(1) if item.item_id == item_id)
 
 
-def test_the_last_state_of_each_person_counts(store: RunStore) -> None:
-    for author, state in (
-        ("Ada", ReviewState.DONE),
-        ("Ben", ReviewState.SKIPPED),
-        ("Ada", ReviewState.TO_DO),
-        (LONG, ReviewState.DONE),
-    ):
-        store.review(1, NewReview("1", author, state))
-    found = results(store).reviews
-    assert found.state("1", "Ada") is ReviewState.TO_DO
-    assert found.state("1", "Ben") is ReviewState.SKIPPED
-    assert found.state("2", "Ben") is ReviewState.TO_DO
-    assert {mark.author for mark in found.marks_of("1")} == {"Ben", LONG}
-    assert found.people == ("Ada", "Ben", LONG)
-
-
 def test_a_confirmation_is_a_label_of_its_person_and_no_override(store: RunStore) -> None:
     confirmed = {"safety": A, "relevance": A}
     store.review(1, NewReview("1", "Ada", ReviewState.DONE, confirmed))
@@ -64,23 +47,6 @@ def test_a_confirmation_is_a_label_of_its_person_and_no_override(store: RunStore
     assert list(found.overrides) == [SAFETY]
     assert found.reviews.only({"1"}).labels == found.reviews.labels
     assert found.reviews.only({"2"}).labels == {}
-
-
-def test_each_takes_back_only_his_own(store: RunStore) -> None:
-    store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ben"))
-    store.override(1, NewOverride("1", "safety", GOOD, explanation=None, author="Ada"))
-    assert store.undo_override(1, SAFETY, author="Cy") is None
-    store.undo_override(1, SAFETY, author="Ben")
-    assert results(store).reviews.labels == {"Ada": {SAFETY: GOOD}}
-
-
-@pytest.mark.parametrize(("item", "author", "error"), [("9", "Ada", StoreError), ("1", " ", SetupError)])
-def test_what_cannot_be_a_review_is_refused(
-    store: RunStore, item: str, author: str, error: type[Exception]
-) -> None:
-    with pytest.raises(error):
-        store.review(1, NewReview(item, author, ReviewState.DONE, {"safety": A}))
-    assert results(store).reviews.marks == ()
 
 
 def test_a_note_is_found_again_by_the_content_of_its_item(store: RunStore) -> None:

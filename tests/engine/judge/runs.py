@@ -45,8 +45,8 @@ def plan_with(path: Path, dataset: Dataset, settings: JudgeSettings) -> RunPlan:
 
 
 def judged_until(plan: RunPlan, store_path: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
-    """Judge a plan, to its end or until `most` items more are judged; what is stored, and the tokens that
-    were evaluated now.
+    """Judge a plan, to its end or until `most` items more are judged; what is stored, without times, and the
+    tokens that were evaluated now.
     """
     cancel, done, tokens = CancelToken(), 0, 0
     with RunStore(store_path) as store:
@@ -56,7 +56,7 @@ def judged_until(plan: RunPlan, store_path: Path, most: int | None = None) -> tu
             if done == most:
                 cancel.cancel()
             if isinstance(event, RunEnded):
-                return list(store.judged(event.run_id)), tokens
+                return list(map(without_time, store.judged(event.run_id))), tokens
     raise AssertionError("a run ends with RunEnded")
 
 

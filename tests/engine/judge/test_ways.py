@@ -20,7 +20,7 @@ from engine.judge.plan import RunPlan, check_resumed
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
-from tests.engine.judge.runs import counted, judged_until, plan_with, without_time
+from tests.engine.judge.runs import counted, judged_until, plan_with
 
 SmallModel = Callable[[str], Path]
 
@@ -36,11 +36,6 @@ def plan_of(settings: JudgeSettings, dataset: Dataset = DEMO, path: Path | None 
     return plan_with(path or demo_model(), dataset, settings)
 
 
-def judged(plan: RunPlan, store: Path, most: int | None = None) -> tuple[list[JudgedItem], int]:
-    items, tokens = judged_until(plan, store, most)
-    return [without_time(item) for item in items], tokens
-
-
 def letters(item: JudgedItem) -> dict[tuple[str, Order], tuple[float, ...]]:
     return {
         (name, reading.order): tuple(np.exp(reading.log_probs))
@@ -51,8 +46,8 @@ def letters(item: JudgedItem) -> dict[tuple[str, Order], tuple[float, ...]]:
 
 
 def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(tmp_path: Path) -> None:
-    several, _ = judged(plan_of(replace(LABELS, ways=ALL)), tmp_path / "several.sqlite")
-    alone, _ = judged(plan_of(LABELS), tmp_path / "alone.sqlite")
+    several, _ = judged_until(plan_of(replace(LABELS, ways=ALL)), tmp_path / "several.sqlite")
+    alone, _ = judged_until(plan_of(LABELS), tmp_path / "alone.sqlite")
     for item, plain in zip(several, alone, strict=True):
         assert set(item.readings) == set(ELOQUENT.names)
         for readings in item.readings.values():
@@ -69,19 +64,18 @@ def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(t
     [
         replace(LABELS, ways=ALL),
         replace(LABELS, ways=(Way.ABSOLUTE,), orders=(Order.AB,)),
-        replace(EXPLAIN, ways=(Way.LETTERS, Way.GRADED)),
         replace(EXPLAIN, ways=(Way.ABSOLUTE, Way.GRADED)),
     ],
-    ids=["all", "absolute, one order", "letters and grades, explained", "no letters, explained"],
+    ids=["all", "absolute, one order", "no letters, explained"],
 )
 def test_as_many_tokens_are_read_as_were_counted(tmp_path: Path, settings: JudgeSettings) -> None:
     plan = plan_of(settings)
     planned = counted(plan)
-    items, _ = judged(plan, tmp_path / "runs.sqlite")
+    items, _ = judged_until(plan, tmp_path / "runs.sqlite")
     assert not any(item.unscored for item in items)
     stem = planned.tokens_to_read - sum(item.tokens_read for item in items)
     without_ways = counted(plan_of(replace(settings, ways=(Way.LETTERS,))))
-    alone, _ = judged(plan_of(replace(settings, ways=(Way.LETTERS,))), tmp_path / "alone.sqlite")
+    alone, _ = judged_until(plan_of(replace(settings, ways=(Way.LETTERS,))), tmp_path / "alone.sqlite")
     # Items count their share of what a batch reads in whole tokens.
     assert stem == pytest.approx(
         without_ways.tokens_to_read - sum(item.tokens_read for item in alone), abs=len(items)
@@ -101,10 +95,10 @@ def test_as_many_tokens_are_read_as_were_counted(tmp_path: Path, settings: Judge
 )
 def test_a_resumed_run_equals_an_unbroken_one(tmp_path: Path, settings: JudgeSettings) -> None:
     plan = plan_of(settings)
-    unbroken, _ = judged(plan, tmp_path / "unbroken.sqlite")
-    stopped, _ = judged(plan, tmp_path / "stopped.sqlite", 2)
+    unbroken, _ = judged_until(plan, tmp_path / "unbroken.sqlite")
+    stopped, _ = judged_until(plan, tmp_path / "stopped.sqlite", 2)
     assert len(stopped) < len(unbroken)
-    assert judged(plan, tmp_path / "stopped.sqlite")[0] == unbroken
+    assert judged_until(plan, tmp_path / "stopped.sqlite")[0] == unbroken
     if settings.explains:
         assert all(item.explanations for item in unbroken)
     else:
@@ -148,7 +142,9 @@ def test_a_calibration_of_one_way_fits_no_other() -> None:
 
 
 def test_the_label_is_decided_by_all_ways_together(tmp_path: Path) -> None:
-    items, _ = judged(plan_of(replace(LABELS, ways=(Way.LETTERS, Way.GRADED))), tmp_path / "runs.sqlite")
+    items, _ = judged_until(
+        plan_of(replace(LABELS, ways=(Way.LETTERS, Way.GRADED))), tmp_path / "runs.sqlite"
+    )
     decided = decide(items[0], "safety")
     assert isinstance(decided, Judgment)
     assert len(decided.readings) == 4
@@ -164,7 +160,7 @@ def test_the_label_is_decided_by_all_ways_together(tmp_path: Path) -> None:
 def test_a_model_that_reasons_thinks_before_its_verdict(tmp_path: Path, small_model: SmallModel) -> None:
     plan = plan_of(THINK, DEMO.head(3), small_model("thinker"))
     planned = counted(plan)
-    items, _ = judged(plan, tmp_path / "runs.sqlite")
+    items, _ = judged_until(plan, tmp_path / "runs.sqlite")
     assert planned.tokens_to_write_at_most == 3 * 5 * 2 * 2 * 6
     for item in items:
         assert 0 < item.tokens_generated <= 5 * 2 * 2 * 6
@@ -180,11 +176,11 @@ def test_a_model_that_reasons_thinks_before_its_verdict(tmp_path: Path, small_mo
         assert any(answer.thought for answer in thoughts)
         # Drawn with seeds of their own: they differ, and a repeat gives the same.
         assert len({answer.thought for answer in thoughts}) > len(thoughts) / 2
-    again, _ = judged(plan, tmp_path / "again.sqlite")
+    again, _ = judged_until(plan, tmp_path / "again.sqlite")
     assert again == items
-    stopped, _ = judged(plan, tmp_path / "stopped.sqlite", 1)
+    stopped, _ = judged_until(plan, tmp_path / "stopped.sqlite", 1)
     assert len(stopped) < 3
-    assert judged(plan, tmp_path / "stopped.sqlite")[0] == items
+    assert judged_until(plan, tmp_path / "stopped.sqlite")[0] == items
 
 
 def test_a_model_without_a_place_for_thoughts_is_refused_before_it_judges(
@@ -194,7 +190,7 @@ def test_a_model_without_a_place_for_thoughts_is_refused_before_it_judges(
     with pytest.raises(SetupError, match="knows no thoughts"):
         counted(plan)
     with pytest.raises(SetupError, match="knows no thoughts"):
-        judged(plan, tmp_path / "runs.sqlite")
+        judged_until(plan, tmp_path / "runs.sqlite")
 
 
 def test_long_thoughts_take_room_that_an_item_must_have(tmp_path: Path, small_model: SmallModel) -> None:
@@ -202,7 +198,7 @@ def test_long_thoughts_take_room_that_an_item_must_have(tmp_path: Path, small_mo
     assert len(counted(plan).too_long) == 0
     crowded = replace(plan, settings=replace(plan.settings, max_thought_tokens=1700))
     assert len(counted(crowded).too_long) == len(DEMO)
-    items, _ = judged(crowded, tmp_path / "runs.sqlite")
+    items, _ = judged_until(crowded, tmp_path / "runs.sqlite")
     assert all("needs" in reason for item in items for reason in item.unscored.values())
 
 
@@ -210,6 +206,6 @@ def test_ways_run_on_a_memory_that_cannot_be_cut_back(tmp_path: Path, small_mode
     settings = replace(LABELS, context=4096, ways=(Way.LETTERS, Way.ABSOLUTE))
     plan = plan_of(settings, DEMO.head(2), small_model("mamba"))
     planned = counted(plan)
-    items, evaluated = judged(plan, tmp_path / "runs.sqlite")
+    items, evaluated = judged_until(plan, tmp_path / "runs.sqlite")
     assert all(len(readings) == 4 for item in items for readings in item.readings.values())
     assert planned.tokens_to_read == evaluated

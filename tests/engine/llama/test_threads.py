@@ -41,28 +41,17 @@ class Computer:
             self.choice.saw(0.1, 0.1 * min(given, self.choice.count))
 
 
-def test_all_threads_stay_where_there_is_a_core_for_each() -> None:
+@pytest.mark.parametrize(
+    ("seconds", "given", "idle", "count"),
+    [(20, 7.5, 0, 8), (1, 3.1, 0, 3), (20, 1.2, 6, 8), (5, 0.2, 0, 1)],
+    ids=["a core for each", "given up within a second", "a GPU works, or the disk", "at least one"],
+)
+def test_threads_stay_where_there_are_cores_for_them(
+    seconds: float, given: float, idle: float, count: int
+) -> None:
     computer = Computer()
-    computer.compute(20, given=7.5)
-    assert computer.choice.count == 8
-
-
-def test_threads_without_a_core_are_given_up_within_a_second() -> None:
-    computer = Computer()
-    computer.compute(1, given=3.1)
-    assert computer.choice.count == 3
-
-
-def test_threads_stay_where_they_wait_for_something_else_than_a_core() -> None:
-    computer = Computer()
-    computer.compute(20, given=1.2, idle=6)  # a GPU works, or the disk
-    assert computer.choice.count == 8
-
-
-def test_at_least_one_thread_stays() -> None:
-    computer = Computer()
-    computer.compute(5, given=0.2)
-    assert computer.choice.count == 1
+    computer.compute(seconds, given, idle)
+    assert computer.choice.count == count
 
 
 def test_idle_cores_are_taken_again_after_a_while() -> None:

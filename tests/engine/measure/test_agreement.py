@@ -163,10 +163,7 @@ def model_of(small_model: SmallModel, whole_words: Path) -> SmallModel:
 @pytest.mark.usefixtures("exact_cache")
 @pytest.mark.parametrize(
     "family",
-    [
-        *("headers", "chatml", "instructions", "no_system", "user_defined_turns", "no_template"),
-        *("split_letters", "mamba", "whole_words", "demo"),
-    ],
+    ["headers", "instructions", "no_system", "split_letters", "mamba", "whole_words", "demo"],
 )
 def test_shared_texts_give_the_probabilities_of_separate_prompts(
     model_of: SmallModel, tmp_path: Path, family: str

@@ -21,15 +21,11 @@ def trivial(human: HumanLabels, **more: Any) -> Baselines:
     return baselines(matched([None] * len(human), human, **more).pairs["safety"])
 
 
-def test_accuracy_counts_an_unscored_item_as_wrong() -> None:
-    score = measured([A, None, GOOD, B], [A, A, GOOD, GOOD])
-    assert (score.accuracy, score.unscored, score.items) == (0.5, 1, 4)
-
-
 def test_confusion_has_a_row_for_each_human_label_and_a_column_for_unscored() -> None:
     score = measured([A, None, GOOD, B], [A, A, GOOD, GOOD])
     rows = ((1, 0, 0, 0, 1), (0, 0, 0, 0, 0), (0, 1, 1, 0, 0), (0, 0, 0, 0, 0))
     assert score.confusion == dict(zip(PREFERENCES, rows, strict=True))
+    assert (score.accuracy, score.unscored, score.items) == (0.5, 1, 4)
 
 
 @pytest.mark.parametrize(
@@ -116,11 +112,6 @@ def test_the_share_for_the_longer_is_among_a_and_b_of_unequal_length() -> None:
     outputs = [("xx", "x"), ("x", "xx"), ("xx", "x"), ("x", "y")]
     score = measured([A, A, GOOD, A], [BAD, B, A, B], outputs=outputs)
     assert (score.longer, score.longer_human) == (0.5, 1.0)
-
-
-def test_a_submission_has_neither_flips_nor_format_mass() -> None:
-    score = measured([A, B], [A, B])
-    assert (score.flipped, score.format_mass) == (None, None)
 
 
 def test_either_tie_is_right_where_people_said_no_more() -> None:

@@ -143,24 +143,10 @@ def test_a_refused_system_message_goes_into_the_user_message(small_model: SmallM
     assert "You are a judge.\n\nJudge this:" in text
 
 
-@pytest.mark.parametrize(
-    ("source", "reason"),
-    [
-        ("{% if %}", "Expected an expression"),
-        ("{{ raise_exception('never') }}", "never"),
-        ("no messages at all", "0 times"),
-        ("{% for m in messages %}{{ m.content }}{{ m.content }}{% endfor %}", "2 times"),
-        ("{{ 1 / 0 }}", "division by zero"),
-        ("{{ 'a' * 999999999999 }}", "MemoryError"),
-    ],
-)
-def test_a_template_that_cannot_be_used_is_replaced_and_said_so(
-    small_model: SmallModel, source: str, reason: str
-) -> None:
-    with opened(small_model("headers")) as (vocabulary, _):
-        template = chat_template(source, vocabulary, CancelToken())
+def test_a_template_that_cannot_be_used_is_replaced_and_said_so(small_model: SmallModel) -> None:
+    with opened(small_model("headers"), "{{ raise_exception('never') }}") as (vocabulary, template):
         text = b"".join(vocabulary.piece(token) for token in template.tokenize(asked("x"))).decode()
-    assert reason in template.frame.note
+    assert "never" in template.frame.note
     assert text.endswith("Verdict:")
 
 
@@ -169,25 +155,6 @@ def test_a_model_without_a_template_is_asked_in_plain_text(small_model: SmallMod
         ids = template.tokenize(asked("x"))
     assert "no chat template" in template.frame.note
     assert ids[0] == vocabulary.bos
-
-
-def test_an_open_thought_is_closed_empty(small_model: SmallModel) -> None:
-    source = "{{ messages[-1].content }}{% if add_generation_prompt %}\nAssistant: <think>\n{% endif %}"
-    with opened(small_model("headers")) as (vocabulary, _):
-        ids = chat_template(source, vocabulary, CancelToken()).tokenize(asked("x"))
-        text = b"".join(vocabulary.piece(token) for token in ids).decode()
-    assert text.endswith("<think>\n\n</think>\n\nVerdict:")
-
-
-def test_thinking_is_switched_off_where_the_template_has_a_switch(small_model: SmallModel) -> None:
-    source = (
-        "{% for m in messages %}{{ m.content }}\n{% endfor %}"
-        "{% if enable_thinking is defined and not enable_thinking %}quiet {% endif %}"
-    )
-    with opened(small_model("headers")) as (vocabulary, _):
-        ids = chat_template(source, vocabulary, CancelToken()).tokenize(asked("x"))
-        text = b"".join(vocabulary.piece(token) for token in ids).decode()
-    assert text.endswith("quiet Verdict:")
 
 
 @pytest.mark.parametrize(
@@ -254,12 +221,3 @@ def test_no_structure_of_a_real_vocabulary_is_let_in(shared_data: Path, name: st
         ):
             let_in = set(Counter(template.tokenize(asked(text))) - of_template) & set(structure)
             assert not let_in, [structure[token] for token in let_in][:10]
-
-
-def test_a_date_in_a_template_does_not_change_from_day_to_day(small_model: SmallModel) -> None:
-    source = "{{ strftime_now('%Y-%m-%d') }}{% for m in messages %} {{ m.content }}{% endfor %}"
-    with opened(small_model("no_template"), source) as (vocabulary, template):
-        ids = template.tokenize(asked("x"))
-        text = b"".join(vocabulary.piece(token) for token in ids).decode()
-    assert not template.frame.note
-    assert "2024-07-26" in text

@@ -64,12 +64,13 @@ def asked(path: Path, source: str | None = None, examples: ExamplePool = POOL) -
 
 def check(one: Asked) -> None:
     """The ids are those of the prompt; the text is that of the tokens; every character is somebody's."""
+    first = one.preview(Order.AB, 0).tokens
     for order, branch, shown in one.previews():
         prompt = one.sized.tokens[order].branches[branch].prompt
         assert tuple(token.id for token in shown.tokens) == prompt
         assert shown.exact
         assert shown.stem + shown.trunk == len(one.sized.tokens[order].trunk)
-        assert shown.tokens[: shown.stem] == one.preview(Order.AB, 0).tokens[: shown.stem]
+        assert shown.tokens[: shown.stem] == first[: shown.stem]
         assert "".join(shown.text[span.start : span.end] for span in shown.spans) == shown.text
         written = b"".join(one.vocabulary.piece(token) for token in prompt).decode()
         control = "".join(

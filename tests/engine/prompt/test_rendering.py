@@ -169,6 +169,7 @@ def test_a_template_that_changes_any_letter_is_noticed(char: str) -> None:
         ("no messages at all", "0 times"),
         ("{% for m in messages %}{{ m.content }}{{ m.content }}{% endfor %}", "2 times"),
         ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ 'a' * 999999999999 }}", "MemoryError"),
         ("{{ cycler().next() }}", "at least one item"),
         ("{% macro m(x, x) %}{% endmacro %}" + TURNS, "duplicate argument"),
         ("{% break %}" + TURNS, "'break' outside loop"),

@@ -15,10 +15,9 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import StoreError
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview, ReviewState
-from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.private_copy import delete_kept
 from engine.store.run_store import RunStore
-from tests.judged import IDENTITY, OLD_SETTINGS, judged_item
+from tests.judged import IDENTITY, judged_item, write_old_store
 from tests.read_only import read_only
 
 
@@ -128,17 +127,7 @@ def test_a_link_leads_to_the_log_of_the_file_itself(path: Path, tmp_path: Path) 
 def test_an_older_store_is_upgraded_in_the_copy_alone(tmp_path: Path) -> None:
     path = tmp_path / "kept" / "old.sqlite"
     path.parent.mkdir()
-    db = sqlite3.connect(path)
-    db.executescript(STEPS[0][1])
-    db.execute(
-        "INSERT INTO run VALUES (7, 'key', '2026-01-01T00:00:00+00:00', 'data.tsv', 'd', 1, 'model.gguf',"
-        " 'a model', 'm', '1', '[\"safety\"]', ?, '{}', NULL)",
-        (OLD_SETTINGS,),
-    )
-    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    db.execute("PRAGMA user_version = 1")
-    db.commit()
-    db.close()
+    write_old_store(path, version=1)
     with opened(path) as store:
         assert [run.id for run in store.runs()] == [7]
 

@@ -12,7 +12,6 @@ from engine.core.errors import RunBusyError, SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview, ReviewState
 from engine.core.run_records import LONGEST_NAME, LONGEST_NOTE
-from engine.store.migrations import STEPS
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item
 
@@ -191,21 +190,3 @@ def test_while_another_run_is_judged_the_file_keeps_its_size(store: RunStore) ->
         deleted = store.delete([run.id])
     assert deleted.left > 100_000
     assert "wait for later runs" in deleted.in_words
-
-
-def test_a_store_from_before_names_opens_with_its_runs(tmp_path: Path) -> None:
-    path = tmp_path / "old.sqlite"
-    with RunStore(path) as store, store.begin(IDENTITY) as run:
-        store.add(run.id, [judged_item(0)])
-    db = sqlite3.connect(path)
-    for column in ("name", "note", "archived", "archived_by", "rubric"):
-        db.execute(f"ALTER TABLE run DROP COLUMN {column}")
-    db.execute("DROP TABLE deleted_run")
-    db.execute("DROP TABLE answer")
-    db.execute(f"PRAGMA user_version = {[name for name, _ in STEPS].index('006_names_archive_and_deletion')}")
-    db.commit()
-    db.close()
-    with RunStore(path) as store:
-        (found,) = store.runs()
-        assert (found.name, found.note, found.archived, found.judged) == ("", "", None, 1)
-        assert found.identity.rubric is None

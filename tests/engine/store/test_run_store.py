@@ -14,10 +14,10 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
-from engine.core.judgments import Explanation, Reading
+from engine.core.judgments import Explanation, NewOverride, Reading
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
-from tests.judged import IDENTITY, OLD_SETTINGS, judged_item
+from tests.judged import IDENTITY, judged_item, write_old_store
 
 
 @pytest.fixture
@@ -177,28 +177,22 @@ def test_a_store_locked_by_another_program_is_said(store: RunStore, monkeypatch:
     assert "Close that program" in str(caught.value.remedy)
 
 
-def test_a_store_of_the_first_version_is_brought_up_with_all_its_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", range(1, len(STEPS)))
+def test_a_store_of_an_earlier_version_is_brought_up_with_all_its_runs(tmp_path: Path, version: int) -> None:
     path = tmp_path / "old.sqlite"
-    db = sqlite3.connect(path)
-    db.executescript(STEPS[0][1])
-    db.execute(
-        "INSERT INTO run VALUES (7, 'key', '2026-01-01T00:00:00+00:00', 'data.tsv', 'd', 1, 'model.gguf',"
-        " 'a model', 'm', '1', '[\"safety\"]', ?, '{}', NULL)",
-        (OLD_SETTINGS,),
-    )
-    db.execute("INSERT INTO judged_item VALUES (7, 0, 'one', 'c', NULL, NULL, 0.5, 10, 2)")
-    db.execute("INSERT INTO reading VALUES (7, 0, 'safety', 'AB', -1.0, -2.0, -3.0, -4.0)")
-    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    db.execute("PRAGMA user_version = 1")
-    db.commit()
-    db.close()
+    write_old_store(path, version)
     with RunStore(path) as store:
-        assert store.run(7).calibration is None
+        (run,) = store.runs()
+        assert (run.id, run.judged, run.calibration, run.identity.rubric) == (7, 1, None, None)
+        assert (run.name, run.note, run.archived) == ("", "", None)
         (item,) = store.judged(7)
         assert item.readings["safety"][0].log_probs == (-1.0, -2.0, -3.0, -4.0)
         assert item.rewritten == {}
         store.remember({"key": [0.5]})
         assert store.recall(["key", "other"]) == {"key": (0.5,)}
+        made = store.override(7, NewOverride("one", "safety", Preference.BOTH_BAD, None, "Ada"))
+    with RunStore(path) as again:
+        assert again.overrides(7) == [made]
 
 
 def test_a_run_that_is_judged_by_another_process_is_not_recalibrated(store: RunStore) -> None:
