@@ -115,7 +115,7 @@ def test_a_run_that_was_calibrated_after_it_stopped_goes_on_with_that(
         assert safety_of(items_of(plan, store)) == {Preference.BOTH_BAD}
 
 
-@pytest.mark.parametrize("stop_at", [1, 4])
+@pytest.mark.parametrize("stop_at", [1, 2, 4])
 def test_a_stopped_run_goes_on_to_exactly_the_unbroken_result(
     make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path, stop_at: int
 ) -> None:

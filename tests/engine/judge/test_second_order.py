@@ -86,7 +86,7 @@ def test_what_is_read_is_what_a_run_in_both_orders_reads(tmp_path: Path, setting
 
 
 @KINDS
-@pytest.mark.parametrize("stop_at", [1, 4])
+@pytest.mark.parametrize("stop_at", [1, 3, 5])
 def test_a_resumed_run_equals_an_unbroken_one(tmp_path: Path, settings: JudgeSettings, stop_at: int) -> None:
     plan = plan_of(settings)
     unbroken, _ = judged_until(plan, tmp_path / "unbroken.sqlite")
