@@ -2,6 +2,7 @@
 # make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
+# make test-models   the tests with a real model, real tokenizers, and all items of the demo
 # make test-cluster  set up what several computers need, in an environment of its own, and run its tests
 # make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs
 #                    where one can be compiled (make GPU=yes bundle: or not at all; GPU=no: without)
@@ -19,7 +20,7 @@ GPU_PACKAGES_yes := --with-gpu
 GPU_PART_yes := --with-gpu
 GPU_PART_no := --without-gpu
 
-.PHONY: run judge model test test-cluster bundle screenshots clean
+.PHONY: run judge model test mypy pytest test-models test-cluster bundle screenshots clean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -37,8 +38,16 @@ model: $(VENV)/run-time
 test: $(VENV)/run-time $(VENV)/development
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(MAKE) --no-print-directory -j2 mypy pytest
+
+mypy:
 	$(BIN)/mypy
+
+pytest:
 	$(BIN)/pytest
+
+test-models: $(VENV)/run-time $(VENV)/development
+	$(BIN)/pytest -m models
 
 test-cluster: $(CLUSTER)/ready
 	$(CLUSTER)/bin/python -m pytest tests/cluster

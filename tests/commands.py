@@ -48,6 +48,12 @@ def run_here(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
+def facts(printed: str) -> dict[str, str]:
+    """The lines `name  value` of what was printed."""
+    pairs = (line.split("  ", 1) for line in printed.splitlines() if "  " in line)
+    return {name.strip(): value.strip() for name, value in pairs}
+
+
 class _Printed(StringIO):
     """Takes what is printed; on Windows a stream is asked for its name."""
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
 from pyarrow import csv, parquet
 
@@ -28,12 +29,24 @@ from tests.small_models import FAMILIES, real_model
 DEMO_ITEMS = 30
 ROOT = Path(__file__).resolve().parent.parent
 
+# What a property test finds it finds among its first examples; who changes what it tests lets it try many:
+# --hypothesis-profile=many. No deadline: a busy computer proves nothing.
+hypothesis.settings.register_profile("few", max_examples=30, deadline=None)
+hypothesis.settings.register_profile("many", max_examples=1000, deadline=None)
+hypothesis.settings.load_profile("few")
+
 # It warns where its list of fonts takes more than five seconds to make, as on a busy computer.
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 
 
 # By itself the collector runs on any thread, and windows that tests left behind must not end on another one.
 gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """What all tests import stays: whoever clears away after them need not look through it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

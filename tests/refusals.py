@@ -20,10 +20,10 @@ from engine.gguf.memory import check_memory
 from engine.judge.forecast import forecast, time_some_items
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import rewriting_plan
-from engine.llama.context import SessionShape
+from engine.llama.context import SMALLER_CONTEXT, SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.session import _SMALLER, LlamaSession
+from engine.llama.session import LlamaSession
 from engine.loading.checked_model import CheckedModel
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -85,7 +85,7 @@ def _session(bench: Bench, shape: SessionShape) -> None:
 
 def _no_memory(bench: Bench) -> None:
     with LlamaModel(bench.small_model("headers")) as model:
-        raise cannot_compute(model, -2, _SMALLER)
+        raise cannot_compute(model, -2, SMALLER_CONTEXT)
 
 
 def _memory(path: Path, kv_type: KvType = KvType.F16) -> None:
@@ -145,7 +145,7 @@ REFUSALS: Mapping[str, Callable[[Bench], object]] = {
     "memory, rounder": lambda _bench: _memory(demo_model()),
     "no examples": lambda _bench: choose_examples(_demo(), ELOQUENT, 0),
     "too few examples": lambda _bench: choose_examples(_demo(), ELOQUENT, 32),
-    "stem": lambda bench: _counted(_plan(256, bench.small_model("headers"))),
+    "stem": lambda bench: _counted(_plan(256, bench.small_model("bytes"))),
     "trained context": lambda bench: _counted(_plan(2048, bench.small_model("short_context"))),
     "no item fits": _timed,
     "newer store": _newer_store,

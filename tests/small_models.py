@@ -1,8 +1,15 @@
 """Small models with random weights, one for each tokenizer and template family; made once in a session."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
+from engine.core.items import Order
+from engine.core.rubric import ELOQUENT
+from engine.data.dataset import load_dataset
+from engine.prompt.judge_prompt import build_prompt
+from engine.system.paths import examples_folder
 from tests.random_models import (
     CHATML,
     HEADERS,
@@ -20,31 +27,62 @@ from tests.random_models import (
 HEADER_TOKENS = ("<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>")
 CHATML_TOKENS = ("<|endoftext|>", "<|im_end|>", "<|im_start|>")
 TURN_TOKENS = ("<start_of_turn>", "<end_of_turn>")
+LETTERS = (" A", " B", " C", " D")
+
+
+@cache
+def words() -> Sequence[str]:
+    """Words of our prompts that are one token each, so that a prompt has about as many as with a real model.
+
+    Byte by byte it has four times as many, and is read ten times as long.
+    """
+    items = load_dataset(examples_folder() / "sample.tsv").head(5)
+    texts = [str(build_prompt(item, order, ELOQUENT)) for item in items for order in Order]
+    found = {word for text in texts for word in re.findall(r" [A-Za-z][a-z]{2,}", text)}
+    # Answers of several tokens and of different lengths are rare, so these have them: yes and no.
+    return sorted(word for word in found if not word.startswith((" no", " y")))
+
+
+def whole_words() -> Sequence[str]:
+    """The letters of verdicts, and those."""
+    return [*LETTERS, *words()]
+
+
+@cache
+def _pieces() -> Sequence[str]:
+    """The same with their beginnings, by which sentence pieces are put together; the longest first."""
+    starts = {word[:end] for word in words() for end in range(2, len(word) + 1)}
+    return [*LETTERS, *sorted(starts - set(LETTERS), key=lambda start: (-len(start), start))]
 
 
 def _headers(path: Path) -> Path:
+    return write_random_model(path, byte_level_bpe(HEADER_TOKENS, words=whole_words()), HEADERS)
+
+
+def _bytes(path: Path) -> Path:
+    """Each byte is a token, but for the letters of verdicts: how many there are can be counted by hand."""
     return write_random_model(path, byte_level_bpe(HEADER_TOKENS), HEADERS)
 
 
 def _chatml(path: Path) -> Path:
-    return write_random_model(path, byte_level_bpe(CHATML_TOKENS, pre="qwen2"), CHATML)
+    return write_random_model(path, byte_level_bpe(CHATML_TOKENS, pre="qwen2", words=whole_words()), CHATML)
 
 
 def _instructions(path: Path) -> Path:
-    return write_random_model(path, sentence_pieces([]), INSTRUCTIONS)
+    return write_random_model(path, sentence_pieces([], _pieces()), INSTRUCTIONS)
 
 
 def _no_system(path: Path) -> Path:
-    return write_random_model(path, sentence_pieces(TURN_TOKENS), NO_SYSTEM)
+    return write_random_model(path, sentence_pieces(TURN_TOKENS, _pieces()), NO_SYSTEM)
 
 
 def _user_defined_turns(path: Path) -> Path:
-    table = sentence_pieces([], user_defined=("<|im_start|>", "<|im_end|>", "  "))
+    table = sentence_pieces([], _pieces(), user_defined=("<|im_start|>", "<|im_end|>", "  "))
     return write_random_model(path, table, CHATML)
 
 
 def _no_template(path: Path) -> Path:
-    return write_random_model(path, byte_level_bpe(HEADER_TOKENS), None)
+    return write_random_model(path, byte_level_bpe(HEADER_TOKENS, words=whole_words()), None)
 
 
 def _split_letters(path: Path) -> Path:
@@ -64,16 +102,17 @@ def _slow(path: Path) -> Path:
 
 def _thinker(path: Path) -> Path:
     """Its marks around a thought are control tokens, as some models have them."""
-    table = byte_level_bpe((*CHATML_TOKENS, "<think>", "</think>"), pre="qwen2")
+    table = byte_level_bpe((*CHATML_TOKENS, "<think>", "</think>"), pre="qwen2", words=whole_words())
     return write_random_model(path, table, CHATML + THOUGHT)
 
 
 def _mamba(path: Path) -> Path:
-    return write_random_mamba(path, byte_level_bpe(HEADER_TOKENS), HEADERS)
+    return write_random_mamba(path, byte_level_bpe(HEADER_TOKENS, words=whole_words()), HEADERS)
 
 
 FAMILIES: dict[str, Callable[[Path], Path]] = {
     "headers": _headers,
+    "bytes": _bytes,
     "chatml": _chatml,
     "instructions": _instructions,
     "no_system": _no_system,
@@ -102,7 +141,7 @@ SPLIT = tuple(f"Split-1B-Instruct-F16-{number:05}-of-00003.gguf" for number in (
 
 def split_model(folder: Path) -> Path:
     """Write a model in three parts; the first of them."""
-    table = byte_level_bpe(CHATML_TOKENS, pre="qwen2")
+    table = byte_level_bpe(CHATML_TOKENS, pre="qwen2", words=whole_words())
     whole = folder / "Split-1B-Instruct-F16.gguf"
     write_random_model(whole, table, CHATML, tensors_per_part=8)
     return folder / SPLIT[0]

@@ -2,7 +2,7 @@
 
 import math
 
-from engine.core.value_tables import Estimate, Fact, Kind, Partial, Ranked, Value
+from engine.core.value_tables import Estimate, Fact, Kind, Partial, PartOf, Ranked, Value
 
 ASCENDING: dict[Kind, list[Value]] = {
     Kind.NAME: [None, "mean", "safety"],
@@ -17,6 +17,7 @@ ASCENDING: dict[Kind, list[Value]] = {
     Kind.PAIR: [None, (0, 7), (4, 0), (10, 1)],
     Kind.RANKED: [Ranked(None), Ranked(9.5, 3), Ranked(10), Ranked(85, 1)],
     Kind.PARTIAL: [Partial(None, 3), Partial(9.5, 2), Partial(10)],
+    Kind.PART: [None, PartOf(3, 40), PartOf(20, None), PartOf(100, 120)],
     Kind.ESTIMATE: [None, Estimate(-0.5), Estimate(0.2, (0.1, 0.9)), Estimate(0.3)],
     Kind.FACT: [Fact(Kind.SHARE, None), Fact(Kind.SHARE, 0.5), Fact(Kind.COUNT, 3), Fact(Kind.COUNT, 20)],
 }

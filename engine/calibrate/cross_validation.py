@@ -220,10 +220,9 @@ def _chosen_strength(log_probs: FloatArray, labels: IntArray, groups: Sequence[H
     Is fitting better than the readings as they are? Only if its best strength has the lower loss; so a judge
     that is good already loses nothing to a few labels. Do readings help at all? Only if the better of the
     two beats the class frequencies with CONFIDENCE, by Student's t over instructions (and readings as they
-    are, equal odds too). How much are fitted
-    ones trusted? As little as is within one standard error of the best (the one-standard-error rule,
-    Breiman et al. 1984; Hastie et al. 2009, section 7.10). Both of these look at differences between the
-    losses of the same items, which vary far less than the losses.
+    are, equal odds too). How much are fitted ones trusted? As little as is within one standard error of the
+    best (the one-standard-error rule, Breiman et al. 1984; Hastie et al. 2009, section 7.10). Both of these
+    look at differences between the losses of the same items, which vary far less than the losses.
     """
     numbers = group_numbers(groups)
     instructions = int(numbers.max()) + 1

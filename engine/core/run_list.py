@@ -65,7 +65,8 @@ def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
     """All that tells a run from others, with long names whole: title, files, what was asked and how, note."""
     identity = run.identity
     lines = [run.title, *([run.name] if short_name(run.name) != run.name else [])]
-    lines += [_far(run), str(identity.dataset_path), str(identity.model_path)]
+    called = [] if identity.model_name in str(identity.model_path) else [identity.model_name]
+    lines += [_far(run), str(identity.dataset_path), *called, str(identity.model_path)]
     if not run.submitted:
         asked = ", ".join(words(name) for name in identity.criteria)
         lines.append(f"Rubric {identity.asked.name}: {asked}")

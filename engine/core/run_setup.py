@@ -15,7 +15,7 @@ from engine.core.item_sample import ItemSample, dataset_in_words
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun, checked_name, checked_note
 from engine.core.setting_row import LARGEST
-from engine.core.settings import CPU, USUAL_SHOTS, ChosenSettings, ExampleChoice, rows_of, settings_of
+from engine.core.settings import CPU, USUAL_SHOTS, ChosenSettings, ExampleKind, rows_of, settings_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class RunSetup(ChosenSettings):
     examples_path: Path | None = None
     example_columns: ColumnMap | None = None
     shots: int = USUAL_SHOTS
-    example_choice: ExampleChoice = ExampleChoice.FIXED
+    example_choice: ExampleKind = ExampleKind.FIXED
     calibration_path: Path | None = None
     context: int | None = None
     threads: int | None = None

@@ -32,7 +32,7 @@ class Mode(StrEnum):
     EXPLAIN = "explain"
 
 
-class ExampleChoice(StrEnum):
+class ExampleKind(StrEnum):
     """Which labelled examples an item is shown: the same as all items, or the nearest to it."""
 
     FIXED = "fixed"
@@ -355,8 +355,8 @@ SETTINGS = (
         title="How many labelled examples the model is shown", offered=(1, 32),
     ),
     SettingRow(
-        "example_choice", ExampleChoice, Setting.CHOICE, when="shows_examples", label="Examples are",
-        choices={ExampleChoice.FIXED: "the same for all items", ExampleChoice.NEAR: "nearest by words"},
+        "example_choice", ExampleKind, Setting.CHOICE, when="shows_examples", label="Examples are",
+        choices={ExampleKind.FIXED: "the same for all items", ExampleKind.NEAR: "nearest by words"},
         title="Which labelled examples an item is shown",
         tip="The same for all items: those that show different labels, the shortest first; they are read once"
         " for the whole run. Nearest by words: for each item those with the instructions most like its own;"

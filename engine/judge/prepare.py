@@ -22,7 +22,7 @@ from engine.core.run_records import DEVICE, StoredRun
 from engine.core.run_setup import RunSetup
 from engine.core.settings import (
     ITEMS_AT_ONCE,
-    ExampleChoice,
+    ExampleKind,
     JudgeSettings,
     MachineSettings,
     default_context,
@@ -173,7 +173,7 @@ def example_pool(
     cancel: CancelToken,
     columns: ColumnMap | None = None,
     *,
-    choice: ExampleChoice = ExampleChoice.FIXED,
+    choice: ExampleKind = ExampleKind.FIXED,
 ) -> ExamplePool:
     """The labelled examples of a file, a foreign one read by `columns`.
 

@@ -20,6 +20,7 @@ from engine.llama.library import forget_errors, last_errors
 from engine.llama.model import LlamaModel
 from engine.llama.threads import ThreadCount
 
+SMALLER_CONTEXT = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
 BATCH = 512  # tokens in one call
 # Only the processor can be interrupted in a batch, so a slow device that cannot shall have small ones.
 _SMALL_BATCH = 128
@@ -146,5 +147,5 @@ def _refusal(model: LlamaModel, shape: SessionShape) -> SetupError:
         )
     return NoRoomError(
         f"{model.path.name}: llama.cpp makes no room for a context of {shape.context:,} tokens ({reason}).",
-        Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs."),
+        SMALLER_CONTEXT,
     )

@@ -26,9 +26,8 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, EngineBug
 from engine.core.events import followed
 from engine.core.log_probs import FloatArray, Logits, log_softmax
-from engine.core.remedies import Remedy, Setting
 from engine.llama.batch import Entry, TokenBatch, batches
-from engine.llama.context import OwnContext, SessionShape, new_context
+from engine.llama.context import SMALLER_CONTEXT, OwnContext, SessionShape, new_context
 from engine.llama.library import last_errors
 from engine.llama.model import LlamaModel, cannot_compute
 from engine.llama.threads import ThreadCount
@@ -40,7 +39,6 @@ _STEM = 0
 _COMMON = 1
 _NO_ROOM_LEFT = 1
 _ALL = -1
-_SMALLER = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
 
 
 @dataclass(frozen=True)
@@ -305,7 +303,7 @@ class LlamaSession(OwnContext):
             # What is read was counted before, so this is our fault.
             raise EngineBug(f"no room in the cache for {len(entries)} tokens: {last_errors()}")
         if result != 0:
-            raise cannot_compute(self._model, result, _SMALLER)
+            raise cannot_compute(self._model, result, SMALLER_CONTEXT)
         if alone:
             llama_cpp.llama_memory_seq_rm(self._memory, company, _ALL, _ALL)
 

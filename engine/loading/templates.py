@@ -60,8 +60,9 @@ def _frame(source: str | None, vocabulary: Vocabulary, cancel: CancelToken) -> F
 
 def _rendered_apart(asked: Mapping[str, str], cancel: CancelToken) -> Frame:
     try:
+        given = {**asked, "seconds": RENDER_SECONDS}
         # Twice, with messages of different length: what cannot be repeated could not be resumed.
-        first, second = (_frame_of_children({**asked, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
+        first, second = (_frame_of_children({**given, "mark_bytes": size}, cancel) for size in _MARK_BYTES)
         if first != second:
             raise UnusableTemplateError("it writes something else each time, or for other messages")
     except UnusableTemplateError as error:

@@ -1,7 +1,7 @@
 """The measures of explanations that need a model: BERTScore by an encoder, agreement by a judge model.
 
-All criteria of a system are measured together, so that a model is opened once. What
-works with the model is apart from the rest: a process of its own can do it (engine/system/apart.py).
+All criteria of a system are measured together, so that a model is opened once. What works with the model
+is apart from the rest: a process of its own can do it (engine/system/apart.py).
 
 Knows: matched systems, and who measures what. Does not know: prompts, formulas, terminals, processes.
 """

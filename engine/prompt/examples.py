@@ -16,7 +16,7 @@ from engine.core.errors import SetupError
 from engine.core.items import Item, Preference, digest
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
-from engine.core.settings import ExampleChoice
+from engine.core.settings import ExampleKind
 
 if TYPE_CHECKING:
     from engine.prompt.likeness import WordLikeness
@@ -37,7 +37,7 @@ class ExamplePool:
 
     ranked: tuple[Item, ...] = ()
     shots: int = 0
-    choice: ExampleChoice = ExampleChoice.FIXED
+    choice: ExampleKind = ExampleKind.FIXED
 
     def for_item(self, item: Item) -> tuple[Item, ...]:
         """The examples to show with `item`: neither itself nor one with the same instruction.
@@ -58,7 +58,7 @@ class ExamplePool:
     @property
     def are_own(self) -> bool:
         """Whether the examples depend on the item's instruction, so that they are no part of the stem."""
-        return self.shots > 0 and self.choice is ExampleChoice.NEAR
+        return self.shots > 0 and self.choice is ExampleKind.NEAR
 
     @cached_property
     def hash(self) -> str:
@@ -100,7 +100,7 @@ class ExamplePool:
 
 
 def choose_examples(
-    items: Iterable[Item], rubric: Rubric, shots: int, choice: ExampleChoice = ExampleChoice.FIXED
+    items: Iterable[Item], rubric: Rubric, shots: int, choice: ExampleKind = ExampleKind.FIXED
 ) -> ExamplePool:
     """Rank labelled items: first those that show a label not yet shown, the shortest of them first.
 
@@ -114,7 +114,7 @@ def choose_examples(
             f"The number of examples is {shots}.",
             Remedy("Use 1 or more, or leave ", Setting.EXAMPLES, " out."),
         )
-    near = choice is ExampleChoice.NEAR
+    near = choice is ExampleKind.NEAR
     candidates: dict[str, Item] = {}
     for item in sorted(
         items, key=lambda item: (-len(_shown_labels(item, rubric)) if near else 0, item.letters)

@@ -23,7 +23,7 @@ import jinja2
 import jinja2.ext
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from engine.prompt.frame import RENDER_SECONDS, REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
+from engine.prompt.frame import REPLY, SYSTEM, THOUGHT, USER, Frame, UnusableTemplateError
 from engine.prompt.reply_start import Opening, reply_start, thought_around
 
 LONGEST_FRAME = 100_000
@@ -58,7 +58,7 @@ def rendering_report(request: str) -> str:
     asked = json.loads(request)
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         # By a thread that needs nothing of Python: one call may keep the interpreter busy for minutes.
-        faulthandler.dump_traceback_later(RENDER_SECONDS, exit=True, file=nowhere)
+        faulthandler.dump_traceback_later(asked["seconds"], exit=True, file=nowhere)
         try:
             frame = render_frame(asked["source"], asked["bos"], asked["eos"], asked["mark_bytes"])
         except UnusableTemplateError as error:

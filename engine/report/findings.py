@@ -68,14 +68,7 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
 
 def caveats(matched: Matched) -> Iterator[str]:
     """What keeps the numbers from being the whole truth."""
-    if matched.joined:
-        yield matched.joined
-    if matched.missing or matched.extra:
-        yield (
-            f"Only the {matched.items:,} items that both have are counted: {len(matched.missing):,} are only"
-            f" in {matched.dataset.name}, {len(matched.extra):,} only in {matched.system.name}."
-        )
-    yield from matched.caveats
+    yield from (*matched.left_out, *matched.caveats)
 
 
 def verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:

@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFileDialog,
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QWidget
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
@@ -26,6 +19,7 @@ from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel
+from gui.kit.layouts import STRETCH, in_row
 from gui.kit.remedies import FIELDS, IN_THE_WINDOW
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -201,17 +195,9 @@ class ChoicePanel(DownScroll):
         name(self._gold_button, "Choose a dataset with human labels")
         self._own_button = QPushButton("Run's o&wn")
         name(self._own_button, "Use the labels of the open run's own dataset again")
-        buttons = QHBoxLayout()
-        buttons.addWidget(self._gold_button, 1)
-        buttons.addWidget(self._own_button)
-        frame = panel(heading("Systems"), self.systems, heading("Human labels"), self.gold_text)
-        layout = frame.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.addLayout(buttons)
-        for widget in (self.partial, self.model_alone, self._lacking):
-            layout.addWidget(widget)
-        layout.setStretchFactor(self.systems, 1)
-        self.setWidget(frame)
+        buttons = in_row((self._gold_button, STRETCH), self._own_button)
+        chosen = (heading("Systems"), (self.systems, STRETCH), heading("Human labels"), self.gold_text)
+        self.setWidget(panel(*chosen, buttons, self.partial, self.model_alone, self._lacking))
 
     def _connect(self) -> None:
         space = self._workspace

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
@@ -29,6 +29,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_target
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import heading, hint, name, panel, set_role
+from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import Notice
 from gui.work.files_in_use import files_in_use
 from gui.work.lanes import Lane, LatestTask
@@ -171,13 +172,9 @@ class ComparePage(Page):
         self.stack.addWidget(self._empty())
         self.stack.addWidget(self.view)
         right = QWidget()
-        layout = QVBoxLayout(right)
-        layout.setContentsMargins(0, 0, 0, 0)
         set_role(self.doubts, "bad")
         self.doubts.hide()
-        for widget in (self.notice, self.busy, self.stale, self.doubts):
-            layout.addWidget(widget)
-        layout.addWidget(self.stack, 1)
+        in_column(self.notice, self.busy, self.stale, self.doubts, (self.stack, STRETCH), on=right)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.choosing)
         self._splitter.addWidget(right)
@@ -190,12 +187,8 @@ class ComparePage(Page):
         self.judge_button = QPushButton("Go to &Judge")
         name(self.judge_button, "Go to the Judge page to make a run")
         self.judge_button.clicked.connect(self._go_to_judge)
-        frame = panel(heading("Nothing is compared yet"), hint(_WHAT), self.needs)
-        layout = frame.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.addWidget(self.judge_button, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addStretch(1)
-        return frame
+        go_on = (self.judge_button, Qt.AlignmentFlag.AlignLeft)
+        return panel(heading("Nothing is compared yet"), hint(_WHAT), self.needs, go_on, STRETCH)
 
     def _connect(self) -> None:
         space = self.workspace

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
-from PySide6.QtWidgets import QHeaderView, QScrollArea, QTableView, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QScrollArea, QTableView, QTabWidget, QWidget
 
 from engine.core.formatting import visible, words
 from engine.core.review_filters import Filters
@@ -16,6 +16,7 @@ from engine.core.value_tables import Table
 from gui.compare.difference_list import DifferenceList
 from gui.kit.foreign_text import OneLine, one_line, plain_label
 from gui.kit.labels import hint, set_role
+from gui.kit.layouts import STRETCH, in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
 from gui.work.slice_jobs import compare_slices
@@ -147,10 +148,7 @@ class ComparisonView(QTabWidget):
     def _measure_tab(self) -> QWidget:
         content = QWidget()
         content.setProperty("role", "content")
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(0, 8, 8, 0)
-        layout.addWidget(self.systems)
-        layout.addWidget(self.notes)
+        layout = in_column(self.systems, self.notes, on=content, margins=(0, 8, 8, 0))
         for key, view in zip(self._tables, self._views, strict=False):  # agreement has a tab of its own
             layout.addSpacing(12)
             for widget in (self._titles[key], self._notes[key], view):
@@ -160,20 +158,14 @@ class ComparisonView(QTabWidget):
 
     def _agreement_tab(self) -> QWidget:
         content = QWidget()
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(0, 8, 0, 0)
-        layout.addWidget(self._notes["agreement"])
-        layout.addWidget(self.agreement_view, 1)
+        in_column(self._notes["agreement"], (self.agreement_view, STRETCH), on=content, margins=(0, 8, 0, 0))
         return content
 
 
 def _part(*widgets: QWidget) -> QWidget:
     """Widgets one below the other, without a frame."""
     part = QWidget()
-    layout = QVBoxLayout(part)
-    layout.setContentsMargins(0, 8, 2, 0)
-    for widget in widgets:
-        layout.addWidget(widget)
+    in_column(*widgets, on=part, margins=(0, 8, 2, 0))
     return part
 
 

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QHBoxLayout,
-    QHeaderView,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QHeaderView, QLineEdit, QPushButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.review_filters import Filters
@@ -25,6 +17,7 @@ from gui.compare.difference_table import DifferenceTableModel
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import hint, label, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.views import FillingView, dressed
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 
@@ -100,21 +93,9 @@ class DifferenceList(QWidget):
         self.view.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         name(self.open_button, "Open the chosen item in Review")
         name(self.list_button, "List all items that are shown here in Review")
-        filters = QHBoxLayout()
-        for widget in (self.criterion, self.one_is_right):
-            filters.addWidget(widget)
-        filters.addWidget(self.search, 1)
-        below = QHBoxLayout()
-        below.addWidget(self._count)
-        below.addWidget(self._why_not, 1)
-        below.addStretch(0)
-        below.addWidget(self.list_button)
-        below.addWidget(self.open_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 8, 0, 0)
-        layout.addLayout(filters)
-        layout.addWidget(self.view, 1)
-        layout.addLayout(below)
+        filters = in_row(self.criterion, self.one_is_right, (self.search, STRETCH))
+        below = in_row(self._count, (self._why_not, STRETCH), 0, self.list_button, self.open_button)
+        in_column(filters, (self.view, STRETCH), below, on=self, margins=(0, 8, 0, 0))
         self._connect()
 
     def _connect(self) -> None:

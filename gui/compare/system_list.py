@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPalette, QShortcut
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QPushButton,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +23,7 @@ from engine.core.settings import Mode
 from gui.compare.examine_jobs import Examined
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.labels import name, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -171,14 +170,8 @@ class SystemList(QWidget):
         self._remove = QPushButton("Re&move")
         name(self._remove, "Remove the submission from the list", "The file itself stays.")
         self._remove.clicked.connect(self.remove_current)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self._add, 1)
-        buttons.addWidget(self._remove)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self._gone)
-        layout.addLayout(buttons)
+        buttons = in_row((self._add, STRETCH), self._remove)
+        in_column((self.view, STRETCH), self._gone, buttons, on=self)
         self.fit()
         self._follow_current()
 

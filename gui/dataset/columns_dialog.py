@@ -6,15 +6,7 @@ Knows: what is asked. Does not know: how columns are guessed, how a file is read
 from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QPlainTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from engine.core.column_map import RANKED, ColumnMap, annotators_among
 from engine.core.errors import EngineError
@@ -29,6 +21,7 @@ from gui.kit.fold import Fold
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import DownScroll, heading, hint, label, name, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.lanes import Lane, LatestTask
@@ -125,29 +118,18 @@ class ColumnsDialog(QDialog):
         self.items.setTabChangesFocus(True)
         name(self.items, "The first items as they would be read")
         self._form = QWidget()
-        self._column = QVBoxLayout(self._form)
-        self._column.setSpacing(8)
+        self._column = in_column(on=self._form, margins=None, spacing=8)
         area = DownScroll(self._form)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         right = QWidget()
-        beside = QVBoxLayout(right)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.addWidget(heading("The first items, read so"))
-        beside.addWidget(self.items, 1)
-        beside.addWidget(self.problem)
+        in_column(heading("The first items, read so"), (self.items, STRETCH), self.problem, on=right)
         across = two_parts(Qt.Orientation.Horizontal, area, right)
         self.open_button.setEnabled(False)
         self.buttons.accepted.connect(self._choose)
         self.buttons.rejected.connect(self.reject)
-        last = QHBoxLayout()
-        last.addWidget(self.remember, 1)
-        last.addWidget(self.buttons)
-        layout = QVBoxLayout(self)
-        layout.addWidget(hint(_WHAT))
-        if self._refused:
-            layout.addWidget(self._why_again())
-        layout.addWidget(across, 1)
-        layout.addLayout(last)
+        last = in_row((self.remember, STRETCH), self.buttons)
+        again = [self._why_again()] if self._refused else []
+        in_column(hint(_WHAT), *again, (across, STRETCH), last, on=self, margins=None)
         letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
         area.setMinimumWidth(letter * _FORM)
         across.setSizes([letter * _SIZE[0] * 5 // 11, letter * _SIZE[0] * 6 // 11])

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError
@@ -28,6 +28,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ALL_FILES, DATASETS
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import main_button, name
+from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import Notice
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.file_jobs import Loading
@@ -117,11 +118,7 @@ class DatasetPage(Page):
         self._splitter.setHandleWidth(10)
         self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
         opened = QWidget()
-        column = QVBoxLayout(opened)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        column.addWidget(self.summary)
-        column.addWidget(self._splitter, 1)
+        in_column(self.summary, (self._splitter, STRETCH), on=opened, spacing=10)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(opened)

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QPushButton, QStackedWidget, QWidget
 
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import Wanted
@@ -27,6 +19,7 @@ from gui.dataset.item_table import ItemTableModel, column_named
 from gui.dataset.selected_items import SelectedItems
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.theme import colours
 from gui.kit.views import table_view
 from gui.work.lanes import Lane, LatestTask
@@ -143,25 +136,13 @@ class ItemList(QWidget):
         clear = QPushButton("Clear the search")
         clear.clicked.connect(self.search.clear)
         none = QWidget()
-        middle = QVBoxLayout(none)
-        middle.addStretch(1)
-        middle.addWidget(self._nothing)
-        middle.addWidget(clear, 0, Qt.AlignmentFlag.AlignHCenter)
-        middle.addStretch(2)
+        in_column(STRETCH, self._nothing, (clear, Qt.AlignmentFlag.AlignHCenter), 2, on=none, margins=None)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.view)
         self._stack.addWidget(none)
-        above = QHBoxLayout()
-        above.addWidget(self.search, 2)
-        above.addWidget(self.slices, 1)
-        above.addWidget(self.count)
-        above.addWidget(self.chooser)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(above)
-        layout.addWidget(self._stack, 1)
+        above = in_row((self.search, 2), (self.slices, STRETCH), self.count, self.chooser)
         # Below the table, so that the rows stay under the mouse when it appears.
-        layout.addWidget(self.selected, 0, Qt.AlignmentFlag.AlignLeft)
+        in_column(above, (self._stack, STRETCH), (self.selected, Qt.AlignmentFlag.AlignLeft), on=self)
 
     def _connect(self) -> None:
         self.search.textChanged.connect(self._wait)

@@ -11,12 +11,13 @@ from types import MappingProxyType
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QPushButton, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
 from engine.core.items import Item
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
+from gui.kit.layouts import STRETCH, in_column
 from gui.kit.theme import colours
 
 # Characters of one text: three of them are laid out in 20 ms, and in 200 ms once the user wants more.
@@ -52,11 +53,7 @@ class ItemPreview(QWidget):
         self.prompt = QPushButton("What the model is shown… (P)")
         name(self.prompt, "What the model is shown", "Exactly what the chosen model is shown of it (P)")
         self.prompt.clicked.connect(self.prompt_wanted)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self.more)
-        layout.addWidget(self.prompt, 0, Qt.AlignmentFlag.AlignLeft)
+        in_column((self.view, STRETCH), self.more, (self.prompt, Qt.AlignmentFlag.AlignLeft), on=self)
         self._render()
 
     def show_item(

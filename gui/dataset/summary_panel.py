@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
@@ -19,6 +19,7 @@ from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import hint, label, panel, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.theme import colours
 
 if TYPE_CHECKING:
@@ -122,32 +123,13 @@ class SummaryPanel(QWidget):
         self._agreement = hint("")
         self._no_labels = hint(_NO_LABELS)
         self._notices = QWidget()
-        self._notice_lines = QVBoxLayout(self._notices)
-        self._notice_lines.setContentsMargins(0, 0, 0, 0)
-        figures = QVBoxLayout()
-        figures.setSpacing(2)
-        figures.addWidget(self._items)
-        figures.addWidget(self._labelled)
-        figures.addStretch(1)
-        right = QVBoxLayout()
-        right.setSpacing(6)
-        right.addWidget(self._cells)
-        right.addWidget(self._agreement)
-        right.addWidget(self._no_labels)
-        last = QHBoxLayout()
-        last.setSpacing(20)
-        last.addWidget(self._legend)
-        last.addWidget(self._lengths, 1)
-        right.addLayout(last)
+        self._notice_lines = in_column(on=self._notices)
+        figures = in_column(self._items, self._labelled, STRETCH, spacing=2)
+        last = in_row(self._legend, (self._lengths, STRETCH), spacing=20)
+        right = in_column(self._cells, self._agreement, self._no_labels, last, spacing=6)
         top = QWidget()
-        across = QHBoxLayout(top)
-        across.setContentsMargins(0, 0, 0, 0)
-        across.setSpacing(24)
-        across.addLayout(figures)
-        across.addLayout(right, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(panel(top, self._notices))
+        in_row(figures, (right, STRETCH), on=top, spacing=24)
+        in_column(panel(top, self._notices), on=self)
 
     def begin(self, dataset: "Dataset") -> None:
         """Show what is known of a dataset before it is counted."""
@@ -193,10 +175,7 @@ class SummaryPanel(QWidget):
         lines = [_notice(text) for text in notices]
         if len(lines) > _OPENLY:
             inside = QWidget()
-            column = QVBoxLayout(inside)
-            column.setContentsMargins(20, 0, 0, 0)
-            for line in lines:
-                column.addWidget(line)
+            in_column(*lines, on=inside, margins=(20, 0, 0, 0))
             self._notice_lines.addWidget(Fold(f"{len(lines)} things were noticed in this file", inside))
         for line in lines[:_OPENLY] if len(lines) <= _OPENLY else ():
             self._notice_lines.addWidget(line)
@@ -213,14 +192,8 @@ def _criterion_cell(summary: "Summary", criterion: str) -> QWidget:
     count = hint(f"{labelled:,}" if labelled else "no labels")
     count.setWordWrap(False)
     count.setToolTip(f"{labelled:,} labels, {summary.explained[criterion]:,} explanations")
-    above = QHBoxLayout()
-    above.addWidget(label(title, wrap=False), 1)
-    above.addWidget(count)
-    layout = QVBoxLayout(cell)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(3)
-    layout.addLayout(above)
-    layout.addWidget(bar)
+    above = in_row((label(title, wrap=False), STRETCH), count)
+    in_column(above, bar, on=cell, spacing=3)
     return cell
 
 

@@ -4,11 +4,12 @@ Knows: what a dataset is. Does not know: how one is opened.
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QScrollArea, QWidget
 
 from engine.core.formatting import short_name
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import heading, hint, label, main_button, name, panel
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.reading.glossary import WHAT_IT_DOES
 
 _WHAT = (
@@ -39,11 +40,7 @@ class Welcome(QScrollArea):
         choose.clicked.connect(self.open_wanted)
         demo.clicked.connect(self.demo_wanted)
         buttons = QWidget()
-        across = QHBoxLayout(buttons)
-        across.setContentsMargins(0, 4, 0, 4)
-        across.addWidget(choose)
-        across.addWidget(demo)
-        across.addStretch(1)
+        in_row(choose, demo, STRETCH, on=buttons, margins=(0, 4, 0, 4))
         self._heading = heading("")
         self.show_reading(None)
         frame = panel(
@@ -57,14 +54,7 @@ class Welcome(QScrollArea):
         frame.setMaximumWidth(self.fontMetrics().averageCharWidth() * 110)
         content = QWidget()
         content.setProperty("role", "content")
-        middle = QVBoxLayout(content)
-        middle.addStretch(1)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(frame, 8)
-        row.addStretch(1)
-        middle.addLayout(row)
-        middle.addStretch(2)
+        in_column(STRETCH, in_row(STRETCH, (frame, 8), STRETCH), 2, on=content, margins=None)
         self.setWidget(content)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import counted, listed, short_name, visible
 from engine.core.item_sample import ItemSample
@@ -16,6 +16,7 @@ from engine.core.run_setup import RunSetup
 from gui.judge.item_choice import ItemChoice
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import heading, hint, label, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -46,16 +47,21 @@ class DatasetLine(QWidget):
         self._reading = hint("")
         self._reading.hide()
         self._without = QWidget()
-        without = QVBoxLayout(self._without)
-        without.setContentsMargins(0, 0, 0, 0)
-        without.addWidget(hint("No dataset is open. A run judges the items of a dataset."))
-        without.addWidget(_row(choose, demo))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addWidget(heading("Dataset"))
-        for widget in (self._name, self.part, self._choice, self._reading, self._without):
-            layout.addWidget(widget)
+        in_column(
+            hint("No dataset is open. A run judges the items of a dataset."),
+            _row(choose, demo),
+            on=self._without,
+        )
+        in_column(
+            heading("Dataset"),
+            self._name,
+            self.part,
+            self._choice,
+            self._reading,
+            self._without,
+            on=self,
+            spacing=6,
+        )
         self.show_dataset(None)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
@@ -116,10 +122,7 @@ class DatasetLine(QWidget):
         name(every, "Judge all items, not the chosen ones alone")
         every.clicked.connect(self._choose_all)
         self._choice = QWidget()
-        row = QHBoxLayout(self._choice)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self._chosen, 1)
-        row.addWidget(every, 0, Qt.AlignmentFlag.AlignTop)
+        in_row((self._chosen, STRETCH), (every, Qt.AlignmentFlag.AlignTop), on=self._choice)
 
     @Slot()
     def _choose_all(self) -> None:
@@ -140,9 +143,5 @@ class DatasetLine(QWidget):
 
 def _row(*widgets: QWidget) -> QWidget:
     row = QWidget()
-    layout = QHBoxLayout(row)
-    layout.setContentsMargins(0, 0, 0, 0)
-    for widget in widgets:
-        layout.addWidget(widget)
-    layout.addStretch(1)
+    in_row(*widgets, STRETCH, on=row)
     return row

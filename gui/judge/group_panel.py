@@ -4,13 +4,14 @@ Knows: events of a group, how they are worded. Does not know: runs, how anything
 """
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from engine.core.events import Drafted, GroupUnderWay
 from engine.core.formatting import visible, words
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import hint, name, shown_text
+from gui.kit.layouts import STRETCH, in_column, in_row
 
 _WORTH_TELLING = 1.5  # seconds that a group takes: faster ones would only flicker
 _LONGEST_ID = 40  # letters
@@ -34,15 +35,8 @@ class GroupPanel(QWidget):
         self._soon = QPushButton("Stop after these items")
         name(self._soon, "Stop after the items that are judged now", "Nothing of them is lost.")
         self._soon.clicked.connect(self.soon_wanted)
-        end = QHBoxLayout()
-        end.addWidget(self._loss, 1)
-        end.addWidget(self._soon)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        for widget in (self._what, self._bar, self._draft):
-            layout.addWidget(widget)
-        layout.addLayout(end)
+        end = in_row((self._loss, STRETCH), self._soon)
+        in_column(self._what, self._bar, self._draft, end, on=self, spacing=4)
         self.hide()
 
     @property

@@ -6,7 +6,7 @@ Knows: numbers, a seed, names of columns. Does not know: items, how they are dra
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.formatting import clipped, visible, words
 from engine.core.item_sample import LARGEST_SEED, USUAL_SEED, ItemSample
@@ -14,6 +14,7 @@ from engine.core.remedies import Setting
 from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import tip
 from gui.kit.labels import label, name, narrow
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.remedies import FIELDS
 
 _USUAL_PART = 30
@@ -31,16 +32,9 @@ class ItemChoice(QWidget):
         super().__init__(parent)
         self._fresh = True  # no number is proposed yet
         self._make_fields()
-        first, second = QHBoxLayout(), QHBoxLayout()
-        for line, fields in ((first, (self._way, self._number)), (second, (self._column, self._seed_field))):
-            for field in fields:
-                line.addWidget(field)
-            line.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addLayout(first)
-        layout.addLayout(second)
+        first = in_row(self._way, self._number, STRETCH)
+        second = in_row(self._column, self._seed_field, STRETCH)
+        in_column(first, second, on=self, spacing=6)
         self._follow_way()
 
     @property
@@ -118,10 +112,7 @@ class ItemChoice(QWidget):
             "The same seed draws the same items; another one draws others.",
         )
         self._seed_field = QWidget()
-        beside = QHBoxLayout(self._seed_field)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.addWidget(label("Seed of the draw", wrap=False))
-        beside.addWidget(self._seed)
+        in_row(label("Seed of the draw", wrap=False), self._seed, on=self._seed_field)
         self._way.currentIndexChanged.connect(self._follow_way)
         self._way.currentIndexChanged.connect(self.changed)
         self._column.currentIndexChanged.connect(self.changed)

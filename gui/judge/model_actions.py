@@ -9,15 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QMenu,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QMenu, QPushButton, QWidget
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import amount, counted, without_middle
@@ -27,6 +19,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, name
+from gui.kit.layouts import STRETCH, in_column
 from gui.work.lanes import WAITING, Job, Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -198,23 +191,24 @@ class ConvertDialog(QDialog):
         self.tick = QCheckBox("Convert it although it is a small quantisation already")
         self.tick.setVisible(choices[0].planned.lossy_source)
         self.tick.toggled.connect(self._show)
-        layout = QVBoxLayout(self)
-        layout.setSpacing(10)
-        layout.addWidget(heading("Write the model in another format"))
-        layout.addWidget(
+        in_column(
+            heading("Write the model in another format"),
             plain_label(
                 f"{source.name}: {source.quantisation}, {amount(source.size_bytes)}. It stays as it is."
-            )
+            ),
+            self.formats,
+            self.about,
+            self.target,
+            self.tick,
+            hint(
+                "How fast a format is depends on the processor: measure both files, and compare their runs."
+            ),
+            STRETCH,
+            self._buttons(),
+            on=self,
+            margins=None,
+            spacing=10,
         )
-        layout.addWidget(self.formats)
-        layout.addWidget(self.about)
-        layout.addWidget(self.target)
-        layout.addWidget(self.tick)
-        layout.addWidget(
-            hint("How fast a format is depends on the processor: measure both files, and compare their runs.")
-        )
-        layout.addStretch(1)
-        layout.addWidget(self._buttons())
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _LETTERS)
         self._show()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QItemSelectionModel, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from engine.core.formatting import visible, without_middle
 from engine.core.settings import KvType
@@ -33,6 +33,7 @@ from gui.kit.file_dialogs import ask_folder, ask_source
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, label, name, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.kit.pill import PillDelegate
 from gui.kit.views import FillingView, dressed
@@ -185,15 +186,16 @@ class ModelPicker(QWidget):
         self._busy.cancelled.connect(self._searching.cancel)
         self._about = label("")
         self.unusable = UnusableModels()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(self._heading())
-        layout.addWidget(self.view)
-        layout.addWidget(self._about)
-        layout.addWidget(self._busy)
-        layout.addWidget(self.doing.line)
-        layout.addWidget(self.unusable)
-        layout.addLayout(self._buttons())
+        in_column(
+            self._heading(),
+            self.view,
+            self._about,
+            self._busy,
+            self.doing.line,
+            self.unusable,
+            self._buttons(),
+            on=self,
+        )
         self.refit()
 
     def _heading(self) -> QHBoxLayout:
@@ -203,11 +205,7 @@ class ModelPicker(QWidget):
         name(self._filter, "Show only model files with this text")
         self._filter.textChanged.connect(self._filter_by)
         self._filter.hide()
-        top = QHBoxLayout()
-        top.addWidget(heading("Model"))
-        top.addStretch(1)
-        top.addWidget(self._filter)
-        return top
+        return in_row(heading("Model"), STRETCH, self._filter)
 
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()

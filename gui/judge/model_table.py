@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, QSortFilterProxyModel, Qt
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import ModelFileError
 from engine.core.formatting import amount, capitalised, counted, percent, short_count, visible, without_middle
@@ -18,6 +18,7 @@ from gui.kit.emptying import empty
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.labels import set_role
+from gui.kit.layouts import in_column
 from gui.kit.notice import problem_of
 from gui.kit.pill import PILL_ROLE
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
@@ -262,9 +263,7 @@ class UnusableModels(Fold):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self._list = QWidget()
-        self._rows = QVBoxLayout(self._list)
-        self._rows.setContentsMargins(22, 0, 0, 4)
-        self._rows.setSpacing(3)
+        self._rows = in_column(on=self._list, margins=(22, 0, 0, 4), spacing=3)
         self._shown: list[Candidate] = []
         super().__init__("", self._list, parent)
         self.opened.connect(self._fill)

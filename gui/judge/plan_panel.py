@@ -6,24 +6,21 @@ Knows: what helps where something does not fit. Does not know: how a plan is mad
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import FilesRead, MeasureProgress, Preparing
 from engine.core.formatting import short_name, visible
-from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
 from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
 from gui.kit.foreign_text import OneLine, tip
 from gui.kit.labels import heading, hint, label, name, panel, shown_text
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
-from gui.kit.remedies import FIELDS
 from gui.kit.value_table import sentence_case
-
-_WAYS = FIELDS[Setting.WAYS]
 
 
 class PlanPanel(QWidget):
@@ -50,21 +47,9 @@ class PlanPanel(QWidget):
         self._outcomes = (self._problem, self._again, self._hint)  # why there is no plan
         self._subject = OneLine()  # what is planned
         self._make_buttons()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        top = QHBoxLayout()
-        top.addWidget(heading("Plan"))
-        top.addWidget(self._subject, 1)
-        inside = QVBoxLayout()
-        inside.setSpacing(8)
-        frame = panel()
-        layout.addWidget(frame)
-        box = frame.layout()
-        assert isinstance(box, QVBoxLayout)
-        box.addLayout(top)
-        for widget in (self._hint, self._busy, self._problem, self._facts(), self._notices):
-            box.addWidget(widget)
-        box.addWidget(self._again, 0, Qt.AlignmentFlag.AlignLeft)
+        top = in_row(heading("Plan"), (self._subject, STRETCH))
+        shown = (self._hint, self._busy, self._problem, self._facts(), self._notices)
+        in_column(panel(top, *shown, (self._again, Qt.AlignmentFlag.AlignLeft)), on=self)
         self.show_nothing("")
 
     @property
@@ -177,7 +162,7 @@ class PlanPanel(QWidget):
             ("Too long", ()),
             ("", (self._context_button, self._shorten_button)),
             ("Tokens", ()),
-            (_WAYS, ()),
+            ("Ways of asking", ()),
             ("Memory", (self._fit,)),
             ("Computes on", ()),
             ("Time", (self._time_button,)),
@@ -210,21 +195,14 @@ class PlanPanel(QWidget):
             *self._buttons,
             self._notices,
             self._table,
-            self._values["In the store"],
-            self._captions["In the store"],
-            self._values[_WAYS],
-            self._captions[_WAYS],
+            *self._values.values(),
+            *self._captions.values(),
         ):
             widget.hide()
 
 
 def _line(widgets: Sequence[QWidget], value: QLabel | None) -> QHBoxLayout:
-    line = QHBoxLayout()
-    line.setSpacing(8)
-    if value is not None:
-        line.addWidget(value, 1)
-    for widget in widgets:
-        line.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
+    beside = [(widget, Qt.AlignmentFlag.AlignVCenter) for widget in widgets]
     if value is None:
-        line.addStretch(1)
-    return line
+        return in_row(*beside, STRETCH, spacing=8)
+    return in_row((value, STRETCH), *beside, spacing=8)

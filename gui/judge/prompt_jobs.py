@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.core.errors import SetupError
 from engine.core.events import followed
@@ -40,8 +40,15 @@ LIKELIEST = 10
 Asking = tuple[Way, str]
 """A way of asking, and the name of a question of it."""
 
-Place = tuple[str, Order, Way, str]
-"""A criterion, an order, and what is asked."""
+
+class PromptKey(NamedTuple):
+    """Which prompt of an item: on which criterion, in which order, and what is asked in which way."""
+
+    criterion: str
+    order: Order
+    way: Way
+    question: str
+
 
 SAMPLE_ITEM = Item(
     "sample",
@@ -119,10 +126,10 @@ class PromptHead:
 
 
 @dataclass(frozen=True)
-class PlacedPrompt:
+class KeyedPrompt:
     """One prompt, ready to be shown."""
 
-    place: Place
+    key: PromptKey
     prompt: ShownPrompt
 
 
@@ -138,7 +145,7 @@ class PromptAnswer:
 
 
 def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | None = None) -> Job[None]:
-    """Report a PromptHead, then a PlacedPrompt for each criterion and order, that of `first` at once.
+    """Report a PromptHead, then a KeyedPrompt for each criterion and order, that of `first` at once.
 
     `asking`: what is asked there; None for the first that there is. Opens the vocabulary of the model alone.
     """
@@ -152,18 +159,18 @@ def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | No
             for made in shown_prompts(question, first, control.cancel, *(asking or ())):
                 if isinstance(made, OnePrompt):
                     prompt = _shown(made.preview, _then(made.asked.question), quoted)
-                    place = (made.criterion, made.order, made.asked.way, made.asked.name)
-                    control.report(PlacedPrompt(place, prompt))
+                    key = PromptKey(made.criterion, made.order, made.asked.way, made.asked.name)
+                    control.report(KeyedPrompt(key, prompt))
                 else:
                     control.report(_head(question, made))
 
     return work
 
 
-def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
+def ask(subject: Subject) -> Job[dict[PromptKey, PromptAnswer]]:
     """What the model would write next after each prompt of the item; reports Preparing."""
 
-    def work(control: JobControl) -> dict[Place, PromptAnswer]:
+    def work(control: JobControl) -> dict[PromptKey, PromptAnswer]:
         from engine.judge.item_prompt import read_next_tokens
         from engine.loading.checked_model import in_use
         from engine.prompt.next_tokens import next_table
@@ -173,7 +180,7 @@ def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
             with in_use(question.model):
                 found = followed(reader.do(question, LIKELIEST), control.report)
         return {
-            (one.criterion, one.order, one.asked.way, one.asked.name): PromptAnswer(
+            PromptKey(one.criterion, one.order, one.asked.way, one.asked.name): PromptAnswer(
                 next_table(one), one.said.mass, _held_by(one.asked)
             )
             for one in found
@@ -182,10 +189,10 @@ def ask(subject: Subject) -> Job[dict[Place, PromptAnswer]]:
     return work
 
 
-def masses_of(readings: Mapping[str, Sequence[Reading]]) -> dict[Place, float]:
-    """The format mass that a run has read at each place; `readings`: by criterion."""
+def masses_of(readings: Mapping[str, Sequence[Reading]]) -> dict[PromptKey, float]:
+    """The format mass that a run has read at each prompt; `readings`: by criterion."""
     return {
-        (criterion, reading.order, reading.way, answer.question): answer.mass
+        PromptKey(criterion, reading.order, reading.way, answer.question): answer.mass
         for criterion, read in readings.items()
         for reading in read
         for answer in reading.answers or (RawAnswer("", reading.log_probs),)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
@@ -16,6 +16,7 @@ from engine.core.run_setup import RunSetup
 from gui.judge.run_control import RunControl
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import label, name
+from gui.kit.layouts import STRETCH, in_row
 from gui.work.workspace import Workspace
 
 _LONGEST_NAME = 80  # characters
@@ -52,12 +53,7 @@ class ResumeBanner(QFrame):
         dismiss = QPushButton("Dismiss")
         name(dismiss, "Dismiss the offer to resume", "What was judged stays in the store.")
         dismiss.clicked.connect(self._dismiss)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
-        layout.addWidget(self._text, 1)
-        layout.addWidget(resume)
-        layout.addWidget(queue)
-        layout.addWidget(dismiss)
+        in_row((self._text, STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)
         workspace.runs_changed.connect(self._say)

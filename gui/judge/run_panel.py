@@ -7,15 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QSize, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import Drafted, ItemJudged, LabelsRead, RunEnded
@@ -29,6 +21,7 @@ from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunControl
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import hint, label, name, panel, set_role, shown_text
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.views import FillingView, dressed
@@ -86,10 +79,7 @@ class RunPanel(QWidget):
         self.hide()
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(10)
-        layout.addWidget(
+        in_column(
             panel(
                 self._heading,
                 self._bar,
@@ -101,10 +91,12 @@ class RunPanel(QWidget):
                 self._health,
                 self._result,
                 self._buttons,
-            )
+            ),
+            self._caption,
+            (self.view, STRETCH),
+            on=self,
+            spacing=10,
         )
-        layout.addWidget(self._caption)
-        layout.addWidget(self.view, 1)
 
     def _add_buttons(self) -> None:
         self._results = QPushButton("Show results")
@@ -112,11 +104,7 @@ class RunPanel(QWidget):
         self._review = QPushButton("Review")
         name(self._review, "Review the judgments of this run")
         self._review.clicked.connect(self.review_wanted)
-        buttons = QHBoxLayout(self._buttons)
-        buttons.setContentsMargins(0, 0, 0, 0)
-        buttons.addWidget(self._results)
-        buttons.addWidget(self._review)
-        buttons.addStretch(1)
+        in_row(self._results, self._review, STRETCH, on=self._buttons)
 
     @property
     def text(self) -> str:

@@ -8,13 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import (
-    QFormLayout,
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFormLayout, QPushButton, QWidget
 
 from engine.core.run_setup import RunSetup
 from engine.core.settings import USUAL_MARGIN
@@ -27,6 +21,7 @@ from gui.judge.ways_panel import WaysPanel
 from gui.kit.fields import ComboBox
 from gui.kit.fold import Fold
 from gui.kit.labels import heading, label, name, narrow
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.work.workspace import Workspace
 
 _KEPT = "judge/settings"
@@ -53,17 +48,8 @@ class SettingsPanel(QWidget):
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
-        top = QHBoxLayout()
-        top.addWidget(heading("Settings"))
-        top.addStretch(1)
-        top.addWidget(self._reset)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(top)
-        layout.addLayout(form)
-        layout.addWidget(self._none)
-        layout.addWidget(self.ways)
-        layout.addWidget(self.fold)
+        top = in_row(heading("Settings"), STRETCH, self._reset)
+        in_column(top, form, self._none, self.ways, self.fold, on=self)
         kept = RunSetup.of_json(self._state.record(_KEPT), usual_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
 

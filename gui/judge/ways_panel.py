@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
 from engine.core.formatting import short_name, visible
 from engine.core.items import Way
@@ -19,6 +19,7 @@ from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
 from gui.kit.fold import Fold
 from gui.kit.labels import hint, label, name
+from gui.kit.layouts import in_column
 from gui.kit.remedies import FIELDS
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -41,11 +42,8 @@ class WaysPanel(QWidget):
         self._make_fields()
         self.fold = Fold("", self._inside())
         self._problem = label("", "bad")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self._problem)  # above, where it is seen whether the ways are folded or not
-        layout.addWidget(self.fold)
+        # The problem is above, where it is seen whether the ways are folded or not.
+        in_column(self._problem, self.fold, on=self, spacing=4)
         self.show_setup(usual_setup())
 
     def show_setup(self, setup: RunSetup) -> None:
@@ -83,9 +81,7 @@ class WaysPanel(QWidget):
 
     def _inside(self) -> QWidget:
         inside = QWidget()
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(18, 0, 0, 0)
-        layout.setSpacing(2)
+        layout = in_column(on=inside, margins=(18, 0, 0, 0), spacing=2)
         for way, box in self.boxes.items():
             layout.addWidget(box)
             layout.addWidget(_indented(hint(WAYS[way].help)))

@@ -4,10 +4,11 @@ Knows: progress. Does not know: what works.
 """
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import name
+from gui.kit.layouts import STRETCH, in_row
 
 
 class BusyLine(QWidget):
@@ -17,8 +18,6 @@ class BusyLine(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
         self._text = OneLine()
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
@@ -26,9 +25,7 @@ class BusyLine(QWidget):
         self._button = QPushButton("Cancel")
         name(self._button, "Cancel what is under way")
         self._button.clicked.connect(self._cancel)
-        layout.addWidget(self._text)
-        layout.addWidget(self._bar, 1)
-        layout.addWidget(self._button)
+        in_row(self._text, (self._bar, STRETCH), self._button, on=self)
         self.hide()
 
     def begin(self, text: str) -> None:

@@ -6,12 +6,13 @@ Knows: the file dialog. Does not know: what the file is for.
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.system.paths import home
 from gui.kit.file_dialogs import ask_source
 from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import name
+from gui.kit.layouts import STRETCH, in_row
 
 
 class FileChoice(QWidget):
@@ -30,11 +31,7 @@ class FileChoice(QWidget):
         self._clear = QPushButton("Remove")
         name(self._clear, f"Use no {what}")
         self._clear.clicked.connect(lambda: self._take(None))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._shown, 1)
-        layout.addWidget(self._choose)
-        layout.addWidget(self._clear)
+        in_row((self._shown, STRETCH), self._choose, self._clear, on=self)
         self.set_path(None)
 
     @property

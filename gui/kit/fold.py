@@ -4,7 +4,9 @@ Knows: showing and hiding. Does not know: what is inside.
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from gui.kit.layouts import in_column
 
 
 class Fold(QWidget):
@@ -22,10 +24,7 @@ class Fold(QWidget):
         self._button.setAccessibleName(title)
         self._button.toggled.connect(self._show)
         self._inside = inside
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._button)
-        layout.addWidget(inside)
+        in_column(self._button, inside, on=self)
         self._show(False)
 
     def set_title(self, title: str) -> None:

@@ -8,11 +8,12 @@ Knows: painting labels. Does not know: whose labels they are.
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.items import HumanLabel
 from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import label
+from gui.kit.layouts import STRETCH, in_row
 from gui.kit.theme import colours
 
 _ICON_SIDE = 48  # pixels that an icon is drawn with; Qt makes it smaller
@@ -78,12 +79,7 @@ class LabelBadge(QWidget):
         super().__init__(parent)
         self._square = LabelSquare()
         self._words = label("", "figure" if big else "heading", wrap=False)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addWidget(self._square)
-        layout.addWidget(self._words)
-        layout.addStretch(1)
+        in_row(self._square, self._words, STRETCH, on=self, spacing=8)
         self.hide()
 
     @property

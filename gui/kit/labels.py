@@ -7,9 +7,10 @@ import re
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from engine.core.formatting import visible
+from gui.kit.layouts import STRETCH, Part, in_column
 
 # Qt breaks a line after a space, a slash or a hyphen. A name of 255 letters may have none of these, and would
 # widen the window: where it has more than 40, it may be broken after each 20.
@@ -101,15 +102,11 @@ def set_role(widget: QWidget, role: str) -> None:
         widget.style().polish(widget)
 
 
-def panel(*widgets: QWidget, role: str = "panel") -> QFrame:
-    """A frame around widgets, one below the other."""
+def panel(*parts: Part, role: str = "panel") -> QFrame:
+    """A frame around parts, one below the other."""
     frame = QFrame()
     frame.setProperty("role", role)
-    layout = QVBoxLayout(frame)
-    layout.setContentsMargins(12, 10, 12, 10)
-    layout.setSpacing(8)
-    for widget in widgets:
-        layout.addWidget(widget)
+    in_column(*parts, on=frame, margins=(12, 10, 12, 10), spacing=8)
     return frame
 
 
@@ -117,12 +114,7 @@ def column(*widgets: QWidget) -> QWidget:
     """Widgets one below the other, as wide as there is room; what is left over is below them."""
     made = QWidget()
     made.setProperty("role", "content")
-    layout = QVBoxLayout(made)
-    layout.setContentsMargins(0, 0, 6, 0)
-    layout.setSpacing(10)
-    for widget in widgets:
-        layout.addWidget(widget)
-    layout.addStretch(1)
+    in_column(*widgets, STRETCH, on=made, margins=(0, 0, 6, 0), spacing=10)
     return made
 
 

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
 
 from engine.core import VERSION
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import name, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.remedies import IN_THE_WINDOW
 
 _FEWEST_LINES, _MOST_LINES = 3, 9
@@ -81,10 +82,7 @@ class NoticeWords(QWidget):
         self._list.setTabChangesFocus(True)
         name(self._list, "All problems that were found")
         self._remedy = plain_label()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        for part in (self._first, self._list, self._remedy):
-            layout.addWidget(part)
+        in_column(self._first, self._list, self._remedy, on=self)
 
     @property
     def text(self) -> str:
@@ -138,14 +136,8 @@ class Notice(QFrame):
         self._close = QPushButton("Dismiss")
         name(self._close, "Dismiss this message")
         self._close.clicked.connect(self.dismiss)
-        self._buttons = buttons = QVBoxLayout()
-        buttons.addWidget(self._copy)
-        buttons.addWidget(self._close)
-        buttons.addStretch(1)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
-        layout.addWidget(self._words, 1)
-        layout.addLayout(buttons)
+        self._buttons = in_column(self._copy, self._close, STRETCH)
+        in_row((self._words, STRETCH), self._buttons, on=self, margins=(12, 8, 12, 8))
         self.hide()
 
     def show_error(self, error: EngineError) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QToolButton, QWidget
 
 from engine.core.formatting import visible
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, hint, name
+from gui.kit.layouts import in_column
 from gui.work.workspace import LONGEST_NAME, Workspace
 
 _SHOWN = 16  # letters of a name on the button
@@ -34,17 +35,18 @@ class WhoDialog(QDialog):
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         self.field.textChanged.connect(self._check)
-        layout = QVBoxLayout(self)
-        layout.setSpacing(10)
-        layout.addWidget(heading("Your name"))
-        layout.addWidget(self.field)
-        layout.addWidget(
+        in_column(
+            heading("Your name"),
+            self.field,
             hint(
                 "It stands beside every label and note that you give, here and in exports. You can change it"
                 " at any time."
-            )
+            ),
+            self._buttons,
+            on=self,
+            margins=None,
+            spacing=10,
         )
-        layout.addWidget(self._buttons)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 56)
         self._check()
 

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,6 +27,7 @@ from gui.kit.emptying import empty
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, hint, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.pill import Pill
 from gui.work import store_jobs
 from gui.work.lanes import Lane, LatestTask
@@ -65,12 +65,7 @@ class NoteLine(QWidget):
         self.button.clicked.connect(self.edit)
         self.pills = [_Tag() for _ in range(_MOST_PILLS)]
         self.text = OneLine()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        for widget in (self.button, *self.pills):
-            layout.addWidget(widget)
-        layout.addWidget(self.text, 1)
+        in_row(self.button, *self.pills, (self.text, STRETCH), on=self, spacing=6)
         self._tags = LatestTask(workspace.threads, Lane.STORE, self)
         self._tags.finished.connect(self._take_tags)
         workspace.noted.connect(self._follow)
@@ -192,17 +187,18 @@ class NoteDialog(QDialog):
         name(self.tag, "Another tag", "Enter adds it")
         self.show_known(known)
         self._pills = FlowLayout(gap=4)
-        layout = QVBoxLayout(self)
-        layout.setSpacing(8)
-        layout.addWidget(heading("Note"))
-        layout.addWidget(self.field, 1)
-        layout.addWidget(heading("Tags"))
-        layout.addLayout(self._pills)
-        layout.addLayout(self._tag_line())
-        layout.addWidget(
-            hint("Kept with the item's texts: found again in every run that judged it, and in exports.")
+        in_column(
+            heading("Note"),
+            (self.field, STRETCH),
+            heading("Tags"),
+            self._pills,
+            self._tag_line(),
+            hint("Kept with the item's texts: found again in every run that judged it, and in exports."),
+            self._buttons(),
+            on=self,
+            margins=None,
+            spacing=8,
         )
-        layout.addWidget(self._buttons())
         self.resize(self.fontMetrics().averageCharWidth() * 70, self.fontMetrics().height() * 22)
         self._show_tags()
         self.field.setFocus()
@@ -244,10 +240,7 @@ class NoteDialog(QDialog):
         add.setAutoDefault(False)
         name(add, "Add the tag")
         add.clicked.connect(self.add_tag)
-        line = QHBoxLayout()
-        line.addWidget(self.tag, 1)
-        line.addWidget(add)
-        return line
+        return in_row((self.tag, STRETCH), add)
 
     def _buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)

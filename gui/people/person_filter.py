@@ -4,12 +4,13 @@ Knows: states of items, tags of the open run. Does not know: labels, what else i
 """
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import ReviewState
 from gui.kit.fields import narrow_box
 from gui.kit.labels import name
+from gui.kit.layouts import STRETCH, in_row
 from gui.people.note_line import tags_of
 from gui.people.progress import STATE_WORDS, Progress
 from gui.work.workspace import Workspace
@@ -32,11 +33,7 @@ class PersonFilter(QWidget):
         for state, words in STATE_WORDS.items():
             self.state.addItem(words.capitalize(), state.value)
         self.tag = narrow_box("Tag of the listed items")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.state, 1)
-        layout.addWidget(self.tag, 1)
-        layout.addWidget(blind_button)
+        in_row((self.state, STRETCH), (self.tag, STRETCH), blind_button, on=self)
         remembered = workspace.state.record(_STATE)
         self.state.setCurrentIndex(max(0, self.state.findData(remembered.get("state"))))
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it

@@ -6,10 +6,11 @@ Knows: these parts and how they go together. Does not know: how items are listed
 from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.judgments import JudgmentKey
 from gui.kit.labels import name
+from gui.kit.layouts import in_column
 from gui.people.blind import Blind
 from gui.people.naming import WhoButton
 from gui.people.note_line import NoteLine
@@ -59,9 +60,7 @@ class Reviewer(QObject):
     def hidden_when_blind(self, widget: QWidget) -> QWidget:
         """A room for what tells of labels: it is not there while this person labels blind."""
         room = QWidget()
-        inside = QVBoxLayout(room)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(widget)
+        in_column(widget, on=room)
         room.setHidden(self.blind.on)
         self.blind_changed.connect(lambda: room.setHidden(self.blind.on))
         return room

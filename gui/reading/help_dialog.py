@@ -9,15 +9,14 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from gui.kit.labels import DownScroll, heading, hint, label, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.reading.glossary import GLOSSARY, THREE_STEPS, WHAT_IT_DOES, Topic
 
 _NAME = "help"
@@ -42,19 +41,12 @@ class HelpDialog(QDialog):
         self._nothing.hide()
         content = QWidget()
         content.setProperty("role", "content")
-        inside = QVBoxLayout(content)
-        for section in self.sections.values():
-            inside.addWidget(section)
-        inside.addWidget(self._nothing)
-        inside.addStretch(1)
+        in_column(*self.sections.values(), self._nothing, STRETCH, on=content, margins=None)
         self.area = DownScroll(content)
         self.area.setAccessibleName("What the words mean")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.search)
-        layout.addWidget(self.area, 1)
-        layout.addWidget(buttons)
+        in_column(self.search, (self.area, STRETCH), buttons, on=self, margins=None)
         wanted = QSize(self.fontMetrics().averageCharWidth() * 84, self.fontMetrics().height() * 34)
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.85))
 
@@ -127,18 +119,17 @@ class FirstSteps(QFrame):
         name(close, "Show these first steps no more")
         words.clicked.connect(lambda: show_help(self.window()))
         close.clicked.connect(self.closed)
-        buttons = QHBoxLayout()
-        buttons.addWidget(words)
-        buttons.addWidget(close)
-        buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 10, 12, 10)
-        layout.setSpacing(8)
-        for widget in (heading("Welcome to Tiebreak"), label(WHAT_IT_DOES)):
-            layout.addWidget(widget)
-        layout.addLayout(steps)
-        layout.addWidget(hint(f"{_DEMO} {_OWN}"))
-        layout.addLayout(buttons)
+        buttons = in_row(words, close, STRETCH)
+        in_column(
+            heading("Welcome to Tiebreak"),
+            label(WHAT_IT_DOES),
+            steps,
+            hint(f"{_DEMO} {_OWN}"),
+            buttons,
+            on=self,
+            margins=(12, 10, 12, 10),
+            spacing=8,
+        )
 
 
 def headed(text: str, topic: Topic) -> QWidget:
@@ -149,23 +140,14 @@ def headed(text: str, topic: Topic) -> QWidget:
 def beside_help(title: QWidget, topic: Topic) -> QWidget:
     """A heading that changes, with the same mark."""
     made = QWidget()
-    line = QHBoxLayout(made)
-    line.setContentsMargins(0, 0, 0, 0)
-    line.setSpacing(4)
-    line.addWidget(title)
-    line.addWidget(HelpMark(topic))
-    line.addStretch(1)
+    in_row(title, HelpMark(topic), STRETCH, on=made, spacing=4)
     return made
 
 
 def _section(topic: Topic) -> QWidget:
     entry = GLOSSARY[topic]
     section = QWidget()
-    inside = QVBoxLayout(section)
-    inside.setContentsMargins(0, 4, 0, 10)
-    inside.setSpacing(4)
-    inside.addWidget(heading(topic.value))
-    for paragraph in entry.text.splitlines():
-        inside.addWidget(label(paragraph))
-    inside.addWidget(hint(f"More in docs/{entry.page}"))
+    more = hint(f"More in docs/{entry.page}")
+    paragraphs = map(label, entry.text.splitlines())
+    in_column(heading(topic.value), *paragraphs, more, on=section, margins=(0, 4, 0, 10), spacing=4)
     return section

@@ -21,12 +21,13 @@ from PySide6.QtGui import (
     QTextLine,
     QTextOption,
 )
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QToolTip, QWidget
 
 from engine.core.prompt_text import PlacedToken, Preview, Source
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.theme import Colours, colours
 
 VERDICT_HERE = "the verdict is read here"
@@ -264,9 +265,7 @@ class InkSample(QWidget):
         self.source = source
         self._label = QLabel(_WORDS[source])
         self._label.setTextFormat(Qt.TextFormat.PlainText)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._label)
+        in_row(self._label, on=self)
         self._restyle()
 
     @property
@@ -298,10 +297,7 @@ class PromptView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.legend, self.pane = InkLegend(), PromptPane()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.legend)
-        layout.addWidget(self.pane, 1)
+        in_column(self.legend, (self.pane, STRETCH), on=self)
 
     @property
     def prompt(self) -> ShownPrompt | None:

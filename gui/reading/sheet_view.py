@@ -5,58 +5,47 @@ Knows: how each part of a section is shown. Does not know: what it says.
 
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from engine.core.formatting import visible
-from engine.core.sheets import Facts, Part, Picture, Section, Sentences, Sheet, Tone
+from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Table
 from gui.kit.labels import heading, hint, label, set_role
+from gui.kit.layouts import in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import beside_help
 
+_DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
+
 
 class SheetView(QWidget):
-    """The sections of a sheet, one below the other."""
+    """Sections, one below the other. `inside`, `above`: what the page has of its own in and above some."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, inside: Mapping[str, QWidget] = {}, above: Mapping[str, QWidget] = {}) -> None:
+        super().__init__()
+        self._inside, self._above = inside, above
         self._views: dict[str, SectionView] = {}
-        self._above: dict[str, QWidget] = {}
-        self._inside: dict[str, QWidget] = {}
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(10)
-
-    def put_above(self, key: str, widget: QWidget) -> None:
-        """Show something of the page's own above a section; at the end while the section is not there."""
-        self._above[key] = widget
-        self._layout.addWidget(widget)
-
-    def put_inside(self, key: str, widget: QWidget) -> None:
-        """Show something of the page's own in a section, above its tables."""
-        self._inside[key] = widget
+        self._layout = in_column(*above.values(), on=self, spacing=10)
 
     def show_sheet(self, sheet: Sheet | None) -> None:
         """Show these sections and no others; nothing for None."""
-        sections = sheet.sections if sheet else ()
+        shown = {section.key: section for section in sheet.sections} if sheet else {}
         place = 0
-        for section in sections:
-            if section.key not in self._views:
-                made = SectionView(section.help[0] if section.help else "", self._inside.get(section.key))
-                self._views[section.key] = made
-                if section.key in self._above:
-                    place = self._layout.indexOf(self._above[section.key]) + 1
-                self._layout.insertWidget(place, made)
-            view = self._views[section.key]
-            view.show_section(section)
-            view.show()
-            place = self._layout.indexOf(view) + 1
-        for key in self._views.keys() - {section.key for section in sections}:
-            self._views[key].hide()
+        for key, section in shown.items():
+            if key not in self._views:
+                self._views[key] = SectionView(section.help[0] if section.help else "", self._inside.get(key))
+                if key in self._above:
+                    place = self._layout.indexOf(self._above[key]) + 1
+                self._layout.insertWidget(place, self._views[key])
+            self._views[key].show_section(section)
+            place = self._layout.indexOf(self._views[key]) + 1
+        for key, view in self._views.items():
+            view.setVisible(key in shown)
         self._chain()
 
     def section(self, key: str) -> "SectionView | None":
@@ -66,64 +55,49 @@ class SheetView(QWidget):
 
     def _chain(self) -> None:
         """Let Tab go down the page: Qt would come last to what was made last."""
-        items = (self._layout.itemAt(place) for place in range(self._layout.count()))
-        views = [item.widget() for item in items if item]
-        inside = [widget for view in views if view for widget in view.findChildren(QWidget)]
-        stops = [widget for widget in inside if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
+        views = sorted(self.findChildren(QWidget, options=_DIRECT), key=self._layout.indexOf)
+        widgets = [each for view in views for each in (view, *view.findChildren(QWidget))]
+        stops = [widget for widget in widgets if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
         for one, other in pairwise([self, *stops]):
             self.setTabOrder(one, other)
 
 
 class SectionView(QFrame):
-    """A section in a frame. `topic`: the heading in the help that the mark beside its title opens."""
+    """A section in a frame, its `parts` below its words. `topic`: what of the help its mark opens."""
 
     def __init__(self, topic: str = "", inside: QWidget | None = None) -> None:
         super().__init__()
         self.setProperty("role", "panel")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self._parts: list[_PartView] = []
+        self.parts: list[_PartView] = []
         self._title, self._note = heading(""), hint("")
         self._titled = beside_help(self._title, Topic(topic)) if topic else self._title
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(12, 10, 12, 10)
-        self._layout.setSpacing(8)
-        for widget in filter(None, (self._titled, self._note, inside)):
-            self._layout.addWidget(widget)
+        self._layout = in_column(
+            *filter(None, (self._titled, self._note, inside)), on=self, margins=(12, 10, 12, 10), spacing=8
+        )
 
     def show_section(self, section: Section) -> None:
-        """Show a section, this one as it is now or another."""
+        """Show a section, this one as it is now or another; its facts and pictures stand elsewhere."""
         self._title.setText(visible(section.title))
         self._titled.setVisible(bool(section.title))
         many = f"F1 explains: {', '.join(section.help)}." if len(section.help) > 1 else ""
         self._note.setText(visible(f"{section.note} {many}".strip()))
         self._note.setVisible(bool(section.note))
-        parts = [part for part in section.parts if not isinstance(part, Picture)]
+        parts = [part for part in section.parts if type(part) in _VIEWS]
         kinds = [_VIEWS[type(part)] for part in parts]
-        if kinds != [type(view) for view in self._parts]:
-            for view in self._parts:
-                view.deleteLater()
-            self._parts = [kind() for kind in kinds]
-            for view in self._parts:
-                self._layout.addWidget(view)
-        for part, view in zip(parts, self._parts, strict=True):
-            view.show_part(part)
-        for place, table in enumerate(self._tables):
-            rows_of = f": {table.model.headerData(0, Qt.Orientation.Horizontal)}" if place else ""
-            table.view.setAccessibleName(f"{visible(section.title)}{rows_of}")
+        if kinds != [type(view) for view in self.parts]:
+            for old in self.parts:
+                old.deleteLater()
+            self.parts = [kind() for kind in kinds]
+            for new in self.parts:
+                self._layout.addWidget(new)
+        for part, view in zip(parts, self.parts, strict=True):
+            view.show_part(part, visible(section.title))
 
     @property
     def tables(self) -> list[TableModel]:
         """The tables that are shown."""
-        return [table.model for table in self._tables]
-
-    @property
-    def said(self) -> list[str]:
-        """The sentences that are shown, those of each part together."""
-        return [view.text for view in self._parts if isinstance(view, _SentencesView)]
-
-    @property
-    def _tables(self) -> "list[_TableView]":
-        return [view for view in self._parts if isinstance(view, _TableView)]
+        return [view.model for view in self.parts if isinstance(view, _TableView)]
 
 
 class _PartView(QFrame):
@@ -131,25 +105,22 @@ class _PartView(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(8)
+        self.inside = in_column(on=self, spacing=8)
 
-    def show_part(self, part: Part) -> None:
-        """Show a part."""
+    def show_part(self, part: Any, title: str) -> None:
         raise NotImplementedError
 
 
 class _TableView(_PartView):
     def __init__(self) -> None:
         super().__init__()
-        self.model = TableModel(self)
-        self.view, self._note = measure_view(self.model, ""), hint("")
-        self._layout.addWidget(self.view)
-        self._layout.addWidget(self._note)
+        self.model, self._note = TableModel(self), hint("")
+        self._view = measure_view(self.model, "")
+        self.inside.addWidget(self._view)
+        self.inside.addWidget(self._note)
 
-    def show_part(self, part: Part) -> None:
-        assert isinstance(part, Table)
+    def show_part(self, part: Table, title: str) -> None:
+        self._view.setAccessibleName(title)
         self.model.show_table(part)
         self._note.setText(part.note)
         self._note.setVisible(bool(part.note))
@@ -159,32 +130,13 @@ class _SentencesView(_PartView):
     def __init__(self) -> None:
         super().__init__()
         self._label = label("")
-        self._layout.addWidget(self._label)
+        self.inside.addWidget(self._label)
 
-    @property
-    def text(self) -> str:
-        return self._label.text()
-
-    def show_part(self, part: Part) -> None:
-        assert isinstance(part, Sentences)
+    def show_part(self, part: Sentences, _title: str) -> None:
         self._label.setText(visible("\n".join(part.texts)))
         warns = part.tone is Tone.CAVEAT
         set_role(self, "note" if warns else "")
-        self._layout.setContentsMargins(*((12, 10, 12, 10) if warns else (0, 0, 0, 0)))
+        self.inside.setContentsMargins(*((12, 10, 12, 10) if warns else (0, 0, 0, 0)))
 
 
-class _FactsView(_PartView):
-    def __init__(self) -> None:
-        super().__init__()
-        self._form = QFormLayout()
-        self._layout.addLayout(self._form)
-
-    def show_part(self, part: Part) -> None:
-        assert isinstance(part, Facts)
-        while self._form.rowCount():
-            self._form.removeRow(0)
-        for name, value in part.pairs:
-            self._form.addRow(hint(name), label(value))
-
-
-_VIEWS: Mapping[type, type[_PartView]] = {Table: _TableView, Sentences: _SentencesView, Facts: _FactsView}
+_VIEWS: Mapping[type, type[_PartView]] = {Table: _TableView, Sentences: _SentencesView}

@@ -10,13 +10,14 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTextBrowser, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QTextBrowser, QTextEdit, QWidget
 
 from engine.core.formatting import visible
 from engine.core.items import Preference
 from gui.kit.foreign_text import markdown_document
 from gui.kit.label_mark import LabelSquare
 from gui.kit.labels import heading, hint, longest_line, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.pill import Pill
 
 CUT_AFTER = 20_000  # characters: more takes long to lay out
@@ -77,8 +78,7 @@ class TextPane(QWidget):
         self._more = QPushButton("Show the whole text")
         name(self._more, f"{title}: show the whole text")
         self._more.clicked.connect(self._show_whole)
-        head = QHBoxLayout()
-        head.setSpacing(8)
+        head = in_row(spacing=8)
         if mark is not None:
             head.addWidget(LabelSquare(mark))
         for widget in (heading(title), self._note, self.pill):
@@ -87,12 +87,7 @@ class TextPane(QWidget):
                 widget.hide()
         head.addStretch(1)
         self._head = head
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(head)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self._more)
+        in_column(head, (self.view, STRETCH), self._more, on=self, spacing=4)
         self.setMinimumWidth(80)
         self._render()
 

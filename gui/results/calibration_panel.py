@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import percent, visible
@@ -15,6 +15,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.fold import Fold
 from gui.kit.labels import hint, label, main_button, name, panel, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import headed
 from gui.reading.sheet_view import SectionView, SheetView
@@ -206,34 +207,14 @@ class CalibrationPanel(QWidget):
         self._source = label("")
         self.sheet, self._fitted = SheetView(), SectionView()
         self._fold = Fold("What was fitted", self._fitted)
-        first = panel(headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
-        self._add_line(first, self.fit_button, self.load_button, self.save_button, self.off_button)
-        layout = first.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.addWidget(self.busy)
+        buttons = in_row(self.fit_button, self.load_button, self.save_button, self.off_button, STRETCH)
+        asked = (headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
+        first = panel(*asked, buttons, self.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
-        second = panel(self._source)
-        self._add_line(second, self.apply_button)
+        second = panel(self._source, in_row(self.apply_button, STRETCH))
         self._proposed = QWidget()
-        inside, outer = QVBoxLayout(self._proposed), QVBoxLayout(self)
-        inside.setContentsMargins(0, 0, 0, 0)
-        outer.setContentsMargins(0, 0, 6, 0)
-        for widget in (second, self.sheet, self._fold):
-            inside.addWidget(widget)
-        outer.addWidget(first)
-        outer.addWidget(self._proposed)
-        for layout in (inside, outer):
-            layout.setSpacing(10)
-            layout.addStretch(1)
-
-    def _add_line(self, frame: QWidget, *buttons: QPushButton) -> None:
-        line = QHBoxLayout()
-        for button in buttons:
-            line.addWidget(button)
-        line.addStretch(1)
-        layout = frame.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.addLayout(line)
+        in_column(second, self.sheet, self._fold, STRETCH, on=self._proposed, spacing=10)
+        in_column(first, self._proposed, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
 
     def _connect(self) -> None:
         self.fit_button.clicked.connect(self.calibrate)

@@ -9,16 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import short_name, visible
@@ -26,6 +17,7 @@ from engine.core.health import HealthVerdict
 from gui.kit.file_dialogs import ask_folder, ask_target
 from gui.kit.foreign_text import plain_label, tip
 from gui.kit.labels import DownScroll, label, name, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.results.export_jobs import Exported, Form, look_at_target
@@ -130,19 +122,20 @@ class ExportDialog(QDialog):
         browse = QPushButton("&Browse…")
         name(browse, f"Browse for the {word.lower()}")
         browse.clicked.connect(self._browse)
-        line = QHBoxLayout()
-        line.addWidget(self.field, 1)
-        line.addWidget(browse)
+        line = in_row((self.field, STRETCH), browse)
         heading = label(f"{word}:" if word == "File" else "A new folder is made in:", wrap=False)
         heading.setBuddy(self.field)
-        layout = QVBoxLayout(self)
-        layout.setSpacing(10)
-        layout.addWidget(self._build_facts(form), 1)
-        layout.addWidget(self.unfinished)
-        layout.addWidget(heading)
-        layout.addLayout(line)
-        layout.addWidget(self.status)
-        layout.addWidget(self.buttons)
+        in_column(
+            (self._build_facts(form), STRETCH),
+            self.unfinished,
+            heading,
+            line,
+            self.status,
+            self.buttons,
+            on=self,
+            margins=None,
+            spacing=10,
+        )
         self.start.setDefault(True)
         browse.setAutoDefault(False)
         self.buttons.accepted.connect(self.look)
@@ -153,12 +146,7 @@ class ExportDialog(QDialog):
         """What long names and many signs of a bad judge may make higher than the screen."""
         self._inside = inside = QWidget()
         inside.setProperty("role", "content")
-        column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        column.addLayout(form)
-        column.addWidget(self.health)
-        column.addStretch(1)
+        in_column(form, self.health, STRETCH, on=inside, spacing=10)
         self._shown = DownScroll(inside)
         name(self._shown, "What is exported")
         return self._shown

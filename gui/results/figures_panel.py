@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication, QImage, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.review_filters import Filters, WantedItems
 from gui.kit.file_dialogs import ask_target
 from gui.kit.labels import heading, hint
+from gui.kit.layouts import STRETCH, in_column
 from gui.kit.theme import is_dark
 from gui.results import figure_jobs
 from gui.results.figure_jobs import DRAWING, TITLES, Drawn, Spot
@@ -62,11 +63,7 @@ class FiguresPanel(QWidget):
             view.copy_wanted.connect(self.copy)
             view.spot_wanted.connect(self._list_items)
             self._cells[name] = _cell(name, view)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 6, 0)
-        layout.addWidget(self.hint)
-        layout.addLayout(self._grid)
-        layout.addStretch(1)
+        in_column(self.hint, self._grid, STRETCH, on=self, margins=(0, 0, 6, 0))
         self._columns = 0
         self._arrange(1)
 
@@ -174,11 +171,7 @@ class FiguresPanel(QWidget):
 
 def _cell(name: str, view: FigureView) -> QWidget:
     cell = QWidget()
-    layout = QVBoxLayout(cell)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.addWidget(heading(TITLES[name]))
-    layout.addWidget(view)
-    layout.addStretch(1)
+    in_column(heading(TITLES[name]), view, STRETCH, on=cell)
     cell.hide()
     return cell
 

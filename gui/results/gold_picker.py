@@ -6,12 +6,13 @@ Knows: the workspace's labels. Does not know: what is measured.
 from pathlib import Path
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from engine.core.formatting import short_name, visible
 from gui.kit.file_dialogs import DATASETS, ask_source
 from gui.kit.foreign_text import OneLine, tip
 from gui.kit.labels import name
+from gui.kit.layouts import in_row
 from gui.work.workspace import Workspace
 
 
@@ -29,11 +30,7 @@ class GoldPicker(QWidget):
         self.own = QPushButton("The run's own")
         name(self.own, "The run's own labels", "Hold the run against the labels of its own dataset again")
         self.own.clicked.connect(workspace.use_own_labels)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.status)
-        layout.addWidget(self.other)
-        layout.addWidget(self.own)
+        in_row(self.status, self.other, self.own, on=self)
         workspace.gold_changed.connect(self.follow)
         workspace.problem.connect(self.follow)  # the reading may have failed
         workspace.run_changed.connect(self.follow)

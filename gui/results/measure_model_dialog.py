@@ -6,14 +6,7 @@ Knows: what each measure needs, the files that were used before. Does not know: 
 from pathlib import Path
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
@@ -22,6 +15,7 @@ from gui.kit.fields import ComboBox
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, label, name, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.results import model_measure_jobs
 from gui.results.model_measure_jobs import MeasureModel, ModelMeasure
@@ -75,16 +69,17 @@ class MeasureModelDialog(QDialog):
         self.start = buttons.addButton("Measure", QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
-        line = QHBoxLayout()
-        line.addWidget(self.files, 1)
-        line.addWidget(browse)
-        layout = QVBoxLayout(self)
-        layout.addWidget(hint(what))
-        layout.addLayout(line)
-        layout.addWidget(self.status)
-        layout.addWidget(self.cut)
-        layout.addWidget(hint("What was measured is remembered: measuring the same again is quick."))
-        layout.addWidget(buttons)
+        line = in_row((self.files, STRETCH), browse)
+        in_column(
+            hint(what),
+            line,
+            self.status,
+            self.cut,
+            hint("What was measured is remembered: measuring the same again is quick."),
+            buttons,
+            on=self,
+            margins=None,
+        )
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 70)
         self._fill()
 

@@ -11,14 +11,12 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
-    QHBoxLayout,
     QMenu,
     QPushButton,
     QScrollArea,
     QStackedWidget,
     QTabWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,6 +26,7 @@ from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import Filters, WantedItems
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.menu_entry import Entry
 from gui.kit.value_table import TableModel
 from gui.reading.glossary import Topic
@@ -86,7 +85,8 @@ class ResultsPage(Page):
     def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
         super().__init__(workspace, parent)
         self.measurer = Measurer(workspace)
-        self.scores = ScoresPanel()
+        self.outdated = OutdatedLine(rewriter, across=True)
+        self.scores = ScoresPanel(self.outdated)
         self.figures = FiguresPanel(workspace)
         self.weighing = WeighingPanel(workspace)
         self.calibration = CalibrationPanel(workspace)
@@ -101,8 +101,6 @@ class ResultsPage(Page):
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(_DEBOUNCE_MS)
-        self.outdated = OutdatedLine(rewriter, across=True)
-        self.scores.put_before_explanations(self.outdated)
         self._build_header()
         self._build_body()
         self._connect()
@@ -350,11 +348,7 @@ class ResultsPage(Page):
         self.gold = GoldPicker(self.workspace)
         self.model_alone = QCheckBox("&Model alone")
         name(self.model_alone, "Model alone", "Leave out what people overrode")
-        line = QHBoxLayout()
-        line.addWidget(self.gold)
-        line.addStretch(1)
-        line.addWidget(self.slices.choice)
-        line.addWidget(self.model_alone)
+        line = in_row(self.gold, STRETCH, self.slices.choice, self.model_alone)
         self.busy, self.snapshot = BusyLine(), SnapshotLine()
         self.stopped = label(_STOPPED, "warning")
         self.stopped.hide()
@@ -370,13 +364,8 @@ class ResultsPage(Page):
             self.tabs.addTab(_scrolled(inside), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0, MOST_OF_QT))
         content = QWidget()
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(line)
-        layout.addWidget(self.snapshot)
-        layout.addWidget(self.busy)
-        layout.addWidget(self.stopped)  # where the line of work was, whose button was pressed
-        layout.addWidget(self.tabs, 1)
+        # What was stopped is said where the line of work was, whose button was pressed.
+        in_column(line, self.snapshot, self.busy, self.stopped, (self.tabs, STRETCH), on=content)
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty())
         self.stack.addWidget(content)
@@ -390,12 +379,8 @@ class ResultsPage(Page):
         name(self.so_far_button, "Show what is judged so far")
         self.so_far_button.clicked.connect(self._open_so_far)
         self._empty_title, self._empty_text = (heading(_NO_RUN[0]), hint(_NO_RUN[1]))
-        self.empty = panel(self._empty_title, self._empty_text)
-        layout = self.empty.layout()
-        assert isinstance(layout, QVBoxLayout)
-        for button in (self.judge_button, self.so_far_button):
-            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        layout.addStretch(1)
+        buttons = [(button, Qt.AlignmentFlag.AlignLeft) for button in (self.judge_button, self.so_far_button)]
+        self.empty = panel(self._empty_title, self._empty_text, *buttons, STRETCH)
         return self.empty
 
     def _connect(self) -> None:

@@ -6,12 +6,13 @@ Knows: what stands beside the sheet. Does not know: how anything is measured, wh
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.judgments import JudgmentKey
 from engine.core.value_tables import Row
 from gui.kit.fold import Fold
 from gui.kit.labels import name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.value_table import TableModel
 from gui.kit.views import table_view
 from gui.reading.sheet_view import SheetView
@@ -24,27 +25,21 @@ _WIDEST_COLUMN = 40  # mean letters, of the same table
 
 
 class ScoresPanel(QWidget):
-    """Shows Scores as they grow. `sheet`: what is said of them."""
+    """Shows Scores as they grow. `sheet`: what is said of them; `outdated`: what to do about explanations."""
 
     measure_wanted = Signal(object)  # a ModelMeasure
     explanations_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.sheet = SheetView()
-        self.sheet.put_inside(_EXPLANATIONS, self._model_buttons())
+    def __init__(self, outdated: QWidget) -> None:
+        super().__init__()
+        self.sheet = SheetView({_EXPLANATIONS: self._model_buttons()}, {_EXPLANATIONS: outdated})
         self.listed = TableModel(self)
         self._unscored: Sequence[Row] = ()
         self._unscored_view = table_view(self.listed, "Judgments that could not be made")
         self._unscored_view.activated.connect(self._open_item)
         self.unscored = Fold("Could not be judged", self._unscored_view)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 6, 0)
-        layout.setSpacing(10)
-        layout.addWidget(self.sheet)
-        layout.addWidget(self.unscored)
-        layout.addStretch(1)
+        in_column(self.sheet, self.unscored, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
         self.show_scores(None)
 
     def show_scores(self, scores: Scores | None) -> None:
@@ -72,10 +67,6 @@ class ScoresPanel(QWidget):
         for column in range(self.listed.columnCount()):
             view.setColumnWidth(column, min(view.columnWidth(column), widest))
 
-    def put_before_explanations(self, widget: QWidget) -> None:
-        """Show something of the page's own where the explanations are measured."""
-        self.sheet.put_above(_EXPLANATIONS, widget)
-
     def allow_model_measures(self, possible: bool) -> None:
         """Say whether a model could measure now."""
         for button in self.model_buttons.values():
@@ -101,16 +92,12 @@ class ScoresPanel(QWidget):
             "Ask a judge model whether the explanations agree",
         )
         made = QWidget()
-        line = QHBoxLayout(made)
-        line.setContentsMargins(0, 0, 0, 0)
         for measure, button in self.model_buttons.items():
             button.clicked.connect(lambda _checked=False, wanted=measure: self.measure_wanted.emit(wanted))
-            line.addWidget(button)
         self.go_on_button = QPushButton("Go on measuring ROUGE-L")
         name(self.go_on_button, "Go on measuring ROUGE-L", "Measure the explanations that are left")
         self.go_on_button.clicked.connect(self.explanations_wanted)
-        line.addWidget(self.go_on_button)
-        line.addStretch(1)
+        in_row(*self.model_buttons.values(), self.go_on_button, STRETCH, on=made)
         return made
 
     def _open_item(self, index: QModelIndex) -> None:

@@ -5,9 +5,10 @@ Knows: how that is worded. Does not know: how runs are read.
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from gui.kit.labels import label, name
+from gui.kit.layouts import STRETCH, in_row
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -21,11 +22,7 @@ class SnapshotLine(QWidget):
         self.text = label("", "warning", wrap=False)
         self.again_button = QPushButton("Read again")
         name(self.again_button, "Read the run again", "Show what has been judged since")
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.addWidget(self.text)
-        line.addWidget(self.again_button)
-        line.addStretch(1)
+        in_row(self.text, self.again_button, STRETCH, on=self)
 
     def follow(self, stored: "StoredRun | None", goes_on: bool) -> None:
         """Say how far a run is; nothing of a complete one, nor of a submission, which the scores tell."""

@@ -24,6 +24,7 @@ from engine.core.formatting import short_name, words
 from engine.core.run_records import StoredRun
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
+from gui.kit.layouts import STRETCH, in_column
 from gui.people.blind import HIDDEN
 from gui.review import review_jobs
 from gui.review.judgment_desk import JudgmentDesk
@@ -81,9 +82,7 @@ class Chooser(QToolButton):
         name(self._add, "Open a submission file")
         self._add.clicked.connect(self._want_submission)
         panel = QWidget()
-        layout = QVBoxLayout(panel)
-        for widget in (self.on, self.list, self._most, self._add):
-            layout.addWidget(widget)
+        in_column(self.on, self.list, self._most, self._add, on=panel, margins=None)
         self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
         action = QWidgetAction(self)
         action.setDefaultWidget(panel)
@@ -376,10 +375,7 @@ class Beside(QObject):
 
 def _box(inside: QWidget) -> QWidget:
     box = QWidget()
-    layout = QVBoxLayout(box)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(6)
-    layout.addWidget(inside, 1)
+    in_column((inside, STRETCH), on=box, spacing=6)
     return box
 
 

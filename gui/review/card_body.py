@@ -6,10 +6,11 @@ Knows: where its parts stand, how one gets to the ways. Does not know: what the 
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QSize, Qt, QTimer, Slot
-from PySide6.QtWidgets import QBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QScrollArea, QWidget
 
 from engine.core.judgments import Judgment
 from engine.core.ways.all_ways import together
+from gui.kit.layouts import STRETCH, in_column
 from gui.review.order_bars import OrdersView
 from gui.review.ways_view import WaysView
 
@@ -24,11 +25,7 @@ class CardBody(QScrollArea):
         self.ways = WaysView()
         inside = QWidget()
         inside.setProperty("role", "content")
-        layout = QVBoxLayout(inside)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.large)
-        layout.addLayout(columns, 1)
-        layout.addWidget(self.ways)
+        in_column(self.large, (columns, STRETCH), self.ways, on=inside)
         self.setWidgetResizable(True)
         self.setWidget(inside)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -9,15 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QToolButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
@@ -26,6 +18,7 @@ from gui.kit.fields import narrow_box
 from gui.kit.flow import FlowLayout
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.people.person_filter import PersonFilter
 from gui.work.slice_choice import SliceChoice
 from gui.work.workspace import Workspace
@@ -105,32 +98,15 @@ class FilterBar(QWidget):
         self._connect()
 
     def _lay_out(self) -> None:
-        boxes = QHBoxLayout()
-        boxes.addWidget(self.criterion, 1)
-        boxes.addWidget(self.order, 1)
-        first = QHBoxLayout()
-        first.addWidget(self.search, 1)
-        first.addWidget(self.more)
-        first.addWidget(self.clear_all)
-        labels = QHBoxLayout()
-        for box in self.labels.values():
-            labels.addWidget(box, 1)
+        boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH))
+        first = in_row((self.search, STRETCH), self.more, self.clear_all)
+        labels = in_row(*((box, STRETCH) for box in self.labels.values()))
         chips = FlowLayout(gap=4)
         for chip in self.chips.values():
             chips.addWidget(chip)
         self._panel = QWidget()  # folded away at first: the room is the list's
-        inside = QVBoxLayout(self._panel)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(6)
-        inside.addWidget(self.slices)
-        inside.addLayout(labels)
-        inside.addLayout(chips)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addLayout(first)
-        layout.addLayout(boxes)
-        layout.addWidget(self._panel)
+        in_column(self.slices, labels, chips, on=self._panel, spacing=6)
+        in_column(first, boxes, self._panel, on=self, spacing=6)
         self._panel.hide()
         self.clear_all.hide()
 

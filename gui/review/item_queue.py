@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.items import Preference
@@ -16,6 +16,7 @@ from engine.core.judgments import JudgmentKey, ReviewState
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, tip
 from gui.kit.labels import name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.people.naming import WhoButton
 from gui.people.progress import STATE_WORDS
 from gui.people.reviewer import Reviewer
@@ -42,14 +43,7 @@ class QueueLine(QWidget):
         buttons = FlowLayout(gap=4)
         for button in (self.confirm, self.skip, self.again):
             buttons.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        line = QHBoxLayout()
-        line.addWidget(self.text, 1)
-        line.addWidget(who)
-        layout.addLayout(line)
-        layout.addLayout(buttons)
+        in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
 
     def show_progress(self, words: str) -> None:
         """Show how far the person is."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QTextCharFormat
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import Item, Preference
@@ -15,6 +15,7 @@ from engine.core.judgments import Shortening
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import tip
 from gui.kit.labels import name
+from gui.kit.layouts import in_column
 from gui.kit.theme import colours
 from gui.reading.text_pane import TextPane
 from gui.review.review_jobs import Highlights, compare_wording
@@ -91,9 +92,7 @@ class ItemReading(QWidget):
         self.above.addWidget(self.beside)
         self.above.setStretchFactor(1, 1)
         self.above.setSizes([72, 300])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.above)
+        in_column(self.above, on=self)
 
     def show_item(self, item: Item, shortening: Shortening | None) -> None:
         """Show an item; `shortening`: what the model did not see of it."""

@@ -7,14 +7,7 @@ Knows: how a judgment is shown, which changes a person may want. Does not know: 
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QFrame,
-    QHBoxLayout,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWidget
 
 from engine.core.formatting import clipped, number, percent, visible
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, Override, SubmittedLabel, Unscored
@@ -25,6 +18,7 @@ from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import heading, hint, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.pill import Pill
 from gui.people.blind import HIDDEN
 from gui.reading.glossary import MORE_BY_F1, Topic
@@ -79,28 +73,18 @@ class JudgmentCard(QFrame):
     def _lay_out(self) -> None:
         for hidden in (self.flipped, self.doubt, self.mass, self.outdated):
             hidden.hide()
-        verdict, why, human = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
-        for column, parts in (
-            (verdict, (self.reason, self.bars, self.orders)),
-            (why, (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by)),
-            (human, (heading("Human label"), self.human_badge, self.people, self.human, self.human_from)),
-        ):
-            column.setSpacing(5)
-            for part in parts:
-                column.addWidget(part)
-        for column, share in ((verdict, 5), (why, 6), (human, 5)):
-            column.addStretch(1)
+        why = (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by)
+        human = (heading("Human label"), self.human_badge, self.people, self.human, self.human_from)
+        verdict = in_column(self.reason, self.bars, self.orders, STRETCH, spacing=5)
+        self._why = in_column(*why, STRETCH, spacing=5)
+        for column, share in ((verdict, 5), (self._why, 6), (in_column(*human, STRETCH, spacing=5), 5)):
             self._parts.addLayout(column, share)
-        self._why = why
         self._parts.setContentsMargins(0, 0, 0, 0)
         self._parts.setSpacing(18)
         self.body = CardBody(self._parts)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 4, 10, 6)
-        layout.setSpacing(6)
-        layout.addLayout(self._head())
-        layout.addWidget(self.body, 1)
-        layout.addWidget(self.buttons)
+        in_column(
+            self._head(), (self.body, STRETCH), self.buttons, on=self, margins=(10, 4, 10, 6), spacing=6
+        )
 
     def _head(self) -> QHBoxLayout:
         """The line that stays when the card is folded."""
@@ -119,13 +103,13 @@ class JudgmentCard(QFrame):
         pills, help_mark = (self.flipped, self.doubt, self.mass), HelpMark(Topic.DOUBT)
         for part in (self.badge, self.own, *pills, help_mark, self.each_way):
             flow.addWidget(part)
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self.fold, 0, Qt.AlignmentFlag.AlignTop)
-        head.addWidget(marks)
-        head.addWidget(self.beginning, 1)
-        head.addWidget(self.prompt, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
-        return head
+        return in_row(
+            (self.fold, Qt.AlignmentFlag.AlignTop),
+            marks,
+            (self.beginning, STRETCH),
+            (self.prompt, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight),
+            spacing=8,
+        )
 
     def _connect(self) -> None:
         self.fold.clicked.connect(self.toggle_fold)

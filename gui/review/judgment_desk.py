@@ -6,10 +6,11 @@ Knows: which wish is whose, when the card is to be shown anew. Does not know: wh
 from functools import partial
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
+from gui.kit.layouts import STRETCH, in_column
 from gui.people.blind import HIDDEN
 from gui.people.reviewer import Reviewer
 from gui.review.criterion_strip import CriterionStrip
@@ -41,11 +42,7 @@ class JudgmentDesk(QWidget):
         self._shown: Shown | None = None
         self.strip = CriterionStrip()
         self.card = JudgmentCard()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.strip)
-        layout.addWidget(self.card, 1)
+        in_column(self.strip, (self.card, STRETCH), on=self, spacing=4)
         self.shown.connect(self.card.show_judgment)
         self.strip.chosen.connect(self.choose_criterion)
         self.follow(self.card.buttons)

@@ -7,7 +7,7 @@ are chosen and put in order.
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QPushButton, QWidget
 
 from engine.core.formatting import visible
 from engine.core.health import NOT_LOOKED_AT, HealthVerdict
@@ -15,6 +15,7 @@ from engine.core.review_filters import ListOrder, WantedItems
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, plain_label, tip
 from gui.kit.labels import heading, hint, main_button, name, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.reading.glossary import MORE_BY_F1
 from gui.work.open_run import OpenRun, UnderWay
@@ -44,11 +45,16 @@ class NothingToReview(QWidget):
         self.submission = QPushButton("Open submission…")
         name(self.submission, "Open a submission file", "Review a submission file as a run (Ctrl+Shift+O)")
         self.submission.clicked.connect(workspace.submission_wanted)
-        layout = QVBoxLayout(self)
-        layout.addStretch(1)
-        for widget in (self._first, self._next, self.button, self.submission):
-            layout.addWidget(widget, 0, Qt.AlignmentFlag.AlignHCenter)
-        layout.addStretch(2)
+        in_column(
+            STRETCH,
+            (self._first, Qt.AlignmentFlag.AlignHCenter),
+            (self._next, Qt.AlignmentFlag.AlignHCenter),
+            (self.button, Qt.AlignmentFlag.AlignHCenter),
+            (self.submission, Qt.AlignmentFlag.AlignHCenter),
+            2,
+            on=self,
+            margins=None,
+        )
         self._next.setWordWrap(False)
         self.follow()
 
@@ -95,10 +101,7 @@ class PartOfRun(QFrame):
         self.again = QPushButton("Read again")
         name(self.again, "Read the run again, with what is judged by now")
         self.again.clicked.connect(workspace.read_run_again)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 6, 12, 6)
-        layout.addWidget(self.text, 1)
-        layout.addWidget(self.again)
+        in_row((self.text, STRETCH), self.again, on=self, margins=(12, 6, 12, 6))
         self.follow()
 
     def follow(self) -> None:
@@ -127,10 +130,7 @@ class MissingDataset(QFrame):
         self.find_button = QPushButton("Find the dataset…")
         name(self.find_button, "Find the dataset of this run")
         self.find_button.clicked.connect(self._ask)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
-        layout.addWidget(self.text)
-        layout.addWidget(self.find_button, 0, Qt.AlignmentFlag.AlignLeft)
+        in_column(self.text, (self.find_button, Qt.AlignmentFlag.AlignLeft), on=self, margins=(12, 8, 12, 8))
         self._reading = workspace.reader(self)
         self._reading.finished.connect(workspace.take_dataset)
         self._reading.failed.connect(self._forget)
@@ -216,14 +216,10 @@ class _Line(QFrame):
         super().__init__()
         self.setProperty("role", "note")
         self.text = plain_label()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 5, 10, 6)
-        layout.setSpacing(4)
-        layout.addWidget(self.text)
         below = FlowLayout(gap=4)
         for button in buttons:
             below.addWidget(button)
-        layout.addLayout(below)
+        in_column(self.text, below, on=self, margins=(10, 5, 10, 6), spacing=4)
         self.hide()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, Order, Preference
@@ -17,6 +17,7 @@ from gui.kit.bars import ProbabilityBars
 from gui.kit.foreign_text import tip
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import heading, hint
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.theme import colours
 
 ORDER_NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
@@ -122,18 +123,11 @@ class OrdersView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(24)
+        layout = in_row(on=self, spacing=24)
         self._columns = []
         for _ in range(3):
             column, title, words, bars = QWidget(), heading(""), hint(""), ProbabilityBars()
-            inside = QVBoxLayout(column)
-            inside.setContentsMargins(0, 0, 0, 0)
-            inside.setSpacing(3)
-            for widget in (title, bars, words):
-                inside.addWidget(widget)
-            inside.addStretch(1)
+            in_column(title, bars, words, STRETCH, on=column, spacing=3)
             layout.addWidget(column, 1)
             self._columns.append((column, title, words, bars))
 

@@ -7,21 +7,14 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QPlainTextEdit,
-    QPushButton,
-    QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QPlainTextEdit, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from engine.core.items import PREFERENCES, HumanLabel, Preference
 from gui.kit.flow import FlowLayout
 from gui.kit.label_mark import label_icon
 from gui.kit.label_words import LABEL_WORDS, LETTERS
 from gui.kit.labels import name
+from gui.kit.layouts import STRETCH, in_column
 
 
 class OverrideButtons(QWidget):
@@ -151,11 +144,7 @@ class ExplanationEditor(QWidget):
         buttons = FlowLayout()
         buttons.addWidget(save)
         buttons.addWidget(leave)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self.field, 1)
-        layout.addLayout(buttons)
+        in_column((self.field, STRETCH), buttons, on=self, spacing=4)
 
     def begin(self, text: str, draft: str | None = None) -> None:
         """Write on from `text`, or from a draft of it."""

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.review_filters import Filters, ListOrder, WantedItems
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, name
+from gui.kit.layouts import STRETCH, in_column
 from gui.kit.views import dressed
 from gui.people.person_filter import PersonFilter
 from gui.people.reviewer import Reviewer
@@ -86,17 +87,20 @@ class ReviewList(QWidget):
         self.restyle()
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        for widget in (
-            *(self.wanted_line, self.filters, self.people),
-            *(self._busy, self.alike, self._nothing, self._all),
-        ):
-            layout.addWidget(widget)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self.queue)
-        layout.addStretch(0)  # where the view is hidden, the rest stays above
+        in_column(
+            self.wanted_line,
+            self.filters,
+            self.people,
+            self._busy,
+            self.alike,
+            self._nothing,
+            self._all,
+            (self.view, STRETCH),
+            self.queue,
+            0,  # where the view is hidden, the rest stays above
+            on=self,
+            spacing=6,
+        )
         self._show_nothing(False)
 
     def _connect(self) -> None:

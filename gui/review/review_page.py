@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,8 +24,8 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import ListOrder
 from gui.kit.labels import DownScroll, name
+from gui.kit.layouts import STRETCH, in_column
 from gui.people.reviewer import Reviewer
-from gui.reading.page_keys import PageKeys
 from gui.review.beside import Beside
 from gui.review.card_room import CardRoom
 from gui.review.item_queue import ItemQueue
@@ -34,6 +33,7 @@ from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
 from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
+from gui.review.page_keys import PageKeys
 from gui.review.review_list import ReviewList
 from gui.review.session import Drafts, ReviewSession
 from gui.work.outdated_line import OutdatedLine
@@ -120,16 +120,9 @@ class ReviewPage(Page):
     def _lay_out(self) -> None:
         self._down = CardRoom(self.reading, self.beside.home, self.desk, self.workspace.state)
         right = QWidget()
-        column = QVBoxLayout(right)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self.part)
-        column.addWidget(self.missing)
-        column.addWidget(self._down, 1)
+        in_column(self.part, self.missing, (self._down, STRETCH), on=right)
         left = QWidget()
-        below = QVBoxLayout(left)
-        below.setContentsMargins(0, 0, 0, 0)
-        below.addWidget(self.list, 1)
-        below.addWidget(self.reviewer.hidden_when_blind(self.outdated))
+        in_column((self.list, STRETCH), self.reviewer.hidden_when_blind(self.outdated), on=left)
         area = DownScroll(left)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)

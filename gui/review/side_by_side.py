@@ -10,13 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import (
-    QFrame,
-    QScrollArea,
-    QSplitter,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QWidget
 
 from engine.core.formatting import percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
@@ -27,6 +21,7 @@ from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge
 from gui.kit.label_words import LABEL_WORDS
 from gui.kit.labels import name, set_role
+from gui.kit.layouts import STRETCH, in_column
 from gui.kit.pill import Pill
 from gui.reading.text_pane import TextPane
 from gui.review.override_controls import ExplanationEditor, narrow_buttons
@@ -141,12 +136,15 @@ class _Column(QFrame):
         self._head = QWidget()
         self._flow = FlowLayout(self._head, gap=6)
         self._flow.addWidget(self.badge)
-        self.layout_ = QVBoxLayout(self)
-        self.layout_.setContentsMargins(8, 4, 8, 6)
-        self.layout_.setSpacing(4)
-        for widget in (self.title, self._head, self.remark):
-            self.layout_.addWidget(widget)
-        self.layout_.addWidget(self.text, 1)
+        self.layout_ = in_column(
+            self.title,
+            self._head,
+            self.remark,
+            (self.text, STRETCH),
+            on=self,
+            margins=(8, 4, 8, 6),
+            spacing=4,
+        )
         self._filler = QWidget()
         self.layout_.addWidget(self._filler, 1)
         self._filler.hide()
@@ -229,9 +227,7 @@ class SideBySide(QWidget):
         self._area.setWidget(self._row)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._area)
+        in_column(self._area, on=self)
         self._size()
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from PySide6.QtCore import QSize, Qt, Slot
-from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import Order, Way
@@ -19,6 +19,7 @@ from engine.core.ways.question import among
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint
+from gui.kit.layouts import in_column
 from gui.reading.text_pane import TextPane
 from gui.review.order_bars import ORDER_NAMES, OrderBars, likeliest, own_shares
 
@@ -42,22 +43,20 @@ class WaysView(QWidget):
         self._beside.setSpacing(24)
         for order, bars in self.bars.items():
             column = QWidget()
-            inside = QVBoxLayout(column)
-            inside.setContentsMargins(0, 0, 0, 0)
-            inside.setSpacing(2)
-            inside.addWidget(hint(ORDER_NAMES[order]))
-            inside.addWidget(bars)
+            in_column(hint(ORDER_NAMES[order]), bars, on=column, spacing=2)
             self._beside.addWidget(column, 1)
             self._columns[order] = column
         self.words = plain_label()
         self.thoughts = Thoughts()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 4, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(heading("What each way of asking said"))
-        layout.addLayout(self._beside)
-        layout.addWidget(self.words)
-        layout.addWidget(self.thoughts)
+        in_column(
+            heading("What each way of asking said"),
+            self._beside,
+            self.words,
+            self.thoughts,
+            on=self,
+            margins=(0, 4, 0, 0),
+            spacing=4,
+        )
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.hide()
 
@@ -102,15 +101,11 @@ class Thoughts(QWidget):
         self._thoughts: Sequence[tuple[Order, RawAnswer]] = ()
         self._shown: Sequence[tuple[Order, RawAnswer]] = ()
         self._column = QWidget()
-        inside = QVBoxLayout(self._column)
-        inside.setContentsMargins(18, 0, 0, 0)
-        inside.setSpacing(8)
+        inside = in_column(on=self._column, margins=(18, 0, 0, 0), spacing=8)
         self._inside = inside
         self.fold = Fold("", self._column)
         self.fold.opened.connect(self._fill)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.fold)
+        in_column(self.fold, on=self)
 
     @property
     def panes(self) -> Sequence[TextPane]:

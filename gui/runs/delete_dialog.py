@@ -6,20 +6,13 @@ Knows: how that is asked. Does not know: how runs are deleted.
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QDialog,
-    QDialogButtonBox,
-    QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QWidget
 
 from engine.core.formatting import counted, visible
 from engine.core.run_records import RunContents, amount_of_file
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, name
+from gui.kit.layouts import STRETCH, in_column
 
 
 class DeleteDialog(QDialog):
@@ -41,16 +34,17 @@ class DeleteDialog(QDialog):
         self.tick = QCheckBox("Delete what people decided in them, too")
         self.tick.setVisible(self._decided)
         self.tick.toggled.connect(self._follow_tick)
-        layout = QVBoxLayout(self)
-        layout.setSpacing(10)
-        layout.addWidget(heading(f"Delete {number}? That frees about {frees}."))
-        layout.addWidget(self.list, 1)
-        layout.addWidget(
-            plain_label("Deleted is deleted: nothing brings it back. Export first what you may still need.")
+        in_column(
+            heading(f"Delete {number}? That frees about {frees}."),
+            (self.list, STRETCH),
+            plain_label("Deleted is deleted: nothing brings it back. Export first what you may still need."),
+            hint("Datasets, models, exports and the notes and tags of items stay."),
+            self.tick,
+            self._buttons(number),
+            on=self,
+            margins=None,
+            spacing=10,
         )
-        layout.addWidget(hint("Datasets, models, exports and the notes and tags of items stay."))
-        layout.addWidget(self.tick)
-        layout.addWidget(self._buttons(number))
         wanted = QSize(self.fontMetrics().averageCharWidth() * 84, self.fontMetrics().height() * 19)
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
         self._follow_tick()

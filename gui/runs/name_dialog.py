@@ -4,13 +4,14 @@ Knows: what a name and a note may be. Does not know: the queue, the store.
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPlainTextEdit, QWidget
 
 from engine.core.errors import SetupError
 from engine.core.formatting import visible
 from engine.core.run_records import LONGEST_NAME, checked_name, checked_note
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import hint, label, name
+from gui.kit.layouts import in_column
 from gui.kit.notice import problem_of
 from gui.runs.queued import Queued
 
@@ -69,14 +70,17 @@ class RunNameDialog(QDialog):
         )
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.setSpacing(10)
-        layout.addWidget(OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role=""))
-        layout.addWidget(self.name)
-        layout.addWidget(self.note)
-        layout.addWidget(hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} is called so at once."))
-        layout.addWidget(self.said)
-        layout.addWidget(buttons)
+        in_column(
+            OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role=""),
+            self.name,
+            self.note,
+            hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} is called so at once."),
+            self.said,
+            buttons,
+            on=self,
+            margins=None,
+            spacing=10,
+        )
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
 
     def accept(self) -> None:

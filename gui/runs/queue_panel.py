@@ -8,13 +8,14 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from engine.core.formatting import short_name, visible
 from engine.core.run_setup import RunSetup
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.value_table import Head, HeadedModel, Index
 from gui.kit.views import FillingView, dressed
 from gui.runs.name_dialog import RunNameDialog
@@ -99,15 +100,8 @@ class QueuePanel(QFrame):
         self._summary = OneLine()
         self._ended = ""  # what became of the queue, until it goes on
         self._make_buttons()
-        top = QHBoxLayout()
-        top.addWidget(heading("Queue"))
-        top.addWidget(self._summary, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 10, 12, 10)
-        layout.setSpacing(8)
-        layout.addLayout(top)
-        layout.addWidget(self.view)
-        layout.addWidget(self._buttons)
+        top = in_row(heading("Queue"), (self._summary, STRETCH))
+        in_column(top, self.view, self._buttons, on=self, margins=(12, 10, 12, 10), spacing=8)
         for key, step in (("Alt+Up", -1), ("Alt+Down", 1)):
             self._key(key).activated.connect(lambda step=step: self.move_run(step))
         self._key(QKeySequence.StandardKey.Delete).activated.connect(self.remove_run)

@@ -12,7 +12,7 @@ from engine.core.formatting import counted, duration, short_name
 from engine.core.judgments import is_seconds
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup, orders_in_words
-from engine.core.settings import CPU, USUAL_WAYS, ExampleChoice, Mode, ways_in_words
+from engine.core.settings import CPU, USUAL_WAYS, ExampleKind, Mode, ways_in_words
 
 
 class QueueState(StrEnum):
@@ -87,7 +87,7 @@ class Queued:
         if setup.context is not None:
             parts.append(f"context {setup.context:,}")
         if setup.examples_path is not None:
-            near = ", the nearest" if setup.example_choice is ExampleChoice.NEAR else ""
+            near = ", the nearest" if setup.example_choice is ExampleKind.NEAR else ""
             parts.append(f"{counted(setup.shots, 'example', 'examples')}{near}")
         if setup.calibration_path is not None:
             parts.append("calibrated")

@@ -8,16 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QCheckBox,
-    QDialog,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QDialog, QLineEdit, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, visible
@@ -25,6 +16,7 @@ from engine.core.run_records import AnyRun, DamagedRun, Deleted, RunContents
 from engine.core.value_tables import Table
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import label, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.kit.views import FillingView, dressed
 from gui.runs import runs_jobs
@@ -379,27 +371,18 @@ class RunsDialog(QDialog):
         return button
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addWidget(self.search, 1)
-        top.addWidget(self.archived)
-        bottom = QHBoxLayout()
-        for button in (
+        top = in_row((self.search, STRETCH), self.archived)
+        bottom = in_row(
             self.open_button,
             self.resume_button,
             self.rename_button,
             self.compare_button,
             self.archive_button,
             self.delete_button,
-        ):
-            bottom.addWidget(button)
-        bottom.addWidget(self.count, 1)
-        bottom.addWidget(self.close_button)
-        layout = QVBoxLayout(self)
-        layout.addLayout(top)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self.note)
-        layout.addWidget(self.said)
-        layout.addLayout(bottom)
+            (self.count, STRETCH),
+            self.close_button,
+        )
+        in_column(top, (self.view, STRETCH), self.note, self.said, bottom, on=self, margins=None)
         wanted = QSize(self.fontMetrics().averageCharWidth() * 180, self.fontMetrics().height() * 34)
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.92))
 

@@ -7,20 +7,12 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QLineEdit,
-    QMenu,
-    QPushButton,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QPushButton, QToolButton, QWidget
 
 from engine.core.formatting import without_middle
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, label, name
+from gui.kit.layouts import in_column
 from gui.weigh.run_weights import RunWeights
 
 _LONGEST_NAME = 80
@@ -106,11 +98,14 @@ class NameDialog(QDialog):
         self.save = buttons.addButton("Save", QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self._accept)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(hint("A name for these weights and this tie threshold:"))
-        layout.addWidget(self.field)
-        layout.addWidget(self.warning)
-        layout.addWidget(buttons)
+        in_column(
+            hint("A name for these weights and this tie threshold:"),
+            self.field,
+            self.warning,
+            buttons,
+            on=self,
+            margins=None,
+        )
         self.save.setDefault(True)  # here: Qt must know of which dialog
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self._follow("")

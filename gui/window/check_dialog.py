@@ -5,13 +5,14 @@ Knows: how findings are shown. Does not know: what is looked for.
 
 from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
 from engine.core.run_records import what_is_joined
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name, set_role
+from gui.kit.layouts import in_column
 from gui.kit.notice import problem_of
 from gui.window import submission_jobs
 from gui.work.lanes import Lane, LatestTask
@@ -46,9 +47,7 @@ class CheckDialog(QDialog):
             " that are missing or too many, empty cells."
         )
         buttons = self._buttons(stored.submitted)
-        layout = QVBoxLayout(self)
-        for widget in (self._what, self.outcome, self.list, against, buttons):
-            layout.addWidget(widget)
+        layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
         layout.setStretchFactor(self.list, 1)
         wanted = QSize(self.fontMetrics().averageCharWidth() * 90, self.fontMetrics().height() * 20)
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))

@@ -10,7 +10,6 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QMainWindow,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import breakable, hint, scrolling, set_role
+from gui.kit.layouts import STRETCH, in_row
 from gui.kit.notice import problem_of
 from gui.kit.theme import TEXT_SIZES, Look, ThemeWish, apply_theme
 from gui.window.notice_place import NoticePlace
@@ -135,11 +135,7 @@ class MainWindow(QMainWindow):
             entry.setToolTip(f"{name} (Ctrl+{number})")
             self.rail.addItem(entry)
         content = QWidget()
-        layout = QHBoxLayout(content)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.rail)
-        layout.addWidget(self.stack, 1)
+        in_row(self.rail, (self.stack, STRETCH), on=content, spacing=0)
         self.setCentralWidget(content)
         self._run_state = hint("")
         self._run_state.setWordWrap(False)

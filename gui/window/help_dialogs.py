@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import QSize, qVersion
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QScrollArea, QWidget
 
 from engine.core import VERSION
 from engine.system.paths import third_party_licences
 from gui.kit.labels import heading, hint, label, title
+from gui.kit.layouts import in_column
 
 PACKAGES = (
     "llama-cpp-python",
@@ -43,17 +44,18 @@ class AboutDialog(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("About Tiebreak")
-        layout = QVBoxLayout(self)
-        layout.setSpacing(10)
-        layout.addWidget(title(f"Tiebreak {VERSION}"))
-        layout.addWidget(
+        layout = in_column(
+            title(f"Tiebreak {VERSION}"),
             label(
                 "Judges pairs of LLM responses with a local GGUF model, and shows how far its judgments can"
                 " be trusted. No part of it uses the network: no telemetry, no update check, no download."
-            )
+            ),
+            hint(f"Qt {qVersion()}, {', '.join(package_versions())}"),
+            hint("Licence: MIT."),
+            on=self,
+            margins=None,
+            spacing=10,
         )
-        layout.addWidget(hint(f"Qt {qVersion()}, {', '.join(package_versions())}"))
-        layout.addWidget(hint("Licence: MIT."))
         if licences := third_party_licences():
             layout.addWidget(hint(f"Licences of its parts: {licences}"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -87,8 +89,6 @@ class KeysDialog(QDialog):
         area.setAccessibleName("All keys")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(area)
-        layout.addWidget(buttons)
+        in_column(area, buttons, on=self, margins=None)
         wanted = QSize(self.fontMetrics().averageCharWidth() * 72, self.fontMetrics().height() * 34)
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))

@@ -12,11 +12,12 @@ from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from engine.core.formatting import counted, visible
 from gui.kit.flow import FlowLayout
 from gui.kit.labels import label, name, set_role
+from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import CopyButton, Message, NoticeWords
 
 _MOST_STEPS = 3
@@ -42,11 +43,7 @@ class NoticePlace(QFrame):
         self.button = QPushButton()
         self.button.clicked.connect(self.toggle)
         self._words = NoticeWords()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
-        layout.setSpacing(8)
-        layout.addWidget(self._words, 1)
-        layout.addWidget(self._make_buttons())
+        in_column((self._words, STRETCH), self._make_buttons(), on=self, margins=(12, 8, 12, 8), spacing=8)
         self._settling = self._timer(SETTLE_MS, self._settle)
         self._resting = self._timer(_REST_MS, self._rest)
         over.installEventFilter(self)

@@ -8,26 +8,19 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QHBoxLayout,
-    QPushButton,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QScrollArea, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.events import Preparing
 from engine.core.formatting import percent, short_name, words
 from engine.core.items import Order, Way
 from gui.judge import prompt_jobs
-from gui.judge.prompt_jobs import Asking, Place, PlacedPrompt, PromptAnswer, PromptHead, Subject
+from gui.judge.prompt_jobs import Asking, KeyedPrompt, PromptAnswer, PromptHead, PromptKey, Subject
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import OneLine, one_line, plain_label
 from gui.kit.labels import heading, hint, label, name, narrow
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
@@ -51,14 +44,14 @@ class PromptWish:
     """What is to be looked at first.
 
     `may_see`: whether what the model says of a criterion may be seen. `chosen_on`: where the model was
-    chosen, where no run names it. `masses`: the format mass that the run has read at each place.
+    chosen, where no run names it. `masses`: the format mass that the run has read at each prompt.
     """
 
     subject: Subject
     criterion: str
     may_see: Callable[[str], bool] = lambda _criterion: True
     chosen_on: str = ""
-    masses: Mapping[Place, float] = field(default_factory=dict)
+    masses: Mapping[PromptKey, float] = field(default_factory=dict)
 
 
 class PromptDialog(QDialog):
@@ -70,8 +63,8 @@ class PromptDialog(QDialog):
         self._workspace = workspace
         self._wanted = wanted
         self._head: PromptHead | None = None
-        self._prompts: dict[Place, ShownPrompt] = {}
-        self._answers: Mapping[Place, PromptAnswer] = {}
+        self._prompts: dict[PromptKey, ShownPrompt] = {}
+        self._answers: Mapping[PromptKey, PromptAnswer] = {}
         self._make_parts()
         self._lay_out()
         # Not on the lane of the model: the vocabulary alone is read, also while a run has the model.
@@ -129,22 +122,12 @@ class PromptDialog(QDialog):
         self.mass.hide()
 
     def _lay_out(self) -> None:
-        above = QHBoxLayout()
-        for widget in (self.criterion, self.order, self.way, self.tokens, self.verdict, self.copy):
-            above.addWidget(widget)
-        above.addStretch(1)
+        above = in_row(self.criterion, self.order, self.way, self.tokens, self.verdict, self.copy, STRETCH)
         left, right = QWidget(), QWidget()
-        text, side = QVBoxLayout(left), QVBoxLayout(right)
-        for column in (text, side):
-            column.setContentsMargins(0, 0, 0, 0)
-        text.addWidget(self.view, 1)
-        text.addWidget(self.token)
-        text.addWidget(self.counts)
+        in_column((self.view, STRETCH), self.token, self.counts, on=left)
         title, why = heading("What it would write next"), hint(_ALONE)
-        for part in (title, why, self.ask, self.busy, self.mass, self.answer_view):
-            side.addWidget(part)
-        side.setAlignment(self.ask, Qt.AlignmentFlag.AlignLeft)
-        side.addStretch(1)
+        ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
+        in_column(title, why, ask, self.busy, self.mass, self.answer_view, STRETCH, on=right)
         right.setProperty("role", "content")
         scrolled = QScrollArea()  # of large text the table is higher than the window
         scrolled.setWidgetResizable(True)
@@ -155,13 +138,9 @@ class PromptDialog(QDialog):
         across.setSizes([690, 460])
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.title)
-        layout.addLayout(above)
-        layout.addWidget(self.notice)
-        layout.addWidget(self.notes)
-        layout.addWidget(across, 1)
-        layout.addWidget(buttons)
+        in_column(
+            self.title, above, self.notice, self.notes, (across, STRETCH), buttons, on=self, margins=None
+        )
 
     def _connect(self) -> None:
         self.criterion.activated.connect(self._show)
@@ -190,19 +169,20 @@ class PromptDialog(QDialog):
     # What is shown
 
     @property
-    def place(self) -> Place:
+    def key(self) -> PromptKey:
         """The criterion, the order and what is asked, as they are chosen."""
         asked = self._head.asked if self._head is not None else ()
         order = Order(self.order.currentData() or Order.AB)
-        return str(self.criterion.currentData()), order, *(asked or _LETTERS)[max(0, self.way.currentIndex())]
+        way, question = (asked or _LETTERS)[max(0, self.way.currentIndex())]
+        return PromptKey(str(self.criterion.currentData()), order, way, question)
 
     @Slot(object)
-    def _take(self, event: PromptHead | PlacedPrompt) -> None:
+    def _take(self, event: PromptHead | KeyedPrompt) -> None:
         if isinstance(event, PromptHead):
             self._show_head(event)
             return
-        self._prompts[event.place] = event.prompt
-        if event.place == self.place:
+        self._prompts[event.key] = event.prompt
+        if event.key == self.key:
             self._show()
 
     def _show_head(self, head: PromptHead) -> None:
@@ -229,7 +209,7 @@ class PromptDialog(QDialog):
     @Slot()
     def _show_way(self) -> None:
         """Make the prompts of another question; those of all together would take much memory."""
-        criterion, order, way, question = self.place
+        criterion, order, way, question = self.key
         self._prompts.clear()
         self._making.start(
             prompt_jobs.show_prompts(self._wanted.subject, (criterion, order), (way, question))
@@ -243,7 +223,7 @@ class PromptDialog(QDialog):
 
     @Slot()
     def _show(self) -> None:
-        prompt = self._prompts.get(self.place)
+        prompt = self._prompts.get(self.key)
         self.view.show_prompt(prompt)
         counts = "Reading the model's vocabulary …"
         if prompt is not None:
@@ -304,14 +284,14 @@ class PromptDialog(QDialog):
             self.busy.go_on(f"{event.what} …")
 
     @Slot(object)
-    def _take_answers(self, answers: Mapping[Place, PromptAnswer]) -> None:
+    def _take_answers(self, answers: Mapping[PromptKey, PromptAnswer]) -> None:
         self._answers = answers
         self._show_answer()
 
     def _show_answer(self) -> None:
         """Show what is known of the chosen prompt, where this person may see it."""
-        place = self.place
-        answer, may_see = self._answers.get(place), self._wanted.may_see(place[0])
+        key = self.key
+        answer, may_see = self._answers.get(key), self._wanted.may_see(key.criterion)
         self.ask.setVisible(not self._answers)
         fits = self._head is not None and self._head.fits
         self.ask.setEnabled(fits and may_see and not self._asking.busy)
@@ -320,7 +300,7 @@ class PromptDialog(QDialog):
         self.mass.setVisible((shown is not None and bool(shown.held_by)) or not may_see)
         if shown is not None:
             self.answer.show_table(shown.table)
-            then = self._wanted.masses.get(place)
+            then = self._wanted.masses.get(key)
             in_run = f"; in the run {percent(then)}" if then is not None else ""
             self.mass.setText(f"{shown.held_by} {percent(shown.mass)} (format mass{in_run}).")
         elif not may_see:

@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QGridLayout,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QScrollArea, QWidget
 
 from engine.core.errors import EngineError
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, label
+from gui.kit.layouts import in_column
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
 from gui.kit.remedies import IN_THE_WINDOW
@@ -54,9 +48,7 @@ class SelfTestDialog(QDialog):
         copy = buttons.addButton("Copy all", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(self._copy)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        for widget in (self._area, self._busy, self._notice, self._outcome, buttons):
-            layout.addWidget(widget)
+        in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
         wanted = QSize(self.fontMetrics().averageCharWidth() * 96, self.fontMetrics().height() * 30)
         self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
         self._test = LatestTask(workspace.threads, Lane.MODEL, self)

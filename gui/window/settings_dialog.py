@@ -4,20 +4,13 @@ Knows: which settings there are. Does not know: how they take effect.
 """
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QFormLayout,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QPushButton, QWidget
 
 from engine.system.awake import KeepAwake
 from engine.system.paths import text_of_path
 from gui.kit.fields import ComboBox
 from gui.kit.labels import hint, label, name
+from gui.kit.layouts import in_column
 from gui.kit.theme import TEXT_SIZES, ThemeWish
 from gui.runs.run_watch import KEEP_AWAKE, kept_awake
 from gui.work.state import MOST_OF_QT
@@ -53,11 +46,14 @@ class SettingsDialog(QDialog):
         name(forget, forget.text(), "Runs, their judgments and your name are kept")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addLayout(form)
-        layout.addWidget(forget)
-        layout.addWidget(hint("Settings of judging stand on the Judge page and are saved with each run."))
-        layout.addWidget(buttons)
+        in_column(
+            form,
+            forget,
+            hint("Settings of judging stand on the Judge page and are saved with each run."),
+            buttons,
+            on=self,
+            margins=None,
+        )
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
         self.finished.connect(self._keep_author)
         self._show()

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSplitter, QWidget
 
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import title
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.views import RowsView
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
@@ -68,19 +69,10 @@ class Page(QWidget):
         self.setObjectName(f"page-{self.NAME.lower()}")
         self.setAccessibleName(f"{self.NAME} page")
         self._looks_old = True  # until it is shown
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(16, 12, 16, 10)
-        outer.setSpacing(10)
-        self.header = QHBoxLayout()
-        self.header.setSpacing(10)
-        self.header.addWidget(title(self.NAME))
         self.context: QLabel = OneLine()
-        self.header.addWidget(self.context)
-        self.header.addStretch(1)
-        outer.addLayout(self.header)
-        self.body = QVBoxLayout()
-        self.body.setSpacing(10)
-        outer.addLayout(self.body, 1)
+        self.header = in_row(title(self.NAME), self.context, STRETCH, spacing=10)
+        self.body = in_column(spacing=10)
+        in_column(self.header, (self.body, STRETCH), on=self, margins=(16, 12, 16, 10), spacing=10)
 
     def entered(self) -> None:
         """The page is shown now: bring up to date what may be old. Nothing by default."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.formatting import clipped, visible
 from gui.kit.fields import narrow_box
 from gui.kit.foreign_text import tip
+from gui.kit.layouts import STRETCH, in_row
 from gui.work.file_jobs import Chosen, Divided, TagWish, divide
 from gui.work.lanes import Lane, LatestTask
 from gui.work.state import BLIND
@@ -43,10 +44,7 @@ class SliceChoice(QWidget):
         self._wanted_part: str | None = None  # its key, until the slices are known
         self.by = narrow_box("By what the items are divided", letters)
         self.parts = narrow_box("Which slice of the items", letters)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.addWidget(self.by, 1)
-        line.addWidget(self.parts, 1)
+        in_row((self.by, STRETCH), (self.parts, STRETCH), on=self)
         self._dividing = LatestTask(workspace.threads, Lane.FILES, self)
         self._dividing.finished.connect(self._take)
         self.by.activated.connect(self._divide)

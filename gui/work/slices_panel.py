@@ -9,20 +9,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPen
-from PySide6.QtWidgets import (
-    QApplication,
-    QLabel,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from engine.core.formatting import visible
 from engine.core.review_filters import Filters
 from engine.core.value_tables import Estimate
 from gui.kit.labels import heading, hint
+from gui.kit.layouts import STRETCH, in_column
 from gui.kit.theme import colours
 from gui.kit.value_table import VALUE_ROLE, TableModel
 from gui.kit.views import measure_view
@@ -100,12 +93,14 @@ class SlicesPanel(QWidget):
         self._delegate = _Drawn(self.view)
         explained = [hint(said.explained)] if said.explained else []
         self._below = framed(heading(said.heading), *explained, self.below_view)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 6, 0)
-        layout.setSpacing(10)
-        layout.addWidget(framed(head, self.what, self.view))
-        layout.addWidget(self._below)
-        layout.addStretch(1)
+        in_column(
+            framed(head, self.what, self.view),
+            self._below,
+            STRETCH,
+            on=self,
+            margins=(0, 0, 6, 0),
+            spacing=10,
+        )
         self.setProperty("role", "content")
         self.show_slices(None)
 

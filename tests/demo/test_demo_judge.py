@@ -102,6 +102,7 @@ def test_its_turns_are_control_tokens_of_its_own() -> None:
         assert [len(vocabulary.tokenize(letter)) for letter in (" A", " B", " C", " D")] == [1] * 4
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(
     ("criterion", "least"),
     [
@@ -116,28 +117,34 @@ def test_its_labels_are_right(scores: dict[str, DemoScore], criterion: str, leas
     assert scores[criterion].accuracy >= least
 
 
+@pytest.mark.models
 def test_its_labels_do_not_depend_on_the_order(scores: dict[str, DemoScore]) -> None:
     assert max(score.flipped for score in scores.values()) <= 0.10
 
 
+@pytest.mark.models
 def test_it_keeps_to_the_format(scores: dict[str, DemoScore]) -> None:
     assert min(score.format_mass for score in scores.values()) >= 0.95
 
 
+@pytest.mark.models
 def test_its_explanations_agree_with_its_labels(scores: dict[str, DemoScore]) -> None:
     assert min(score.agreeing for score in scores.values()) >= 0.95
 
 
+@pytest.mark.models
 def test_its_explanations_are_like_the_written_ones(scores: dict[str, DemoScore]) -> None:
     assert min(score.rouge_l for score in scores.values()) >= 50
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("way", WAYS)
 def test_its_labels_are_right_in_every_way(in_all_ways: RunResults, way: Way) -> None:
     found = run_accuracy(in_all_ways.of_way(way), load_dataset(DEMO).head(ASKED_IN_ALL_WAYS))
     assert all(found[name].share >= least for name, least in LEAST_OF_WAY[way].items()), found
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("way", WAYS)
 def test_it_keeps_to_the_format_of_every_way(in_all_ways: RunResults, way: Way) -> None:
     assert min(one.format_mass or 0 for one in count_run(in_all_ways.of_way(way))) >= 0.95
@@ -147,11 +154,13 @@ def test_its_second_rubric_is_the_one_of_the_examples() -> None:
     assert load_rubric(RUBRIC_FILE) == MANNERS
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("criterion", MANNERS.names)
 def test_its_labels_of_manners_are_right(of_manners: RunResults, criterion: str) -> None:
     found = run_accuracy(of_manners, load_dataset(OF_MANNERS, MANNERS))
     assert found[criterion].share >= LEAST_OF_MANNERS[criterion]
 
 
+@pytest.mark.models
 def test_it_keeps_to_the_format_of_the_second_rubric(of_manners: RunResults) -> None:
     assert min(one.format_mass or 0 for one in count_run(of_manners)) >= 0.95

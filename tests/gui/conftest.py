@@ -9,6 +9,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.window.overrides import guard_overrides
@@ -18,12 +19,19 @@ from gui.work.workspace import Workspace
 
 guard_overrides()  # as the application does
 
+# A busy computer proves nothing: what a test waits for may take a minute where it does not say otherwise.
+for _waiting in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitExposed):
+    _waiting.__kwdefaults__ = {**(_waiting.__kwdefaults__ or {}), "timeout": 60_000}
+
 
 @pytest.fixture(autouse=True, scope="module")
 def windows_collected() -> Iterator[None]:
-    """What is left of windows that have lived through several tests is cleared away, too."""
+    """What is left of windows that have lived through several tests is cleared away, too, and their look."""
     yield
     gc.collect()
+    app = QApplication.instance()
+    if isinstance(app, QApplication):
+        app.setStyleSheet("")  # with it each widget of the tests to come would take twice as long
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ from gui.work.workspace import Workspace
 from models.smollm2 import SMOLLM2, FetchError, bring
 from tests.commands import run, start, wait_until
 
-pytestmark = pytest.mark.real_model
+pytestmark = pytest.mark.models
 
 ITEM = Item("1", "Name a prime number above 90.", "97 is prime: nothing divides it.", "91, of course!")
 ONE = ELOQUENT.only(("safety",))

@@ -10,7 +10,7 @@ from typing import Any
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.rubric import Rubric
-from engine.core.settings import USUAL_SHOTS, ExampleChoice
+from engine.core.settings import USUAL_SHOTS, ExampleKind
 from engine.prompt.examples import ExamplePool
 
 
@@ -20,7 +20,7 @@ def add_examples(group: argparse._ActionsContainer) -> None:
     group.add_argument("--shots", type=int, metavar="K", help=f"how many of them ({USUAL_SHOTS})")
     group.add_argument(
         "--choose",
-        choices=[choice.value for choice in ExampleChoice],
+        choices=[choice.value for choice in ExampleKind],
         help="which of them: fixed, the same for all items (default), or near, those with the"
         " instructions most like the item's own",
     )
@@ -39,7 +39,7 @@ def given_examples(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "examples_path": options.examples,
         "shots": USUAL_SHOTS if options.shots is None else options.shots,
-        "example_choice": ExampleChoice(options.choose or ExampleChoice.FIXED),
+        "example_choice": ExampleKind(options.choose or ExampleKind.FIXED),
     }
 
 

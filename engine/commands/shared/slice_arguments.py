@@ -7,8 +7,9 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from engine.commands.shared.console import printable, printed
+from engine.commands.shared.printed_sheet import printed_section
 from engine.core.measure_words import SLICES_NOTE
+from engine.core.sheets import Section
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
 from engine.data.slices import Slicing, Tags, is_by_tag, select, slicing
@@ -79,7 +80,5 @@ def slices_json(found: Sequence[SlicedMeasures | SlicedWeighing]) -> dict[str, A
 
 def print_slice_tables(tables: Sequence[Table]) -> None:
     """Tables of slices, with the note that belongs under them."""
-    for table in tables:
-        print(f"\n{printed(table)}")
     if tables:
-        print(f"({printable(SLICES_NOTE)})")
+        print(f"\n{printed_section(Section('slices', '', tables, SLICES_NOTE))}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.events import MeasureProgress, Preparing
 from engine.core.formatting import visible, without_middle
@@ -21,6 +21,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.labels import name, narrow, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.work.lanes import WAITING, Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -125,14 +126,8 @@ class DeviceChoice(QWidget):
         self.line.cancelled.connect(self._trying.stop)
         self.outcome = plain_label()
         set_role(self.outcome, "hint")
-        row = QHBoxLayout()
-        row.addWidget(self.field, 1)
-        row.addWidget(self.button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(row)
-        layout.addWidget(self.line)
-        layout.addWidget(self.outcome)
+        row = in_row((self.field, STRETCH), self.button)
+        in_column(row, self.line, self.outcome, on=self)
 
     @Slot()
     def _choose(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.rubric import LONGEST_TEXT
@@ -18,6 +18,7 @@ from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, At, EditedCrite
 from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import DownScroll, column, label, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.value_table import Head, HeadedModel, Index
 from gui.kit.views import FillingView, dressed
 from gui.work.page import two_parts
@@ -186,16 +187,9 @@ class CriteriaTab(QWidget):
         self.weight_field.written.connect(lambda weight: self._write(weight=round(weight, 3)))
 
     def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        for button in (self.add_button, self.remove_button, self.up_button, self.down_button):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
+        buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
         above = QWidget()
-        list_ = QVBoxLayout(above)
-        list_.setContentsMargins(0, 0, 0, 0)
-        list_.addWidget(self.view, 1)
-        list_.addWidget(self._none)
-        list_.addLayout(buttons)
+        in_column((self.view, STRETCH), self._none, buttons, on=above)
         self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
         fields = QWidget()
         fields.setLayout(self.fields)
@@ -207,9 +201,7 @@ class CriteriaTab(QWidget):
         parts.keeps_first = True
         list_height = above.minimumSizeHint().height() + self.view.minimumHeight() // 2
         parts.setSizes([list_height, self._form.sizeHint().height()])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.addWidget(parts)
+        in_column(parts, on=self, margins=(8, 8, 8, 8))
         self.restyle()
 
     # Writing

@@ -3,12 +3,11 @@
 Knows: what a person wants to see of it. Does not know: how prompts are made.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer, Slot
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import short_name, visible
@@ -19,6 +18,7 @@ from gui.judge.rubric.draft import RubricDraft
 from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import heading, hint, label, name, narrow
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.reading.prompt_pane import PromptView, ShownPrompt
 from gui.work.lanes import EngineThreads, Lane, LatestTask
@@ -118,22 +118,14 @@ class PreviewPanel(QWidget):
         self.item.valueChanged.connect(self._make_soon)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.addWidget(self.kind, 1)
-        row.addWidget(self.order)
-        row.addWidget(self.item)
+        above = in_row((self.kind, STRETCH), self.order, self.item)
         where = (
             f"Of {short_name(self._dataset.name)}"
             if self._dataset is not None
             else "Of a sample item: no dataset is open"
         )
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(heading("Preview"))
-        parts: Sequence[QWidget] = (self.of, self.view, self.said, self.note)
-        layout.addLayout(row)
-        for part in parts:
-            layout.addWidget(part, 1 if part is self.view else 0)
+        parts = (self.of, (self.view, STRETCH), self.said, self.note)
+        in_column(heading("Preview"), above, *parts, on=self)
         self._where = where
 
     @Slot(object)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QShowEvent, QStandardItemModel
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, listed, short_name, words
@@ -27,6 +27,7 @@ from gui.kit.file_dialogs import ask_source
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.labels import name, narrow, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import HelpMark
@@ -103,19 +104,9 @@ class RubricChoice(QWidget):
         set_role(self._offer_text, "warning")
         self.offer_button = self._button("Draft a rubric…", "Draft a rubric of the dataset's own criteria")
         self.offer_button.clicked.connect(self._take_offer)
-        offer = QVBoxLayout(self.offer)
-        offer.setContentsMargins(0, 0, 0, 0)
-        offer.addWidget(self._offer_text)
-        offer.addWidget(self.offer_button, 0, Qt.AlignmentFlag.AlignLeft)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        first = QHBoxLayout()
-        first.addWidget(self.field, 1)
-        first.addWidget(HelpMark(Topic.RUBRIC))
-        layout.addLayout(first)
-        for part in (self.source, buttons, self.offer):
-            layout.addWidget(part)
+        in_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft), on=self.offer)
+        first = in_row((self.field, STRETCH), HelpMark(Topic.RUBRIC))
+        in_column(first, self.source, buttons, self.offer, on=self, spacing=4)
 
     def _button(self, text: str, accessible: str) -> QPushButton:
         button = QPushButton(text)

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QMessageBox,
-    QPushButton,
-    QTabWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QTabWidget, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
@@ -32,6 +24,7 @@ from gui.judge.rubric.rubric_jobs import RubricFile
 from gui.judge.rubric.wording_tab import WordingTab
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import main_button, name, set_role
+from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import Notice
 from gui.work.page import two_parts
 from gui.work.workspace import Workspace
@@ -137,22 +130,19 @@ class RubricDialog(QDialog):
         self.tabs.addTab(self.criteria, "&Criteria")
         self.tabs.addTab(self.wording, "Wor&ding")
         left = QWidget()
-        fields = QVBoxLayout(left)
-        fields.setContentsMargins(0, 0, 0, 0)
-        fields.addLayout(self.head)
-        fields.addWidget(self.tabs, 1)
+        in_column(self.head, (self.tabs, STRETCH), on=left)
         across = two_parts(Qt.Orientation.Horizontal, left, self.preview)
         across.setSizes([640, 520])
         self.where = OneLine()
-        last = QHBoxLayout()
-        last.addWidget(self.problem, 1)
-        for button in (self.show_button, self.save_button, self.save_as_button, self.close_button):
-            last.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.addWidget(across, 1)
-        layout.addWidget(self.notice)  # above, it would move the fields
-        layout.addWidget(self.where)
-        layout.addLayout(last)
+        last = in_row(
+            (self.problem, STRETCH),
+            self.show_button,
+            self.save_button,
+            self.save_as_button,
+            self.close_button,
+        )
+        # The notice is below: above, it would move the fields.
+        in_column((across, STRETCH), self.notice, self.where, last, on=self, margins=None)
         letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
         wished = QSize(letter * _SIZE[0], line * _SIZE[1])
         self.resize(wished.boundedTo(self.screen().availableSize() * _SHARE_OF_SCREEN))

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import counted
 from engine.core.rubric import LONGEST_TEXT, USUAL_WORDING, WORDING_PARTS, WordingPart, marks_of
@@ -16,6 +16,7 @@ from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import WORDING, At
 from gui.judge.rubric.fields import FieldGrid, LineField, TextField
 from gui.kit.labels import DownScroll, column, heading, hint, name
+from gui.kit.layouts import STRETCH, in_column, in_row
 
 _USUAL = asdict(USUAL_WORDING)
 MARKS = {
@@ -55,16 +56,11 @@ class WordingTab(QWidget):
         for group in dict.fromkeys(part.group for part in WORDING_PARTS.values()):
             own = {name: part for name, part in WORDING_PARTS.items() if part.group == group}
             parts += [heading(group), self._group(own)]
-        above = QHBoxLayout()
-        above.addWidget(self._changed, 1)
-        above.addWidget(self.reset_button)
+        above = in_row((self._changed, STRETCH), self.reset_button)
         area = DownScroll(column(*parts))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area = area
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.addLayout(above)
-        layout.addWidget(area, 1)
+        in_column(above, (area, STRETCH), on=self, margins=(8, 8, 8, 8))
         draft.changed.connect(self._show)
         self._show()
 

@@ -13,7 +13,7 @@ import pytest
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride
 from engine.store.run_store import RunStore
-from tests.commands import MAIN, ROOT, run, run_here, start, wait_until
+from tests.commands import MAIN, ROOT, facts, run, run_here, start, wait_until
 
 DEMO = ROOT / "examples" / "demo.tsv"
 IDS = ("3", "17", "20", "40", "41")
@@ -133,7 +133,7 @@ def test_the_list_of_ids_is_not_written_over(chosen: Choice, tmp_path: Path) -> 
 def test_the_stored_run_knows_its_items(chosen: Choice, tmp_path: Path) -> None:
     store = ["--store", chosen.store]
     assert "5 chosen items of demo.tsv" in run_here("runs", *store).stdout
-    assert "chosen items               3, 17, 20, 40, 41" in run_here("runs", "show", 1, *store).stdout
+    assert facts(run_here("runs", "show", 1, *store).stdout)["chosen items"] == "3, 17, 20, 40, 41"
     out, data, table = tmp_path / "out.tsv", tmp_path / "all.json", tmp_path / "all.csv"
     done = run_here("runs", "export", 1, "--out", out, "--json", data, "--csv", table, *store)
     assert done.returncode == 0, done.stderr
@@ -210,7 +210,7 @@ def test_drawn_items_are_judged_and_named_wherever_the_run_is(tmp_path: Path) ->
     settings = json.loads((tmp_path / "run.json").read_text("utf-8"))["run"]["settings"]
     assert settings["items_drawn"] == {"items": 8, "seed": 5, "by": "overall_quality_preference"}
     assert f"8 items of demo.tsv {how}" in run_here("runs", "--store", store).stdout
-    assert f"items drawn            {how}" in run_here("runs", "show", 1, "--store", store).stdout
+    assert facts(run_here("runs", "show", 1, "--store", store).stdout)["items drawn"] == how
     held = ["--gold", DEMO, "--partial", "--store", store]
     assert run_here("report", 1, *held, "--out", report).returncode == 0
     assert how in report.read_text("utf-8")

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 @pytest.fixture
 def wide(tmp_path: Path) -> Path:
     """A model that takes a second or two to convert."""
-    shape = Shape(layers=16, width=1024, heads=8, kv_heads=8, feed_forward=2048)
+    shape = Shape(layers=8, width=1024, heads=8, kv_heads=8, feed_forward=2048)
     return write_random_model(tmp_path / "wide-F16.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, shape)
 
 

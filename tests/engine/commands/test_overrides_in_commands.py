@@ -9,6 +9,7 @@ from engine.core.items import Preference
 from engine.core.judgments import AnyJudgment, Judgment
 from engine.decisions.run_results import load_results
 from engine.store.run_store import RunStore
+from tests.commands import facts
 from tests.conftest import DEMO_ITEMS as ITEMS
 from tests.engine.commands.in_process import Command, Streams, row
 
@@ -17,7 +18,7 @@ def test_runs_show_and_export_say_what_is_a_persons(
     streams: Streams, demo_store: Path, tmp_path: Path
 ) -> None:
     shown, _ = streams("runs", "show", 1)
-    assert "overridden by people       1 label and 1 explanation, by Ada" in shown
+    assert facts(shown)["overridden by people"] == "1 label and 1 explanation, by Ada"
     _, err = streams("runs", "export", 1, "--out", tmp_path / "both.tsv")
     assert "1 judgment of run 1 is overridden by people: 1 label and 1 explanation, by Ada." in err
     _, err = streams("runs", "export", 1, "--out", tmp_path / "model.tsv", "--model-alone")
@@ -54,7 +55,9 @@ def test_an_override_changes_the_accuracy_unless_the_model_is_alone(
 ) -> None:
     of_model = command("evaluate", 1, "--gold", demo_gold)
     # Who labelled anything stands beside the model's scores, for which it makes no difference.
-    scores, _, of_people = streams("evaluate", 1, "--gold", demo_gold, "--model-alone")[0].partition("\nwho ")
+    scores, _, of_people = streams("evaluate", 1, "--gold", demo_gold, "--model-alone")[0].partition(
+        "\nPeople among themselves"
+    )
     assert of_model.startswith(scores.rstrip())
     assert "\nAda         the model " in of_people
     with_person = streams("evaluate", 1, "--gold", demo_gold)[0]

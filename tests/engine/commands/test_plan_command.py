@@ -6,18 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, run, run_here
+from tests.commands import ROOT, facts, run, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
 
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
-
-
-def facts(printed: str) -> dict[str, str]:
-    """The lines `name  value` of what was printed."""
-    pairs = (line.split("  ", 1) for line in printed.splitlines() if "  " in line)
-    return {name.strip(): value.strip() for name, value in pairs}
 
 
 def test_a_plan_is_printed_and_nothing_is_judged(tmp_path: Path) -> None:

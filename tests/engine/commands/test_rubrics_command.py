@@ -13,6 +13,8 @@ from engine.store.run_store import RunStore
 from engine.system.paths import rubrics_folder
 from tests.commands import run_here
 
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
 RUBRIC = """\
 name = "umgang"
 source = "unser Leitfaden"
@@ -170,7 +172,7 @@ def test_nor_for_a_submission_whose_columns_say_it(bench: Bench) -> None:
 
 def test_a_run_is_weighed_by_its_own_weights_against_the_overall_label(bench: Bench) -> None:
     done = run_here("weigh", 1, "--gold", bench.dataset, "--store", bench.store)
-    assert "tie threshold 1.5 points\nWeights: höflichkeit 0.750, 禮貌 0.250" in done.stdout
+    assert "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie." in done.stdout
     assert "items with a human overall label" in done.stdout
 
 
@@ -178,9 +180,9 @@ def test_a_rubric_that_is_named_weighs_it_otherwise(bench: Bench, tmp_path: Path
     other = tmp_path / "other.toml"
     other.write_text(RUBRIC.replace("weight = 3.0", "weight = 1.0").replace("1.5", "0.25"), "utf-8")
     done = run_here("weigh", 1, "--store", bench.store, "--rubric", other)
-    assert "tie threshold 0.25 points\nWeights: höflichkeit 0.500, 禮貌 0.500" in done.stdout
+    assert "Weights: höflichkeit 0.500, 禮貌 0.500. Differences up to 0.25 points are a tie." in done.stdout
     done = run_here("weigh", bench.submission, "--rubric", bench.rubric)
-    assert "tie threshold 1.5 points\nWeights: höflichkeit 0.750, 禮貌 0.250" in done.stdout
+    assert "Weights: höflichkeit 0.750, 禮貌 0.250. Differences up to 1.5 points are a tie." in done.stdout
 
 
 def test_a_submission_is_held_against_the_rubric(bench: Bench) -> None:

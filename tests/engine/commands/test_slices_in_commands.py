@@ -122,7 +122,7 @@ def test_commands_divide_the_items_by_the_tags_of_people(
             ("", ITEMS - 2),
         ]
     shown = give("compare", 1, submission, "--slice", "tag=hard", "--by", "tag")
-    assert "2 items of gold.tsv" in shown
+    assert "On 2 items with the human labels of gold.tsv: tag = hard" in shown
     assert "A wins" in shown
     page = tmp_path / "report.html"
     give("report", 1, "--by", "tag", "--out", page)

@@ -8,6 +8,8 @@ import pytest
 
 from tests.commands import ROOT, run_here
 
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
 DEMO = ROOT / "examples" / "demo.tsv"
 ITEMS = ("--items", 6)
 

@@ -12,7 +12,7 @@ from engine.core.errors import SetupError
 from engine.core.item_sample import ItemSample
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.core.run_setup import RunSetup, orders_in_words
-from engine.core.settings import ExampleChoice, KvType, Mode
+from engine.core.settings import ExampleKind, KvType, Mode
 from engine.system.paths import demo_dataset, demo_model
 
 USUAL = RunSetup(demo_dataset(), demo_model())
@@ -31,7 +31,7 @@ def test_a_setup_is_the_same_after_json() -> None:
         criteria=("safety",),
         examples_path=Path("e.tsv"),
         shots=2,
-        example_choice=ExampleChoice.NEAR,
+        example_choice=ExampleKind.NEAR,
         calibration_path=Path("c.json"),
         shorten=True,
         context=2048,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.core.cancel import Cancelled, CancelToken
@@ -90,7 +90,6 @@ def problems_in(path: Path) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("name", WRITERS)
-@settings(max_examples=60, deadline=None)
 @given(rows=records())
 def test_any_texts_come_back_as_the_same_items(scratch: Path, name: str, rows: Records) -> None:
     WRITERS[name](rows, scratch / name)

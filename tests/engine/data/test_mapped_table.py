@@ -27,7 +27,7 @@ def lines(path: Path, *records: Mapping[str, object]) -> Path:
     return path
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(some.lists(some.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=5))
 def test_a_mapped_file_gives_exactly_the_texts_of_its_cells(
     tmp_path: Path, rows: list[tuple[str, str, str]]

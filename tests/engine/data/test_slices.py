@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.core.column_map import ColumnMap
@@ -64,7 +64,6 @@ LABELS = st.sampled_from(["", "A", "B", "both_good", "both_bad"])
         max_size=60,
     )
 )
-@settings(max_examples=60, deadline=None)
 def test_every_item_is_in_exactly_one_slice(
     tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, str]]
 ) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.commands.shared.remedies import OPTIONS
@@ -88,7 +88,6 @@ def text_or_none(cell: object) -> str | None:
     return None if pd.isna(cell) else str(cell)  # type: ignore[call-overload]
 
 
-@settings(max_examples=300, deadline=None)
 @given(submissions())
 def test_plain_pandas_reads_what_was_written(scratch: Path, submission: Submission) -> None:
     write_submission(scratch, submission)
@@ -104,7 +103,6 @@ def test_plain_pandas_reads_what_was_written(scratch: Path, submission: Submissi
             assert texts == [prediction.explanation for prediction in predictions]
 
 
-@settings(max_examples=200, deadline=None)
 @given(submissions())
 def test_reading_gives_back_what_was_written(scratch: Path, submission: Submission) -> None:
     write_submission(scratch, submission)
@@ -113,7 +111,6 @@ def test_reading_gives_back_what_was_written(scratch: Path, submission: Submissi
     assert (read.with_explanations, read.path) == (submission.with_explanations, scratch)
 
 
-@settings(max_examples=500, deadline=None)
 @given(SAFE)
 @example("1_000")
 @example("NA ")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -94,7 +94,6 @@ def test_what_the_csv_module_writes_is_cut_into_the_same_cells(
     assert [[cell.text for cell in record.cells] for record in records] == rows
 
 
-@settings(max_examples=500)
 @given(st.text('a\n\r\t"', max_size=30))
 def test_the_csv_module_in_strict_mode_agrees_on_any_table(text: str) -> None:
     expected: list[list[str]] | None = None

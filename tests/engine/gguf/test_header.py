@@ -206,7 +206,7 @@ def test_random_changes_raise_nothing_but_a_model_file_error_and_end_soon(
 ) -> None:
     data, chance, path = sound.read_bytes(), random.Random(0), tmp_path / "changed.gguf"
     refused = 0
-    start = time.monotonic()
+    start = time.process_time()
     for _ in range(500):
         changed = bytearray(data)
         for _ in range(chance.choice((1, 2, 8))):
@@ -217,7 +217,7 @@ def test_random_changes_raise_nothing_but_a_model_file_error_and_end_soon(
         except ModelFileError:
             refused += 1
     assert 0 < refused < 500
-    assert time.monotonic() - start < 30
+    assert time.process_time() - start < 30
 
 
 @pytest.mark.parametrize(

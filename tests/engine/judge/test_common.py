@@ -91,7 +91,7 @@ def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
 def test_both_orders_read_the_instruction_once(plan_of: PlanOf) -> None:
     saved, letters = [], []
     for place in (0, 2, 5):
-        both = plan_of(LABELS, places=[place])
+        both = plan_of(LABELS, "bytes", [place])
         one = replace(both, settings=replace(LABELS, orders=(Order.AB,)))
         saved.append(2 * counted(one).tokens_to_read - counted(both).tokens_to_read)
         letters.append(len(both.dataset[0].instruction))
@@ -100,8 +100,8 @@ def test_both_orders_read_the_instruction_once(plan_of: PlanOf) -> None:
 
 
 def test_neighbours_with_one_instruction_read_it_once(plan_of: PlanOf) -> None:
-    together = plan_of(LABELS)
-    apart = plan_of(LABELS, places=[2, 0, 3, 1, 4, 5, 6])
+    together = plan_of(LABELS, "bytes")
+    apart = plan_of(LABELS, "bytes", [2, 0, 3, 1, 4, 5, 6])
     letters = [len(item.instruction) for item in together.dataset]  # of which each is a token
     saved = counted(apart).tokens_to_read - counted(together).tokens_to_read
     assert saved >= letters[1] + letters[3] + letters[4]

@@ -102,7 +102,7 @@ def test_the_size_of_the_work() -> None:
 def test_what_is_said_to_be_too_long_is_what_a_run_leaves_unscored(
     small_model: SmallModel, tmp_path: Path
 ) -> None:
-    plan = plan_of(TIGHT, small_model("headers"), SAMPLE)
+    plan = plan_of(TIGHT, small_model("bytes"), SAMPLE)
     items, tokens = judged_until(plan, tmp_path / "runs.sqlite")
     now = counted(plan)
     assert now.too_long == tuple(item.item_id for item in items if item.unscored)
@@ -112,7 +112,7 @@ def test_what_is_said_to_be_too_long_is_what_a_run_leaves_unscored(
 
 
 def test_what_will_be_shortened_is_counted_as_a_full_context(small_model: SmallModel, tmp_path: Path) -> None:
-    plan = plan_of(TIGHT, small_model("headers"), SAMPLE)
+    plan = plan_of(TIGHT, small_model("bytes"), SAMPLE)
     shortening = replace(plan, settings=replace(TIGHT, shorten=True))
     now = counted(shortening)
     items, tokens = judged_until(shortening, tmp_path / "runs.sqlite")
@@ -123,7 +123,7 @@ def test_what_will_be_shortened_is_counted_as_a_full_context(small_model: SmallM
 
 
 def test_the_context_that_fits_all_does_and_one_step_less_does_not(small_model: SmallModel) -> None:
-    plan = plan_of(TIGHT, small_model("headers"), SAMPLE)
+    plan = plan_of(TIGHT, small_model("bytes"), SAMPLE)
     now = counted(plan)
     wanted = now.context_that_fits_all
     assert wanted is not None
@@ -205,7 +205,7 @@ def test_explanations_are_expected_as_long_as_before_but_no_longer_than_allowed(
 def test_the_first_items_that_fit_tell_a_rate(small_model: SmallModel) -> None:
     settings = replace(TIGHT, mode=Mode.EXPLAIN, context=2048, max_explanation_tokens=4)
     last_first = replace(SAMPLE, table=SAMPLE.table.take(list(range(len(SAMPLE)))[::-1]))
-    plan = plan_of(settings, small_model("headers"), last_first)
+    plan = plan_of(settings, small_model("bytes"), last_first)
     too_long = counted(plan).too_long
     assert last_first.ids[0] in too_long
     assert len(too_long) < 5
@@ -239,7 +239,7 @@ def test_what_a_run_would_refuse_is_refused(small_model: SmallModel) -> None:
     with pytest.raises(ModelFileError, match="trained with"):
         counted(plan_of(replace(LABELS, context=2048), small_model("short_context")))
     with pytest.raises(SetupError, match="no item fits beside them"):
-        counted(plan_of(replace(LABELS, context=256), small_model("headers")))
+        counted(plan_of(replace(LABELS, context=256), small_model("bytes")))
 
 
 SPEED = ModelSpeed(reading=1000, writing_one=50, writing_ten=200, prompt=512, cores=1, threads=1)

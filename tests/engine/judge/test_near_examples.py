@@ -11,7 +11,7 @@ from engine.core.events import followed
 from engine.core.items import Item, Order, Way
 from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
-from engine.core.settings import ExampleChoice, JudgeSettings, Mode
+from engine.core.settings import ExampleKind, JudgeSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
 from engine.judge.item_prompt import OnePrompt, PromptFacts, question_of_run, question_of_setup, shown_prompts
 from engine.judge.plan import RunPlan
@@ -32,7 +32,7 @@ EXPLAIN = JudgeSettings(context=4096, max_explanation_tokens=6)
 
 
 def near(shots: int, dataset: Dataset = DEMO) -> ExamplePool:
-    return choose_examples(dataset, ELOQUENT, shots, ExampleChoice.NEAR)
+    return choose_examples(dataset, ELOQUENT, shots, ExampleKind.NEAR)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_the_nearest_are_another_run_than_the_same_for_all(tmp_path: Path) -> No
 def test_what_all_prompts_begin_with_holds_no_example() -> None:
     """Also where whatever stands for any item would be shown the same ones."""
     plain = [item for item in DEMO if not {"a", "z"} & set(item.instruction.casefold().split())]
-    pool = choose_examples(plain, ELOQUENT, 2, ExampleChoice.NEAR)
+    pool = choose_examples(plain, ELOQUENT, 2, ExampleKind.NEAR)
     with LlamaModel(demo_model(), vocabulary_only=True) as model:
         template = chat_template(model.chat_template, Vocabulary(model), CancelToken())
         sizer = PromptSizer(template, ELOQUENT, LABELS, pool, lambda: None)
@@ -162,7 +162,7 @@ def setup(**changes: object) -> RunSetup:
         mode=Mode.LABELS,
         examples_path=demo_dataset(),
         shots=2,
-        example_choice=ExampleChoice.NEAR,
+        example_choice=ExampleKind.NEAR,
         threads=1,
     )
     return replace(usual, **changes)  # type: ignore[arg-type]
@@ -198,5 +198,5 @@ def test_a_stored_run_shows_again_what_it_showed(tmp_path: Path) -> None:
     assert one.preview.tokens[one.preview.stem].start <= one.preview.text.index(
         near(2).for_item(item)[0].instruction
     )
-    other = question_of_run(run, setup(example_choice=ExampleChoice.FIXED), item, CancelToken())
+    other = question_of_run(run, setup(example_choice=ExampleKind.FIXED), item, CancelToken())
     assert ["number and choice of them" in note for note in other.notes] == [True]

@@ -15,7 +15,7 @@ from engine.core.events import MeasureProgress, RunEnded, followed
 from engine.core.items import Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, JudgmentKey, NewOverride
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import ExampleChoice, JudgeSettings, MachineSettings
+from engine.core.settings import ExampleKind, JudgeSettings, MachineSettings
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.run_results import load_results
@@ -292,7 +292,7 @@ def judged_anew(store_path: Path, dataset: Dataset, settings: JudgeSettings, **m
 def test_examples_must_be_those_of_the_run(demo_gold: Path, tmp_path: Path) -> None:
     gold = load_dataset(demo_gold)
     one, two = (choose_examples(gold, ELOQUENT, shots) for shots in (1, 2))
-    near = choose_examples(gold, ELOQUENT, 1, ExampleChoice.NEAR)
+    near = choose_examples(gold, ELOQUENT, 1, ExampleKind.NEAR)
     settings = JudgeSettings(context=4096, max_explanation_tokens=20)
     judged_anew(tmp_path / "runs.sqlite", gold.head(1), settings, examples=one)
     with RunStore(tmp_path / "runs.sqlite") as store:

@@ -64,7 +64,7 @@ def test_items_come_with_what_is_decided_of_them(
     make_plan: Callable[..., RunPlan], tmp_path: Path, context: int
 ) -> None:
     with RunStore(tmp_path / "runs.sqlite") as store:
-        items = items_of(make_plan(context=context, items_at_once=2), store)
+        items = items_of(make_plan("bytes", context=context, items_at_once=2), store)
     assert len(items) == 5
     assert all([judgment.criterion for judgment in item.judgments] == list(ELOQUENT.names) for item in items)
     judgments = [judgment for item in items for judgment in item.judgments]

@@ -200,7 +200,7 @@ def test_a_model_without_a_place_for_thoughts_is_refused_before_it_judges(
 def test_long_thoughts_take_room_that_an_item_must_have(tmp_path: Path, small_model: SmallModel) -> None:
     plan = plan_of(replace(THINK, max_thought_tokens=600), DEMO, small_model("thinker"))
     assert len(counted(plan).too_long) == 0
-    crowded = replace(plan, settings=replace(plan.settings, max_thought_tokens=1500))
+    crowded = replace(plan, settings=replace(plan.settings, max_thought_tokens=1700))
     assert len(counted(crowded).too_long) == len(DEMO)
     items, _ = judged(crowded, tmp_path / "runs.sqlite")
     assert all("needs" in reason for item in items for reason in item.unscored.values())

@@ -1,6 +1,5 @@
 """Texts as vectors, on real llama.cpp with small random encoders."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,11 +8,12 @@ import numpy as np
 import pytest
 
 from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import EngineBug, ModelFileError
+from engine.core.errors import ModelFileError
 from engine.llama.encoder import LONGEST, LlamaEncoder
 from engine.llama.model import LlamaModel
 from engine.llama.threads import ThreadCount
 from tests.encoders.rewritten import FAMILIES, FOLDER, rewritten
+from tests.engine.llama.stopping import CountingToken, refused_to_others
 
 LONG = "All work and no play makes the judge a dull one. " * 60
 
@@ -107,27 +107,9 @@ def test_ends_named_in_a_text_weigh_nothing(encoder: LlamaEncoder) -> None:
     assert (named.weights == 0).sum() == (plain.weights == 0).sum() + 2
 
 
-class CountingToken(CancelToken):
-    """Asks for a stop when it has been asked itself often enough."""
-
-    def __init__(self, patience: int) -> None:
-        super().__init__()
-        self.asked = 0
-        self.patience = patience
-
-    @property
-    def requested(self) -> bool:
-        self.asked += 1
-        return self.asked > self.patience
-
-    def raise_if_requested(self) -> None:
-        if super().requested:
-            raise Cancelled
-
-
 @families
 def test_a_stop_in_the_middle_of_a_text_ends_it_and_the_encoder_stays_sound(family: str) -> None:
-    cancel = CountingToken(patience=1_000_000)
+    cancel = CountingToken()
     with encoder_of(FOLDER / f"{family}.gguf", cancel) as encoder:
         (expected,) = encoder.encode([LONG])
         cancel.patience = cancel.asked + 10
@@ -147,18 +129,7 @@ def test_a_stop_before_a_text_ends_the_work() -> None:
 
 
 def test_another_thread_may_not_use_the_encoder(encoder: LlamaEncoder) -> None:
-    caught: list[EngineBug] = []
-
-    def intrude() -> None:
-        try:
-            encoder.encode(["Good."])
-        except EngineBug as error:
-            caught.append(error)
-
-    thread = threading.Thread(target=intrude, name="intruder")
-    thread.start()
-    thread.join()
-    assert "intruder" in str(caught[0])
+    assert refused_to_others(lambda: encoder.encode(["Good."]))
 
 
 @families

@@ -11,15 +11,15 @@ import pytest
 
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import EngineBug, ModelFileError, NoRoomError
+from engine.core.errors import ModelFileError, NoRoomError
 from engine.core.items import Item, Order, Preference
 from engine.core.log_probs import FloatArray
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import KvType
 from engine.data.dataset import load_dataset
-from engine.llama.context import SessionShape
+from engine.llama.context import SMALLER_CONTEXT, SessionShape
 from engine.llama.model import LlamaModel, cannot_compute
-from engine.llama.session import _SMALLER, LlamaSession
+from engine.llama.session import LlamaSession
 from engine.llama.token_tree import BranchTokens, PromptTokens
 from engine.llama.writer import Continuation, Sampling
 from engine.loading.templates import chat_template
@@ -28,6 +28,7 @@ from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import build_prompt
 from engine.prompt.tokens import stem_tokens, tokenize_explanation, tokenize_prompt
 from engine.system.paths import demo_dataset, demo_model
+from tests.engine.llama.stopping import CountingToken, refused_to_others
 
 SmallModel = Callable[[str], Path]
 
@@ -206,26 +207,8 @@ def test_stop_works_while_a_prompt_is_read_and_the_session_is_as_good_as_new(sma
         assert np.array_equal(shared_scores(session, template), expected)
 
 
-class CountingToken(CancelToken):
-    """Asks for a stop when it has been asked itself often enough."""
-
-    def __init__(self, patience: int) -> None:
-        super().__init__()
-        self.asked = 0
-        self._patience = patience
-
-    @property
-    def requested(self) -> bool:
-        self.asked += 1
-        return self.asked > self._patience
-
-    def raise_if_requested(self) -> None:
-        if super().requested:
-            raise Cancelled
-
-
 def test_llama_cpp_asks_for_a_stop_many_times_within_one_batch(small_model: SmallModel) -> None:
-    cancel = CountingToken(patience=1_000_000)
+    cancel = CountingToken()
     with session_of(small_model("headers"), cancel=cancel) as (session, _):
         before = cancel.asked
         session.hold_stem([5] * 100)
@@ -233,9 +216,9 @@ def test_llama_cpp_asks_for_a_stop_many_times_within_one_batch(small_model: Smal
 
 
 def test_a_stop_in_the_middle_of_a_batch_ends_it(small_model: SmallModel) -> None:
-    cancel = CountingToken(patience=1_000_000)
+    cancel = CountingToken()
     with session_of(small_model("headers"), cancel=cancel) as (session, _):
-        cancel._patience = cancel.asked + 10
+        cancel.patience = cancel.asked + 10
         with pytest.raises(Cancelled):
             session.hold_stem([5] * 100)
 
@@ -247,19 +230,8 @@ def test_a_context_smaller_than_a_batch_works(small_model: SmallModel) -> None:
 
 
 def test_another_thread_may_not_use_the_session(small_model: SmallModel) -> None:
-    caught: list[Exception] = []
-
-    def intrude(session: LlamaSession) -> None:
-        try:
-            session.hold_stem([1, 2])
-        except EngineBug as error:
-            caught.append(error)
-
     with session_of(small_model("headers")) as (session, _):
-        thread = threading.Thread(target=intrude, args=(session,), name="intruder")
-        thread.start()
-        thread.join()
-    assert "intruder" in str(caught[0])
+        assert refused_to_others(lambda: session.hold_stem([1, 2]))
 
 
 def test_a_context_that_llama_cpp_refuses_is_an_error_with_its_reason(small_model: SmallModel) -> None:
@@ -333,11 +305,11 @@ def test_what_llama_cpp_will_not_compute_speaks_against_the_file(small_model: Sm
 
 def test_want_of_memory_says_nothing_of_the_file(small_model: SmallModel) -> None:
     with LlamaModel(small_model("headers")) as model:
-        error = cannot_compute(model, -2, _SMALLER)
+        error = cannot_compute(model, -2, SMALLER_CONTEXT)
         assert isinstance(error, NoRoomError)
         assert "no memory" in error.problem
         assert "smaller --context, or close" in OPTIONS.of(error.remedy)
-        assert not isinstance(cannot_compute(model, -3, _SMALLER), NoRoomError)
+        assert not isinstance(cannot_compute(model, -3, SMALLER_CONTEXT), NoRoomError)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone lists what is mapped in a file")

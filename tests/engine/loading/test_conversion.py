@@ -1,7 +1,6 @@
 """A model in another format: the same one, with its origin, whole or not at all, over nothing else."""
 
 import threading
-import time
 from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import replace
@@ -156,13 +155,11 @@ def test_a_stop_leaves_nothing(wide: Path, tmp_path: Path) -> None:
     folder.mkdir()
     planned = plan_conversion(wide, WeightFormat.Q4_K_M, folder / "made.gguf")
     cancel = CancelToken()
-    began = time.monotonic()
     with pytest.raises(Cancelled):
         followed(
             convert(planned, cancel, partial(Apart, quantising, cancel)),
             lambda event: cancel.cancel() if isinstance(event, MeasureProgress) else None,
         )
-    assert time.monotonic() - began < 30
     assert not list(folder.iterdir())
 
 

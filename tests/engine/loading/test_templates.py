@@ -1,7 +1,6 @@
 """Chat templates are rendered in child processes: what one does cannot hang or vary the program."""
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -73,12 +72,13 @@ def test_a_template_is_rendered_where_nothing_can_be_remembered(
     assert not frame_of(TURNS).note
 
 
-def test_a_loop_without_an_end_is_ended(frame_of: Callable[[str], Frame]) -> None:
+def test_a_loop_without_an_end_is_ended(
+    frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.loading.templates.RENDER_SECONDS", 1.0)
     loops = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
-    began = time.monotonic()
     frame = frame_of(loops + TURNS)
-    assert "it takes more than 6 seconds" in frame.note
-    assert time.monotonic() - began < 20
+    assert "it takes more than 1 seconds" in frame.note
     assert kept() == 1  # it was tried twice
 
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.core.errors import SetupError
@@ -44,7 +44,6 @@ def matched(rows: list[tuple]) -> Matched:  # type: ignore[type-arg]
 
 
 @given(ROWS, st.sampled_from(["length", "longer", "instruction", "script", "label"]))
-@settings(max_examples=30, deadline=None)
 def test_a_slice_is_measured_as_a_file_that_holds_its_items_alone(rows: list, by: str) -> None:  # type: ignore[type-arg]
     whole = matched(rows)
     found = measure_slices(whole, slicing(whole.dataset, by)).slices
@@ -61,7 +60,6 @@ def test_a_slice_is_measured_as_a_file_that_holds_its_items_alone(rows: list, by
 
 
 @given(ROWS, st.sampled_from(["length", "longer", "label"]))
-@settings(max_examples=30, deadline=None)
 def test_the_slices_sum_up_to_the_whole(rows: list, by: str) -> None:  # type: ignore[type-arg]
     whole = matched(rows)
     found = measure_slices(whole, slicing(whole.dataset, by)).slices

@@ -117,6 +117,7 @@ def test_turns_written_as_plain_text_cannot_be_written_by_a_response(small_model
     assert text.count("[INST]") == text.count("[/INST]") == 1
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("pair", REAL_PAIRS)
 def test_real_tokenizers_and_templates_give_the_ids_of_the_ordinary_way(shared_data: Path, pair: str) -> None:
     path, source = real_parts(shared_data, pair)
@@ -126,6 +127,7 @@ def test_real_tokenizers_and_templates_give_the_ids_of_the_ordinary_way(shared_d
             assert template.tokenize(asked(text)) == ordinary_ids(vocabulary, template, source, text), text
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("pair", REAL_PAIRS)
 def test_real_tokenizers_admit_no_control_token(shared_data: Path, pair: str) -> None:
     with opened(*real_parts(shared_data, pair)) as (vocabulary, template):
@@ -229,6 +231,7 @@ def test_user_defined_markup_tokens_are_not_let_in(tmp_path: Path) -> None:
 VOCABULARIES = ("gemma-4", "llama-bpe", "llama-spm", "phi-3", "qwen2")
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("name", VOCABULARIES)
 def test_no_structure_of_a_real_vocabulary_is_let_in(shared_data: Path, name: str) -> None:
     """Each literal that is more than words and white space, alone, inside a word and in a row."""

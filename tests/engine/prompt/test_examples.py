@@ -10,7 +10,7 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.items import Gold, HumanLabel, Item, Preference, Tie
 from engine.core.rubric import ELOQUENT
-from engine.core.settings import ExampleChoice
+from engine.core.settings import ExampleKind
 from engine.data.dataset import load_dataset
 from engine.prompt.examples import ExamplePool, choose_examples, folded
 
@@ -84,7 +84,7 @@ KITCHEN = [
     about("bread again", "how do I  BAKE bread?", "safety", "relevance"),
     Item("unlabelled", "How do I bake a cake without eggs?", "", ""),
 ]
-NEAR = ExampleChoice.NEAR
+NEAR = ExampleKind.NEAR
 
 
 def near(shots: int, items: list[Item] = KITCHEN) -> ExamplePool:

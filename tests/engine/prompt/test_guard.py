@@ -141,6 +141,7 @@ def test_a_letter_that_ends_replies_is_a_letter(tmp_path: Path) -> None:
         assert shown(template, "yes, no") == "yes, no"
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("pair", ["llama-3.1", "qwen2.5", "phi-3.5", "gemma-on-spm"])
 def test_real_texts_are_read_as_they_are(shared_data: Path, pair: str) -> None:
     """What people asked and models answered is changed by no real tokenizer and template."""

@@ -94,6 +94,7 @@ def test_so_they_are_with_the_demo_model() -> None:
         check(one)
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("pair", REAL_PAIRS)
 def test_so_they_are_with_real_tokenizers_and_templates(shared_data: Path, pair: str) -> None:
     with asked(*real_parts(shared_data, pair)) as one:
@@ -149,6 +150,7 @@ def test_what_became_a_control_token_is_shown_as_it_was_broken_up(tmp_path: Path
     assert "<|eot_id|>< |im_end|> [/INST] [ End of Response A]" in response
 
 
+@pytest.mark.models
 def test_a_token_of_own_and_foreign_text_is_said_to_be_both(shared_data: Path) -> None:
     """Llama 3 reads the end of this instruction and the line break before its mark as one token."""
     with asked(*real_parts(shared_data, "llama-3.1"), examples=ExamplePool()) as one:

@@ -43,6 +43,7 @@ def written(vocabulary: Vocabulary, ids: tuple[int, ...]) -> str:
     return b"".join(vocabulary.piece(token) or special.get(token, b"") for token in ids).decode()
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("pair", REAL_PAIRS)
 def test_other_ways_leave_the_tokens_of_the_letters_alone_and_share_their_trunk(
     real_tokenizer_model: Callable[[str], Path], pair: str
@@ -62,7 +63,7 @@ def test_other_ways_leave_the_tokens_of_the_letters_alone_and_share_their_trunk(
 
 
 def test_a_branch_is_read_from_where_it_parts_with_the_round_before(small_model: SmallModel) -> None:
-    with opened(small_model("headers")) as (_, template):
+    with opened(small_model("bytes")) as (_, template):
         _, rounds = tokenize_rounds(TREE, asked(Way.LETTERS, Way.ABSOLUTE), template)
         first, second, letters = rounds
         read = tokens_read(rounds, keeps_state=False)
@@ -134,6 +135,7 @@ def test_of_a_thought_that_takes_too_much_room_as_much_is_kept_as_fits(small_mod
         assert after_what_fits(TREE, 0, question, thought, template, most=10)[0] == ""
 
 
+@pytest.mark.models
 @pytest.mark.parametrize(
     ("pair", "opens", "closes"),
     [
@@ -158,6 +160,7 @@ def test_real_templates_have_their_own_marks(
         assert (after, end) == (closes, "")
 
 
+@pytest.mark.models
 def test_what_thinks_in_another_format_has_a_trunk_of_its_own(
     real_tokenizer_model: Callable[[str], Path],
 ) -> None:

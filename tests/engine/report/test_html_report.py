@@ -449,9 +449,9 @@ def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> Non
 
 def test_what_only_one_side_has_is_said() -> None:
     found = match(system({"safety": [A, B, A]}, ids=["1", "2", "x"]), GOLD, partial=True)
-    assert "Only the 2 items that both have are counted: 2 are only in gold.tsv, 1 only in judge.tsv." in (
-        page_of(found).text
-    )
+    said = page_of(found).text
+    assert "judge.tsv lacks 2 items of gold.tsv, not scored: 3, 4" in said
+    assert "judge.tsv has 1 item that gold.tsv lacks, not scored: x" in said
 
 
 def test_the_same_run_gives_the_same_page_with_the_figures_given(tmp_path: Path) -> None:

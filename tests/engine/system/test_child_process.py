@@ -74,7 +74,7 @@ def test_it_ends_soon_after_whoever_waits_for_it_is_killed(tmp_path: Path) -> No
     parent = subprocess.Popen([sys.executable, "-c", PARENT, program], cwd=ROOT)
     wait_until(lambda: told.exists() and told.read_text("utf-8").endswith("."))
     child = psutil.Process(int(told.read_text("utf-8")[:-1]))
-    time.sleep(1.5)
+    time.sleep(0.5)
     assert child.is_running()
     parent.kill()
     parent.wait()

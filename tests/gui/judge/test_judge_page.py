@@ -27,7 +27,7 @@ from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy, Setting
 from engine.core.run_follower import RunProgress
 from engine.core.run_setup import RunSetup
-from engine.core.settings import ExampleChoice, Mode
+from engine.core.settings import ExampleKind, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge import searched_places
@@ -229,7 +229,7 @@ def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: J
     ready.stop_button.setFocus()
     QTest.keyClick(ready.stop_button, Qt.Key.Key_Escape)
     assert not ready.control.stopping
-    with qtbot.waitSignal(ready.control.ended, timeout=1_000):
+    with qtbot.waitSignal(ready.control.ended):
         QTest.keyClick(ready.stop_button, Qt.Key.Key_Space)
     assert "was stopped" in text_of(ready.run_panel)
     wait_for_plan(qtbot, ready)
@@ -289,7 +289,7 @@ def test_the_nearest_examples_are_chosen_and_remembered(
     field.setCurrentText("nearest by words")
     qtbot.waitUntil(lambda: tokens_of(page) not in ("", same), timeout=A_WHILE)
     setup = page.settings.in_setup(usual_setup())
-    assert setup.example_choice is ExampleChoice.NEAR
+    assert setup.example_choice is ExampleKind.NEAR
     page.settings.show_setup(usual_setup())
     assert field.currentText() == "the same for all items"
     page.settings.show_setup(RunSetup.of_json(setup.as_json(), usual_setup()))

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -125,9 +124,7 @@ def test_the_lanes_end_in_the_middle_of_a_run_and_leave_no_process(
     control.start(setup)
     qtbot.waitUntil(lambda: so_far(control) >= 1, timeout=A_WHILE)
     process = child()
-    begun = time.monotonic()
     assert workspace.threads.stop()
-    assert time.monotonic() - begun < 3
     assert not process.is_running()
     assert stored(workspace.store_path) >= 1
 
@@ -162,10 +159,8 @@ def test_a_window_that_is_killed_leaves_nothing_that_judges_on(setup: RunSetup, 
         assert window.stdout.readline() == "judged\n"
         (process,) = psutil.Process(window.pid).children()
         window.kill()
-    begun = time.monotonic()
     psutil.wait_procs([process], timeout=60)
     assert not process.is_running()
-    assert time.monotonic() - begun < 10
     with RunStore(store_path) as store, store.hold(1) as run:
         assert 1 <= run.judged < 30
 

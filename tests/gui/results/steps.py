@@ -22,6 +22,7 @@ from engine.judge.run import run_judging
 from engine.loading.checked_model import checked_model
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
+from gui.kit.labels import shown_text
 from gui.kit.notice import Message
 from gui.kit.value_table import TableModel
 from gui.results.results_page import ResultsPage
@@ -53,14 +54,18 @@ def table_of(page: ResultsPage, key: str) -> TableModel:
 
 def in_short(page: ResultsPage) -> str:
     """What is said of the scores in short, doubts aside."""
-    section = page.scores.sheet.section("in_short")
-    return section.said[-1] if section else ""
+    return (_said(page, "in_short") or [""])[-1]
 
 
 def doubts(page: ResultsPage) -> str:
     """What must not be missed of the scores."""
-    section = page.scores.sheet.section("in_short")
-    return "\n".join(section.said[:-1]) if section else ""
+    return "\n".join(_said(page, "in_short")[:-1])
+
+
+def _said(page: ResultsPage, key: str) -> list[str]:
+    """What each part of a section says."""
+    section = page.scores.sheet.section(key)
+    return [shown_text(part) for part in section.parts] if section else []
 
 
 def problem_after(qtbot: QtBot, page: ResultsPage, act: Callable[[], object]) -> SetupError:

@@ -42,6 +42,8 @@ from tests.gui.results.steps import (
     table_of,
 )
 
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
 
 def test_submissions_are_those_of_the_engine(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
     with RunStore(opened.workspace.store_path) as store:

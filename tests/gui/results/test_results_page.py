@@ -93,7 +93,7 @@ def test_a_lost_dataset_leaves_what_the_run_says_by_itself(
     assert "nothing to report" in problem_after(qtbot, page, page.export_report).problem
     space.open_gold(demo_gold)
     qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 6, timeout=10_000)
-    assert "Only the 3 items that both have" in doubts(page)
+    assert "run 2 lacks 27 items of gold.tsv, not scored" in doubts(page)
     click(page.gold.own)
     qtbot.waitUntil(lambda: table_of(page, "accuracy").rowCount() == 0, timeout=10_000)
 

@@ -1,5 +1,6 @@
 """The panel of scores, of tables that were made by hand."""
 
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.measure_words import NO_WIDTH
@@ -13,7 +14,7 @@ from tests.judged import A, B, matched
 
 
 def test_below_the_accuracies_it_is_said_that_an_interval_has_no_width(qtbot: QtBot) -> None:
-    panel = ScoresPanel()
+    panel = ScoresPanel(QWidget())
     qtbot.addWidget(panel)
     for labels, said in (([A] * 8, True), ([A, B] * 4, False)):
         found = evaluate(matched(labels, [A] * 8))

@@ -12,7 +12,7 @@ from engine.core.errors import SetupError
 from engine.core.events import RunEnded
 from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
-from engine.core.settings import ExampleChoice, Mode
+from engine.core.settings import ExampleKind, Mode
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.judge.run_control import RunControl
@@ -411,7 +411,7 @@ def test_an_entry_says_what_differs_between_runs(setup: RunSetup) -> None:
     assert entry.how == "labels, one order, 1 criterion, context 8,192, temperature 0.5"
     assert entry.in_words.endswith(": waits")
     shown = replace(setup, examples_path=Path("gold.tsv"), shots=2)
-    near = replace(shown, example_choice=ExampleChoice.NEAR)
+    near = replace(shown, example_choice=ExampleKind.NEAR)
     hows = [Queued(each).how for each in (setup, shown, near, replace(near, examples_path=None))]
     assert ["example" in how for how in hows] == [False, True, True, False]
     assert hows[1].endswith(", 2 examples")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from gui.window.end_signals import EndSignals
@@ -33,14 +34,18 @@ sys.exit(app.open_window())
 
 @pytest.fixture
 def signals(qtbot: QtBot) -> Iterator[EndSignals]:
+    hung_up = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored under nohup
     made = EndSignals()
     yield made
     made.close()
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, hung_up)
 
 
 def send_soon(number: signal.Signals) -> None:
-    threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
+    """Send a signal once Qt waits: by a thread, as nothing of Python is at work then."""
+    sending = threading.Thread(target=os.kill, args=(os.getpid(), number))
+    QTimer.singleShot(0, sending.start)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -407,7 +407,7 @@ def test_review_and_dataset_open_what_the_model_is_shown(
     qtbot.waitUntil(lambda: len(interior.frame.findChildren(PromptDialog)) == 1)
     of_run = dialog()
     assert " as run 1 asked " in of_run.title.text()
-    assert of_run.place[0] == "safety"
+    assert of_run.key.criterion == "safety"
     assert not of_run.ask.isEnabled()
     interior.review.reviewer.switch_blind(False)
     of_run._show_answer()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QSize, Qt, QTimer
+from PySide6.QtCore import QDeadlineTimer, QPoint, QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractScrollArea,
@@ -48,6 +48,7 @@ from gui.window.frame import MainWindow
 from gui.window.help_dialogs import AboutDialog
 from gui.window.interior import Interior
 from gui.window.settings_dialog import SettingsDialog
+from gui.work.lanes import EngineThreads, Lane
 from gui.work.page_name import PageName
 from gui.work.state import State
 from tests.gui.windows import end_window
@@ -265,15 +266,18 @@ class Seen:
     cut: list[str]
 
 
-def settle(qtbot: QtBot, root: QWidget) -> None:
-    """Wait until nothing moves any more."""
+def settle(qtbot: QtBot, root: QWidget, threads: EngineThreads) -> None:
+    """Wait until nobody works and nothing moves any more."""
     before: object = None
-    for _ in range(45):
+    alike = 0
+    patience = QDeadlineTimer(A_WHILE)
+    while alike < 3 and not patience.hasExpired():
+        qtbot.wait(20)
+        busy = any(threads.busy(lane) for lane in Lane)
+        busy = busy or any(isinstance(part, BusyLine) for part in parts(root))
         now = (scrolled_sideways(root), [(type(part), part.geometry()) for part in parts(root)])
-        if now == before and not any(isinstance(part, BusyLine) for part in parts(root)):
-            return
+        alike = alike + 1 if now == before and not busy else 0
         before = now
-        qtbot.wait(100)
 
 
 def looked_at(qtbot: QtBot, made: Interior) -> dict[str, Seen]:
@@ -282,11 +286,11 @@ def looked_at(qtbot: QtBot, made: Interior) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
 
     def look(place: str) -> None:
-        qtbot.wait(120)
+        settle(qtbot, frame, made.threads)
         for fold in frame.findChildren(Fold):
             if fold.isVisible():
                 fold.set_open(True)
-        settle(qtbot, frame)
+        settle(qtbot, frame, made.threads)
         least = frame.minimumSizeHint()
         assert least.width() <= ROOM.width(), f"{place} needs a width of {least.width()}"
         assert least.height() <= ROOM.height(), f"{place} needs a height of {least.height()}"
@@ -376,7 +380,7 @@ def test_no_dialog_and_no_message_grows_and_each_name_is_whole_in_a_tip(
     with interior_of(letter) as (made, study):
         for dialog in dialogs(made, study):
             dialog.show()
-            qtbot.wait(150)
+            settle(qtbot, dialog, made.threads)
             called = f"{type(dialog).__name__} {dialog.windowTitle()}"
             assert dialog.width() <= ROOM.width(), f"{called} is {dialog.width()} wide"
             assert dialog.height() <= ROOM.height(), f"{called} is {dialog.height()} high"

@@ -18,7 +18,7 @@ from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
-from gui.judge.prompt_jobs import PlacedPrompt, PromptHead, Subject, ask, show_prompts
+from gui.judge.prompt_jobs import KeyedPrompt, PromptHead, PromptKey, Subject, ask, show_prompts
 from gui.reading.prompt_pane import InkSample
 from gui.window.prompt_dialog import PromptDialog, PromptWish
 from gui.work.lanes import JobControl, Lane
@@ -58,8 +58,8 @@ def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetu
     done(show_prompts(Subject(ITEM, setup), ("safety", Order.BA)), heard)
     head, first, *others = heard
     assert isinstance(head, PromptHead)
-    assert isinstance(first, PlacedPrompt)
-    assert first.place == ("safety", Order.BA, Way.LETTERS, "")
+    assert isinstance(first, KeyedPrompt)
+    assert first.key == ("safety", Order.BA, Way.LETTERS, "")
     assert len(others) == 9
     prompt = first.prompt
     assert HOSTILE in prompt.as_read
@@ -78,12 +78,12 @@ def test_a_text_is_shown_whole_with_what_is_invisible_written_out(setup: RunSetu
 
 def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
     dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
-    assert dialog.place == ("safety", Order.AB, Way.LETTERS, "")
+    assert dialog.key == ("safety", Order.AB, Way.LETTERS, "")
     assert "Criterion: safety." in dialog.pane.toPlainText()
     qtbot.waitUntil(lambda: len(dialog._prompts) == 10, timeout=A_WHILE)
     qtbot.keyClick(dialog, Qt.Key.Key_1)
     qtbot.keyClick(dialog, Qt.Key.Key_O)
-    assert dialog.place == ("relevance", Order.BA, Way.LETTERS, "")
+    assert dialog.key == ("relevance", Order.BA, Way.LETTERS, "")
     text = dialog.pane.toPlainText()
     assert "Criterion: relevance." in text
     assert text.index("Bye.") < text.index("<b>x</b>")
@@ -113,10 +113,11 @@ def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
     assert QGuiApplication.clipboard().text() == dialog.pane.prompt.as_read if dialog.pane.prompt else ""
 
 
-def test_the_likeliest_tokens_are_those_of_the_chosen_place(
+def test_the_likeliest_tokens_are_those_of_the_chosen_prompt(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup
 ) -> None:
-    wanted = PromptWish(Subject(ITEM, setup), "safety", masses={("safety", Order.AB, Way.LETTERS, ""): 0.25})
+    read = {PromptKey("safety", Order.AB, Way.LETTERS, ""): 0.25}
+    wanted = PromptWish(Subject(ITEM, setup), "safety", masses=read)
     dialog = asked(qtbot, opened(qtbot, workspace, wanted))
     rows = dialog.answer.as_text().splitlines()
     assert len(rows) >= 12
@@ -213,7 +214,7 @@ def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspac
     dialog.way.setCurrentIndex(5)
     qtbot.keyClick(dialog, Qt.Key.Key_W)
     qtbot.waitUntil(lambda: dialog.pane.prompt is not None, timeout=A_WHILE)
-    assert dialog.place == ("safety", Order.BA, Way.GRADED, "B")
+    assert dialog.key == ("safety", Order.BA, Way.GRADED, "B")
     prompt = dialog.pane.prompt
     assert prompt is not None
     assert "How good is Response B on this criterion?" in prompt.text
@@ -231,7 +232,7 @@ def test_what_a_model_is_shown_before_it_thinks(
 ) -> None:
     thinks = replace(setup, model_path=tried_model("thinker"), ways=(Way.THINKING,), thoughts=3, context=8192)
     dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, thinks), "safety"))
-    assert dialog.place == ("safety", Order.AB, Way.THINKING, "1")
+    assert dialog.key == ("safety", Order.AB, Way.THINKING, "1")
     prompt = dialog.pane.prompt
     assert prompt is not None
     assert prompt.text.rstrip().endswith("<think>")

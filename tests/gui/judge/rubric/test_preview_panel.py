@@ -19,6 +19,8 @@ from gui.judge.rubric.edited import EditedRubric
 from gui.judge.rubric.preview_panel import PreviewPanel
 from gui.work.lanes import EngineThreads
 
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
 
 @pytest.fixture
 def demo(demo_gold: Path) -> Dataset:

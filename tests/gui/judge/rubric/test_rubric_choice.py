@@ -21,6 +21,8 @@ from gui.work.state import State
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, new_page, wait_for_plan
 
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
 MANNERS = Rubric(
     "Manners",
     (
