@@ -1,6 +1,7 @@
 """Slices on the page Compare: all systems on each, one of them alone, its items in Review, saved."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -116,12 +117,10 @@ def test_a_row_lists_its_items_in_review(qtbot: QtBot, compared: ComparePage) ->
     view = compared.view.slices.view
     place = view.model().index(1, 0)
     view.setCurrentIndex(place)
-    for ask in (
-        lambda: press(view, Qt.Key.Key_Return),
-        lambda: QTest.mouseClick(
-            view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(place).center()
-        ),
-    ):
+    port, spot = view.viewport(), view.visualRect(place).center()
+    ways: list[Callable[[], object]] = [lambda: press(view, Qt.Key.Key_Return)]
+    ways.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
+    for ask in ways:
         with qtbot.waitSignal(compared.workspace.listing_wanted, timeout=10_000) as wanted:
             ask()
         assert wanted.args is not None

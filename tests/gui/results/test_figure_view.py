@@ -1,6 +1,6 @@
 """A figure in the window: drawn whole, said in words, saved and copied by key or menu."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -114,10 +114,9 @@ def check_that_items_are_listed(qtbot: QtBot, panel: FiguresPanel, name: str) ->
         inner.top() + (top + bottom) / 2 * inner.height(),
     ).toPoint()
     criteria = [menu for menu in view.menu().findChildren(QMenu) if menu.title() == "Relevance"]
-    for act in (
-        lambda: QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=place),
-        criteria[0].actions()[3].trigger,
-    ):
+    ways: list[Callable[[], object]] = [criteria[0].actions()[3].trigger]
+    ways.append(lambda: QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=place))
+    for act in ways:
         with qtbot.waitSignal(panel._workspace.listing_wanted) as asked:
             act()
         wanted = asked.args[0]

@@ -1,6 +1,8 @@
 """Slices on the Results page: all slices side by side, one of them alone, its items in Review."""
 
 import sqlite3
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -65,13 +67,11 @@ def test_all_slices_stand_in_a_table_whose_rows_list_their_items_and_in_the_repo
     place = opened.slices.table.index(1, 0)
     view.setFocus()
     view.setCurrentIndex(place)
-    for ask in (
-        lambda: QTest.keyClick(view, Qt.Key.Key_Return),
-        lambda: QTest.keyClick(view, Qt.Key.Key_Enter),
-        lambda: QTest.mouseClick(
-            view.viewport(), Qt.MouseButton.LeftButton, pos=view.visualRect(place).center()
-        ),
-    ):
+    port, spot = view.viewport(), view.visualRect(place).center()
+    keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+    ways: list[Callable[[], object]] = [partial(QTest.keyClick, view, key) for key in keys]
+    ways.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
+    for ask in ways:
         with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
             ask()
         assert wanted.args is not None

@@ -1,5 +1,6 @@
 """The Review page: items, keys, overrides, texts and what is marked in them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -340,11 +341,9 @@ def test_a_run_that_ends_leaves_the_review_of_another_alone(
 def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(qtbot: QtBot, page: ReviewPage) -> None:
     page.list.step(2)
     press(qtbot, page, "4")
-    for ask in (
-        lambda: press(qtbot, page, "P"),
-        page.desk.card.prompt.click,
-        page.judge_again.menu.actions()[-1].trigger,
-    ):
+    ways: list[Callable[[], object]] = [lambda: press(qtbot, page, "P"), page.desk.card.prompt.click]
+    ways.append(page.judge_again.menu.actions()[-1].trigger)
+    for ask in ways:
         with qtbot.waitSignal(page.prompt_wanted) as wanted:
             ask()
         item, criterion = wanted.args or (None, "")
