@@ -111,45 +111,31 @@ def test_systems_without_a_shared_item_are_refused(
     assert "No id of gold.tsv is in all of run 1, other.tsv" in compare(qtbot, page)
 
 
-def test_all_problems_of_a_bad_submission_are_listed(
-    qtbot: QtBot, page: ComparePage, demo_gold: Path, save: Save
-) -> None:
-    bad = save("bad.tsv", b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n")
-    choose(qtbot, page, demo_gold, bad)
-    assert "bad.tsv: 3 problems" in page.notice.text
-    assert "'<b>A</b>'" in page.notice.text
-    assert page.choosing.systems.all_files == ()
-
-
 PAIRS = b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "says"),
-    [
+def test_what_cannot_be_compared_is_refused_when_it_is_added(
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, save: Save
+) -> None:
+    choose(qtbot, page, demo_gold)
+    for name, data, says in (
         ("pairs.tsv", PAIRS, ("a dataset of pairs", "To judge it, open it with File > Open dataset")),
         ("x.csv", b"prompt,chosen,rejected\nWhat?,This.,That.\n", ("a dataset of pairs", "To judge it")),
         ("x.json", json.dumps(ROWS).encode(), ("the outputs of one system (m)", "Tiebreak judges pairs")),
-        ("x.tsv", b"id\tsafety_preference\nx1\tA\nx2\tB\n", ("other items: its 2 ids are not in", "labels")),
-        ("x.tsv", b"id\twit_preference\n1\tA\n2\tB\n", ("other criteria (wit): gold.tsv has", "labels")),
-        ("x.tsv", b"id\tnote\n1\tA\n", ("no column names a criterion",)),
+        ("1.tsv", b"id\tsafety_preference\nx1\tA\nx2\tB\n", ("other items: its 2 ids are not in", "labels")),
+        ("2.tsv", b"id\twit_preference\n1\tA\n2\tB\n", ("other criteria (wit): gold.tsv has", "labels")),
+        ("3.tsv", b"id\tnote\n1\tA\n", ("no column names a criterion",)),
         ("x.gguf", b"GGUF", ("is a model",)),
-    ],
-)
-def test_what_cannot_be_compared_is_refused_when_it_is_added(
-    qtbot: QtBot,
-    page: ComparePage,
-    demo_gold: Path,
-    save: Save,
-    name: str,
-    data: bytes,
-    says: tuple[str, ...],
-) -> None:
-    choose(qtbot, page, demo_gold)
-    with qtbot.waitSignal(page.choosing.refused):
-        page.choosing.add_files([save(name, data)])
-    assert all(text in page.notice.text for text in says)
-    assert page.choosing.systems.all_files == ()
+        (
+            "bad.tsv",
+            b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n",
+            ("bad.tsv: 3 problems", "'<b>A</b>'"),
+        ),
+    ):
+        with qtbot.waitSignal(page.choosing.refused):
+            page.choosing.add_files([save(name, data)])
+        assert all(text in page.notice.text for text in says)
+        assert page.choosing.systems.all_files == ()
 
 
 def test_what_does_not_fit_after_a_restart_is_named_and_not_ticked(
@@ -184,15 +170,6 @@ def test_the_main_button_stays_where_it_is(
     press(page.choosing.systems.view, Qt.Key.Key_Space)
     assert page.choosing._lacking.isVisible()
     assert place() == before
-
-
-def test_a_file_is_listed_once(qtbot: QtBot, page: ComparePage, space: Workspace, worse: Path) -> None:
-    with qtbot.waitSignal(page.choosing.systems.changed):
-        page.choosing.add_files([worse])
-    with qtbot.waitSignal(space.note) as note:
-        page.choosing.add_files([worse.parent / "." / worse.name])
-    assert note.args == ["In the list already: worse.tsv"]
-    assert page.choosing.choice.files == (worse,)
 
 
 def test_the_choice_is_remembered_and_a_lost_file_is_named(
@@ -265,14 +242,7 @@ def test_a_comparison_of_something_else_is_marked_as_old(
     with qtbot.waitSignal(space.overrides_changed):
         space.undo_override(JudgmentKey(item, "safety"))
     assert not page.stale.isVisible()
-
-
-def test_a_run_that_was_judged_otherwise_since_makes_a_comparison_old(
-    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
-) -> None:
-    choose(qtbot, page, demo_gold, worse)
-    compare(qtbot, page)
-    with RunStore(space.store_path) as store:
+    with RunStore(space.store_path) as store:  # judged otherwise since
         store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})
     with qtbot.waitSignal(space.runs_changed):
         page.entered()
@@ -318,36 +288,30 @@ def test_hostile_texts_are_shown_as_text(
     assert table.headerData(4, Qt.Orientation.Horizontal) == "<b>&\\u202e.tsv"
 
 
-def test_dropped_submissions_are_added(qtbot: QtBot, page: ComparePage, worse: Path) -> None:
+def test_dropped_submissions_are_added_and_listed_once(
+    qtbot: QtBot, page: ComparePage, space: Workspace, worse: Path
+) -> None:
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(worse))])
-    drop = QDropEvent(
-        QPointF(5, 5),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
+    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    drop = QDropEvent(QPointF(5, 5), *how)
     page.dropEvent(drop)
     assert drop.isAccepted()
     qtbot.waitUntil(lambda: page.choosing.choice.files == (worse,))
+    with qtbot.waitSignal(space.note) as note:
+        page.choosing.add_files([worse.parent / "." / worse.name])
+    assert note.args == ["In the list already: worse.tsv"]
+    assert page.choosing.choice.files == (worse,)
 
 
-def test_no_key_of_the_page_is_another_s_or_a_menu_s(page: ComparePage) -> None:
+def test_controls_have_accessible_names_and_no_key_is_another_s_or_a_menu_s(page: ComparePage) -> None:
     texts = [button.text() for button in page.findChildren(QAbstractButton)]
     keys = [key.upper() for key in re.findall(r"&(\w)", " ".join(texts))] + [*"FVERH"]
     assert sorted(keys) == sorted(set(keys))
-
-
-def test_all_controls_have_accessible_names(page: ComparePage) -> None:
+    found = page.view.differences
     controls = [
-        page.choosing.systems.view,
-        page.choosing.compare_button,
-        page.save_button,
-        page.view.differences.view,
-        page.view.differences.search,
-        page.view.differences.criterion,
-        page.view.agreement_view,
+        *(page.choosing.systems.view, page.choosing.compare_button, page.save_button),
+        *(found.view, found.search, found.criterion, page.view.agreement_view),
     ]
     assert all(control.accessibleName() for control in controls)
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -13,25 +12,17 @@ from gui.work.workspace import Workspace
 from tests.gui.compare.steps import Save, choose, compare
 
 
-@pytest.mark.parametrize(("found", "put", "stale"), [(b"", b"", False), (b"\tboth_good\t", b"\tA\t", True)])
 def test_only_other_labels_make_a_comparison_old(
-    qtbot: QtBot,
-    page: ComparePage,
-    demo_gold: Path,
-    worse: Path,
-    save: Save,
-    found: bytes,
-    put: bytes,
-    stale: bool,
+    qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
 ) -> None:
-    data = demo_gold.read_bytes()
-    gold = save("labels.tsv", data)
-    choose(qtbot, page, gold, worse)
+    same = demo_gold.read_bytes()
+    choose(qtbot, page, save("labels.tsv", same), worse)
     compare(qtbot, page)
-    with qtbot.waitSignal(page.choosing.gold_changed):
-        page.choosing.choose_gold(save("labels.tsv", data.replace(found, put) if found else data))
-    qtbot.waitUntil(lambda: not page._looking.busy)
-    assert page.stale.isVisible() is stale
+    for data, stale in ((same, False), (same.replace(b"\tboth_good\t", b"\tA\t"), True)):
+        with qtbot.waitSignal(page.choosing.gold_changed):
+            page.choosing.choose_gold(save("labels.tsv", data))
+        qtbot.waitUntil(lambda: not page._looking.busy)
+        assert page.stale.isVisible() is stale
 
 
 def test_labels_chosen_here_stay_here(

@@ -1,6 +1,7 @@
 """Slices on the page Compare: all systems on each, one of them alone, its items in Review, saved."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,9 @@ def test_there_is_nothing_to_divide_before_a_comparison(page: ComparePage) -> No
     assert page.slices.isHidden()
 
 
-def test_all_systems_stand_on_each_slice(qtbot: QtBot, compared: ComparePage) -> None:
+def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
+    qtbot: QtBot, compared: ComparePage, tmp_path: Path
+) -> None:
     assert compared.slices.isVisible()
     division = divide(qtbot, compared, "longer")
     assert compared.view.tabText(compared.view.currentIndex()) == "By slice"
@@ -77,6 +80,13 @@ def test_all_systems_stand_on_each_slice(qtbot: QtBot, compared: ComparePage) ->
     assert shown(tab.below) == compared_win_table(measured[0], known).texts()
     assert "Many slices are many comparisons" in tab.what.text()
     assert tab.title.text().startswith("By which response is longer: accuracy in percent")
+    path = tmp_path / "comparison.json"
+    with qtbot.waitSignal(compared.workspace.note, timeout=10_000):
+        compared.save(path)
+    saved = json.loads(path.read_text("utf-8"))
+    assert set(saved["slices"]) == set(saved["wins"][0]) == {"run 1", "worse.tsv"}
+    names = [found["slice"] for found in saved["slices"]["run 1"][0]["slices"]]
+    assert names == [part.name for part in division.slices]
 
 
 def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, compared: ComparePage) -> None:
@@ -92,44 +102,36 @@ def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, co
     assert shown(compared.view.measures) != whole[0]
     assert len(shown(compared.view.slices.table)) == len(division.slices)  # all of them still
     assert not compared.stale.isVisible()
-    keep_to(qtbot, compared, 0)
+    assert compare(qtbot, compared) == ""  # again: what is chosen stays
+    settled(qtbot, compared)
+    assert compared.compared.comparison.items == len(part)
+    keep_to(qtbot, compared, 0)  # which was not measured this time
     assert (shown(compared.view.measures), compared.view.tabText(2)) == whole
     assert (
         compared.view._titles["measures"].text() == f"On {DEMO_ITEMS} items with the human labels of gold.tsv"
     )
 
 
-def test_what_is_chosen_stays_when_it_is_compared_again(qtbot: QtBot, compared: ComparePage) -> None:
-    division = divide(qtbot, compared, "longer")
-    keep_to(qtbot, compared, 1)
-    assert compare(qtbot, compared) == ""
-    settled(qtbot, compared)
-    assert compared.compared is not None
-    assert compared.compared.comparison.items == len(division.slices[0])
-    keep_to(qtbot, compared, 0)  # which was not measured this time
-    assert compared.compared.comparison.items == DEMO_ITEMS
-
-
-@pytest.mark.parametrize("with_mouse", [True, False])
-def test_a_row_lists_its_items_in_review(qtbot: QtBot, compared: ComparePage, with_mouse: bool) -> None:
+def test_a_row_lists_its_items_in_review(qtbot: QtBot, compared: ComparePage) -> None:
     division = divide(qtbot, compared, "longer")
     view = compared.view.slices.view
-    with qtbot.waitSignal(compared.workspace.listing_wanted, timeout=10_000) as wanted:
-        if with_mouse:
-            cell = view.visualRect(view.model().index(1, 0))
-            QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=cell.center())
-        else:
-            view.setCurrentIndex(view.model().index(1, 0))
-            press(view, Qt.Key.Key_Return)
-    assert wanted.args is not None
-    assert wanted.args[0].filters.ids == division.slices[1].known
-    assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
+    place = view.model().index(1, 0)
+    view.setCurrentIndex(place)
+    port, spot = view.viewport(), view.visualRect(place).center()
+    ways: list[Callable[[], object]] = [lambda: press(view, Qt.Key.Key_Return)]
+    ways.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
+    for ask in ways:
+        with qtbot.waitSignal(compared.workspace.listing_wanted, timeout=10_000) as wanted:
+            ask()
+        assert wanted.args is not None
+        assert wanted.args[0].filters.ids == division.slices[1].known
+        assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
     wins = compared.view.slices.below_view
-    for row, place in ((1, 0), (2, 1)):  # two systems on each slice
+    for row, slice_place in ((1, 0), (2, 1)):  # two systems on each slice
         with qtbot.waitSignal(compared.view.listed, timeout=10_000) as listed:
             wins.activated.emit(wins.model().index(row, 0))
         assert listed.args is not None
-        assert listed.args[0].ids == division.slices[place].known
+        assert listed.args[0].ids == division.slices[slice_place].known
 
 
 def test_a_slice_without_labels_is_refused_and_not_shown_as_chosen(
@@ -150,17 +152,6 @@ def test_a_slice_without_labels_is_refused_and_not_shown_as_chosen(
     assert page.slices.parts.currentIndex() == 0
     assert page.compared is not None
     assert page.compared.comparison.items == DEMO_ITEMS
-
-
-def test_slices_are_saved_with_the_comparison(qtbot: QtBot, compared: ComparePage, tmp_path: Path) -> None:
-    division = divide(qtbot, compared, "longer")
-    path = tmp_path / "comparison.json"
-    with qtbot.waitSignal(compared.workspace.note, timeout=10_000):
-        compared.save(path)
-    saved = json.loads(path.read_text("utf-8"))
-    assert set(saved["slices"]) == set(saved["wins"][0]) == {"run 1", "worse.tsv"}
-    names = [found["slice"] for found in saved["slices"]["run 1"][0]["slices"]]
-    assert names == [part.name for part in division.slices]
 
 
 def test_items_are_divided_by_tags(qtbot: QtBot, compared: ComparePage, space: Workspace) -> None:

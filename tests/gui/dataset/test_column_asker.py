@@ -90,16 +90,10 @@ def test_other_human_labels_on_results(
     assert (space.gold.path, space.gold.criteria) == (foreign, ("overall_quality",))
     assert "foreign.csv, chosen on Results" in picker.status.text()
     assert remembered(OWN) == (COLUMNS if keep else None)
-
-
-def test_a_remembered_map_is_not_asked_for(
-    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
-) -> None:
-    remember(OWN, COLUMNS)
-    open_run(qtbot, space)
-    with qtbot.waitSignal(space.gold_changed, timeout=10_000):
-        space.open_gold(foreign)
-    assert asker.dialog is None
+    if keep:
+        with qtbot.waitSignal(space.gold_changed, timeout=10_000):
+            space.open_gold(foreign)
+        assert asker.dialog is None
 
 
 def test_who_leaves_the_question_keeps_the_labels_of_before(
@@ -175,6 +169,10 @@ def test_labelled_examples_on_judge(
     panel = AdvancedPanel(space)
     qtbot.addWidget(panel)
     panel._examples._take(foreign)
+    leave(asked(qtbot, asker))
+    assert panel.in_setup(usual_setup()).examples_path is None
+    asker.dialog = None
+    panel._examples._take(foreign)
     with qtbot.waitSignal(panel.changed, timeout=10_000):
         answer(qtbot, asker, keep=False)
     setup = panel.in_setup(usual_setup())
@@ -185,16 +183,6 @@ def test_labelled_examples_on_judge(
     assert (setup.examples_path, setup.example_columns) == (foreign, COLUMNS)
     panel._examples._take(None)
     assert panel.in_setup(usual_setup()).example_columns is None
-
-
-def test_examples_that_nobody_explained_are_not_taken(
-    qtbot: QtBot, space: Workspace, asker: ColumnAsker, foreign: Path
-) -> None:
-    panel = AdvancedPanel(space)
-    qtbot.addWidget(panel)
-    panel._examples._take(foreign)
-    leave(asked(qtbot, asker))
-    assert panel.in_setup(usual_setup()).examples_path is None
 
 
 def test_the_dataset_of_a_run_that_lies_elsewhere_is_read_as_the_run_read_it(

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QLabel, QPushButton
@@ -18,7 +17,7 @@ from gui.dataset.column_fields import NOTHING, AnnotatorsButton
 from gui.dataset.columns_dialog import ColumnsDialog
 from gui.dataset.dataset_page import DatasetPage
 from tests.published_shapes import (
-    SHAPES,
+    alpaca_eval_weighted,
     arena,
     hh_rlhf,
     kaggle_arena,
@@ -58,21 +57,14 @@ def accept(qtbot: QtBot, page: DatasetPage, dialog: ColumnsDialog) -> None:
         QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_published_shape_opens_by_what_is_guessed(
-    qtbot: QtBot, page: DatasetPage, tmp_path: Path, shape: "object"
-) -> None:
-    assert callable(shape)
-    dialog = asked(qtbot, page, shape(tmp_path))
+def test_shares_are_labels_once_a_number_is_written(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+    dialog = asked(qtbot, page, alpaca_eval_weighted(tmp_path))
     field = dialog.fields["overall"].field("overall_quality_preference")
-    if field.source == "preference" and not dialog.labels.unsaid:  # shares between 1 and 2
-        field.setEditText("1.5>preference")
-    say(dialog, {"0": "tie", "1": "A", "2": "B"})
+    assert field.source == "preference"
+    field.setEditText("1.5>preference")
     accept(qtbot, page, dialog)
-    dataset = page.workspace.dataset
-    assert dataset is not None
-    assert len(dataset) >= 4
-    assert all(item.gold for item in dataset)
+    assert page.workspace.dataset is not None
+    assert all(item.gold for item in page.workspace.dataset)
     assert page.columns_button.isVisible()
 
 
@@ -88,16 +80,19 @@ def test_the_first_rows_are_shown_as_they_would_be_read(
     assert "These rows can be read" in dialog.problem.text()
 
 
-def test_another_choice_is_shown_at_once(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
+def test_another_choice_is_shown_at_once_and_enter_opens_the_file(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
     dialog = asked(qtbot, page, llm_bar(tmp_path))
-    outputs = dialog.fields["outputs"]
     before = dialog.items.toPlainText()
-    field = outputs.field("output_a")
+    field = dialog.fields["outputs"].field("output_a")
     field.setCurrentIndex(field.findData("output_2"))
     qtbot.waitUntil(lambda: dialog.items.toPlainText() != before)
     assert "Response A: Twelve, of course, is one." in dialog.items.toPlainText()
     say(dialog, {"1": "A", "2": "B"})
-    accept(qtbot, page, dialog)
+    qtbot.waitUntil(dialog.open_button.isEnabled)
+    with qtbot.waitSignal(page.workspace.dataset_changed):
+        QTest.keyClick(dialog.fields["item"].field("instruction"), Qt.Key.Key_Return)
     assert page.workspace.dataset is not None
     assert page.workspace.dataset[0].output_a == "Twelve, of course, is one."
 
@@ -122,7 +117,7 @@ def test_a_problem_keeps_the_file_from_being_opened(qtbot: QtBot, page: DatasetP
     assert not dialog.open_button.isEnabled()
 
 
-def test_numbers_keep_a_file_closed_until_a_person_says_what_they_mean(
+def test_numbers_keep_a_file_closed_until_a_person_says_what_they_mean_which_can_be_something_else(
     qtbot: QtBot, page: DatasetPage, tmp_path: Path
 ) -> None:
     dialog = asked(qtbot, page, llm_bar(tmp_path))
@@ -132,9 +127,18 @@ def test_numbers_keep_a_file_closed_until_a_person_says_what_they_mean(
     assert not dialog.open_button.isEnabled()
     say(dialog, {"1": "A", "2": "tie"})
     qtbot.waitUntil(lambda: "Overall label: tie" in dialog.items.toPlainText())
+    assert dialog.labels.labels == {"1": "A", "2": "tie"}
+    box = dialog.labels.box("2")
+    box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
+    qtbot.waitUntil(lambda: "Overall label: both bad" in dialog.items.toPlainText())
+    box.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: "unknown label '2'" in dialog.problem.text())
+    box.setCurrentIndex(box.findData(""))
+    qtbot.waitUntil(dialog.open_button.isEnabled)
     accept(qtbot, page, dialog)
     assert page.workspace.dataset is not None
-    assert [item.gold["overall_quality"].label for item in page.workspace.dataset] == ["A", "tie", "A", "tie"]
+    labels = [item.gold["overall_quality"].label if item.gold else "" for item in page.workspace.dataset]
+    assert labels == ["A", "", "A", ""]
 
 
 def test_several_annotators_are_chosen_from_a_menu(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
@@ -161,24 +165,6 @@ def test_several_annotators_are_chosen_from_a_menu(qtbot: QtBot, page: DatasetPa
     assert list(dataset.annotators["overall_quality"]) == ["annotator1", "annotator3", "annotator2"]
     shown = page.summary.findChildren(QLabel)
     qtbot.waitUntil(lambda: any("of 3 annotators, two give the same" in label.text() for label in shown))
-
-
-def test_label_values_can_be_said_to_mean_something_else(
-    qtbot: QtBot, page: DatasetPage, tmp_path: Path
-) -> None:
-    dialog = asked(qtbot, page, llm_bar(tmp_path))
-    say(dialog, {"1": "A", "2": "B"})
-    qtbot.waitUntil(lambda: dialog.labels.labels == {"1": "A", "2": "B"})
-    box = dialog.labels.box("2")
-    box.setCurrentIndex(box.findData(Preference.BOTH_BAD.value))
-    qtbot.waitUntil(lambda: "Overall label: both bad" in dialog.items.toPlainText())
-    box.setCurrentIndex(0)
-    qtbot.waitUntil(lambda: "unknown label '2'" in dialog.problem.text())
-    box.setCurrentIndex(box.findData(""))
-    qtbot.waitUntil(dialog.open_button.isEnabled)
-    accept(qtbot, page, dialog)
-    assert page.workspace.dataset is not None
-    assert [bool(item.gold) for item in page.workspace.dataset] == [True, False, True, False]
 
 
 def test_labels_of_another_column_mean_what_they_mean_there(
@@ -298,14 +284,6 @@ def test_many_long_and_hostile_names_widen_nothing(qtbot: QtBot, page: DatasetPa
     field.setCurrentIndex(field.findData(names[7]))
     assert field.source == names[7]
     assert all(label.textFormat() == Qt.TextFormat.PlainText for label in dialog.labels.findChildren(QLabel))
-
-
-def test_enter_opens_the_file(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:
-    dialog = asked(qtbot, page, llm_bar(tmp_path))
-    say(dialog, {"1": "A", "2": "B"})
-    qtbot.waitUntil(dialog.open_button.isEnabled)
-    with qtbot.waitSignal(page.workspace.dataset_changed):
-        QTest.keyClick(dialog.fields["item"].field("instruction"), Qt.Key.Key_Return)
 
 
 def test_an_empty_table_is_refused_in_the_dialog(qtbot: QtBot, page: DatasetPage, tmp_path: Path) -> None:

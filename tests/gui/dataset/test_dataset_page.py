@@ -61,7 +61,9 @@ def sort(qtbot: QtBot, page: DatasetPage, column: int) -> None:
         )
 
 
-def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: DatasetPage) -> None:
+def test_an_empty_page_says_what_to_do_and_opens_the_demo_which_is_counted_and_shown(
+    qtbot: QtBot, page: DatasetPage
+) -> None:
     assert "A dataset is a table" in text_of(page)
     assert not page.judge_button.isEnabled()
     with qtbot.waitSignal(page.workspace.dataset_changed):
@@ -69,20 +71,19 @@ def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: Da
     assert page.items.table.rowCount() == 240
     assert page.context.text() == "demo.tsv"
     assert chosen(page) == "Item 1"
-
-
-def test_the_summary_counts_items_and_labels(opened: DatasetPage) -> None:
-    assert "240 items" in text_of(opened.summary)
-    assert "240 labelled" in text_of(opened.summary)
-    bars = [bar.accessibleName() for bar in opened.summary.findChildren(ShareBar)]
-    assert [name.partition(":")[0] for name in bars] == [
-        "Relevance",
-        "Naturalness",
-        "Truthfulness",
-        "Safety",
-        "Overall quality",
-    ]
+    qtbot.waitUntil(lambda: "240 labelled" in text_of(page.summary))
+    assert "240 items" in text_of(page.summary)
+    bars = [bar.accessibleName() for bar in page.summary.findChildren(ShareBar)]
+    criteria = ["Relevance", "Naturalness", "Truthfulness", "Safety", "Overall quality"]
+    assert [name.partition(":")[0] for name in bars] == criteria
     assert "both good 1" in bars[0]
+    dataset = page.workspace.dataset
+    assert dataset is not None
+    page.items.view.selectRow(5)
+    item, text = dataset[5], page.preview.text
+    gold = item.gold["relevance"]
+    for part in (f"Item {item.id}", item.instruction, item.output_a, item.output_b, gold.explanation or "?"):
+        assert part in text
 
 
 def test_all_that_was_noticed_can_be_unfolded(qtbot: QtBot, page: DatasetPage, save: Save) -> None:
@@ -95,16 +96,6 @@ def test_all_that_was_noticed_can_be_unfolded(qtbot: QtBot, page: DatasetPage, s
     fold.set_open(True)
     for part in ("kept: 'note'", "1 response is empty", "more than once", "wrongly decoded", "same text"):
         assert part in text_of(page.summary)
-
-
-def test_the_chosen_item_is_shown_with_its_labels(opened: DatasetPage) -> None:
-    dataset = opened.workspace.dataset
-    assert dataset is not None
-    opened.items.view.selectRow(5)
-    item, text = dataset[5], opened.preview.text
-    gold = item.gold["relevance"]
-    for part in (f"Item {item.id}", item.instruction, item.output_a, item.output_b, gold.explanation or "?"):
-        assert part in text
 
 
 def test_a_search_by_keys_alone(qtbot: QtBot, opened: DatasetPage) -> None:
@@ -127,13 +118,21 @@ def test_a_search_by_keys_alone(qtbot: QtBot, opened: DatasetPage) -> None:
     qtbot.waitUntil(lambda: opened.items.count.text() == "240 items")
 
 
-def test_a_search_without_a_hit_says_so_and_can_be_cleared(qtbot: QtBot, opened: DatasetPage) -> None:
+def test_a_search_without_a_hit_ends_a_selection_says_so_and_can_be_cleared(
+    qtbot: QtBot, opened: DatasetPage
+) -> None:
+    opened.items.view.selectAll()
+    assert opened.items.selected.text() == "Judge these 240 items…"
     search(qtbot, opened, "zzzz <b>y</b>")
     assert "No item holds all words of “zzzz <b>y</b>”." in text_of(opened.items)
     assert opened.preview.text == "No item is chosen."
+    assert opened.items.selected.isHidden()
+    with qtbot.assertNotEmitted(opened.workspace.items_wanted):
+        QTest.keyClick(opened, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
     with qtbot.waitSignal(opened.items.table.modelReset):
         QTest.mouseClick(button(opened.items, "Clear the search"), Qt.MouseButton.LeftButton)
     assert opened.items.table.rowCount() == 240
+    assert len(opened.items.selected.rows) == 1
 
 
 def test_sorting_keeps_the_chosen_item_and_the_third_click_undoes_it(
@@ -268,12 +267,6 @@ def test_recent_files_that_are_gone_are_marked_and_can_be_removed(
         page.recent.menu_of_files.actions()[0].trigger()
 
 
-def test_the_main_button_leads_to_the_judge_page(qtbot: QtBot, opened: DatasetPage) -> None:
-    with qtbot.waitSignal(opened.workspace.page_wanted) as wanted:
-        QTest.mouseClick(opened.judge_button, Qt.MouseButton.LeftButton)
-    assert wanted.args == ["Judge"]
-
-
 def test_every_control_has_an_accessible_name(opened: DatasetPage) -> None:
     unnamed = [
         widget
@@ -322,17 +315,6 @@ def test_the_last_row_stays_in_sight_where_the_button_appears(qtbot: QtBot, open
     assert view.currentIndex().row() == lowest
 
 
-def test_a_search_ends_a_selection(qtbot: QtBot, opened: DatasetPage) -> None:
-    opened.items.view.selectAll()
-    assert opened.items.selected.text() == "Judge these 240 items…"
-    search(qtbot, opened, "zzzz")
-    assert opened.items.selected.isHidden()
-    with qtbot.assertNotEmitted(opened.workspace.items_wanted):
-        QTest.keyClick(opened, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
-    search(qtbot, opened, "")
-    assert len(opened.items.selected.rows) == 1
-
-
 def test_what_is_listed_is_counted_and_handed_on_to_be_judged(qtbot: QtBot, opened: DatasetPage) -> None:
     search(qtbot, opened, "rain")
     listed = sorted(map(int, ids(opened)))
@@ -359,8 +341,9 @@ def test_what_is_listed_is_counted_and_handed_on_to_be_judged(qtbot: QtBot, open
     qtbot.waitUntil(lambda: "0 labelled of 0 listed items" in text_of(opened.summary))
     search(qtbot, opened, "")
     qtbot.waitUntil(lambda: "240 labelled\n" in text_of(opened.summary))
-    with qtbot.waitSignal(opened.workspace.page_wanted):
+    with qtbot.waitSignal(opened.workspace.page_wanted) as page_wanted:
         opened.judge_button.click()
+    assert page_wanted.args == ["Judge"]
 
 
 # Other columns
@@ -397,31 +380,26 @@ def show_column(page: DatasetPage, source: str, on: bool = True) -> None:
     action.setChecked(on)
 
 
-def test_other_columns_are_hidden_until_they_are_asked_for(with_others: DatasetPage) -> None:
-    view = with_others.items.view
-    assert view.isColumnHidden(column(with_others, "kind"))
-    show_column(with_others, "kind")
-    assert not view.isColumnHidden(column(with_others, "kind"))
-    assert with_others.items.table.index(0, column(with_others, "kind")).data() == "chat"
-    assert "kind" in with_others.items._columns.record()["others"]
-    show_column(with_others, "A&&B")  # a sign & in a name marks no key
-    show_column(with_others, "kind", on=False)
-    assert view.isColumnHidden(column(with_others, "kind"))
-
-
-def test_only_shown_columns_are_searched(qtbot: QtBot, with_others: DatasetPage) -> None:
+def test_other_columns_are_hidden_and_not_searched_until_they_are_asked_for(
+    qtbot: QtBot, with_others: DatasetPage
+) -> None:
     items = with_others.items
+    assert "Other columns\nkind: chat\nA&B: 2" in with_others.preview.text
+    assert items.view.isColumnHidden(column(with_others, "kind"))
     items.search.setText("CODE")
     qtbot.waitUntil(lambda: items.count.text() == "0 of 4 items")
     show_column(with_others, "kind")
+    assert not items.view.isColumnHidden(column(with_others, "kind"))
+    assert "kind" in items._columns.record()["others"]
     qtbot.waitUntil(lambda: items.count.text() == "1 of 4 items")
     assert ids(with_others) == ["2"]
-
-
-def test_another_column_of_numbers_sorts_by_size(qtbot: QtBot, with_others: DatasetPage) -> None:
-    show_column(with_others, "A&&B")
-    with_others.items.chooser.sort_wanted.emit("A&B", False)
-    qtbot.waitUntil(lambda: ids(with_others) == ["3", "1", "4", "2"])
+    assert items.table.index(0, column(with_others, "kind")).data() == "code"
+    show_column(with_others, "kind", on=False)
+    assert items.view.isColumnHidden(column(with_others, "kind"))
+    search(qtbot, with_others, "")
+    show_column(with_others, "A&&B")  # a sign & in a name marks no key
+    items.chooser.sort_wanted.emit("A&B", False)
+    qtbot.waitUntil(lambda: ids(with_others) == ["3", "1", "4", "2"])  # numbers by size
 
 
 def test_one_slice_of_the_items_is_listed(qtbot: QtBot, with_others: DatasetPage) -> None:
@@ -435,10 +413,6 @@ def test_one_slice_of_the_items_is_listed(qtbot: QtBot, with_others: DatasetPage
     assert items.slices.parts.sizeHint().width() < 300
     items.slices.choose("")
     qtbot.waitUntil(lambda: len(ids(with_others)) == 4)
-
-
-def test_the_chosen_item_shows_its_other_columns(with_others: DatasetPage) -> None:
-    assert "Other columns\nkind: chat\nA&B: 2" in with_others.preview.text
 
 
 def test_a_hundred_other_columns_stand_in_menus_that_fit_a_screen(
@@ -465,10 +439,7 @@ def test_what_the_model_is_shown_is_wanted_of_the_chosen_item(qtbot: QtBot, open
             way()
         assert wanted.args is not None
         assert wanted.args[0].id == "4"
-
-
-def test_p_is_a_letter_in_the_search(qtbot: QtBot, opened: DatasetPage) -> None:
     opened.items.start_search()
-    with qtbot.assertNotEmitted(opened.prompt_wanted):
+    with qtbot.assertNotEmitted(opened.prompt_wanted):  # there it is a letter
         QTest.keyClick(opened.items.search, Qt.Key.Key_P)
     assert opened.items.search.text() == "p"

@@ -58,40 +58,33 @@ def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
         return [run.identity.chosen for run in store.runs()]
 
 
-def test_chosen_items_are_named_in_the_order_of_the_file_and_planned_alone(ready: JudgePage) -> None:
-    assert "Only 4 chosen items of gold.tsv (3, 5, 17, …)" in text_of(ready.dataset_line)
-    assert "4 items x 5 criteria x both orders = 40" in text_of(ready.plan_panel)
-    assert not ready.dataset_line.part.isVisible()
-
-
-def test_a_run_of_chosen_items_is_shown_and_can_be_judged_again(qtbot: QtBot, ready: JudgePage) -> None:
+def test_a_run_of_chosen_items_is_shown_and_they_are_judged_again_also_with_other_settings(
+    qtbot: QtBot, ready: JudgePage
+) -> None:
     run_to_the_end(qtbot, ready)
     assert "Run 1 of 4 chosen items of gold.tsv" in text_of(ready.run_panel)
     assert ids_of_runs(ready) == [("3", "5", "17", "20")]
     assert ready.run_button.text() == "Judge again"
     assert "all 4 items are judged in run 1" in text_of(ready.plan_panel)
-    run = ready.workspace.run
     qtbot.waitUntil(lambda: ready.workspace.run is not None, timeout=A_WHILE)
     run = ready.workspace.run
     assert run is not None
     assert run.dataset is not None
     assert run.dataset.ids == ["3", "5", "17", "20"]
     run_to_the_end(qtbot, ready)
-    assert len(ids_of_runs(ready)) == 2
-
-
-def test_other_settings_make_another_run_of_the_same_items(qtbot: QtBot, ready: JudgePage) -> None:
-    run_to_the_end(qtbot, ready)
     ready.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",), threads=1))
     qtbot.waitUntil(lambda: ready.run_button.text() == "Run", timeout=A_WHILE)
     wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
-    assert ids_of_runs(ready) == [("3", "5", "17", "20")] * 2
+    assert ids_of_runs(ready) == [("3", "5", "17", "20")] * 3
 
 
-def test_a_choice_ends_with_its_button_and_with_another_dataset(
+def test_a_choice_is_planned_alone_and_ends_with_its_button_and_with_another_dataset(
     qtbot: QtBot, ready: JudgePage, demo_gold: Path, tmp_path: Path
 ) -> None:
+    assert "Only 4 chosen items of gold.tsv (3, 5, 17, …)" in text_of(ready.dataset_line)
+    assert "4 items x 5 criteria x both orders = 40" in text_of(ready.plan_panel)
+    assert not ready.dataset_line.part.isVisible()
     press(ready, "All items")
     assert ready.setup().ids == ()
     qtbot.waitUntil(lambda: "30 items x 5" in text_of(ready.plan_panel), timeout=A_WHILE)
@@ -105,22 +98,18 @@ def test_a_choice_ends_with_its_button_and_with_another_dataset(
     assert (ready.setup().dataset_path, len(ready.setup().ids)) == (demo_gold, 4)
 
 
-def test_all_items_are_no_choice(qtbot: QtBot, ready: JudgePage, demo_gold: Path) -> None:
+def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are_named(
+    qtbot: QtBot, ready: JudgePage, demo_gold: Path
+) -> None:
     dataset = ready.workspace.dataset
     assert dataset is not None
     choose(qtbot, ready, demo_gold, dataset.ids)
     assert (ready.setup().ids, ready.setup().items) == ((), None)
-
-
-def test_one_item_is_spoken_of_as_one(qtbot: QtBot, ready: JudgePage, demo_gold: Path) -> None:
     choose(qtbot, ready, demo_gold, ["9"])
     assert "Only 1 chosen item of gold.tsv (9)" in text_of(ready.dataset_line)
     assert "1 item x 5 criteria" in text_of(ready.plan_panel)
     run_to_the_end(qtbot, ready)
     assert "the item is judged in run 1" in text_of(ready.plan_panel)
-
-
-def test_items_that_the_file_lacks_are_named(qtbot: QtBot, ready: JudgePage, demo_gold: Path) -> None:
     ready.choose_items(demo_gold, ["3", "999"])
     qtbot.waitUntil(lambda: "gold.tsv lacks 1 chosen item: 999" in text_of(ready.plan_panel), timeout=A_WHILE)
 

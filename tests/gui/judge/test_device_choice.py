@@ -145,9 +145,12 @@ def test_it_is_tried_with_the_keyboard_and_can_be_stopped(qtbot: QtBot, page: Ju
     assert choice.button.hasFocus() or not page.isActiveWindow()
 
 
-def test_a_remembered_trial_is_shown_without_trying(
+def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would_compute(
     qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
 ) -> None:
+    def speed() -> str:
+        return str(page.picker.table.index(0, SPEED).data())
+
     qtbot.waitUntil(lambda: "Tried with demo-judge" in text_of(choice_of(page)), timeout=A_WHILE)
     said = choice_of(page).outcome.text()
     assert "• The processor reads 100 and writes 40." in said
@@ -156,6 +159,19 @@ def test_a_remembered_trial_is_shown_without_trying(
     assert said.endswith(f"Automatic takes {GONE.title}: it is the fastest.")
     assert "0.0100 on average" in choice_of(page).outcome.toolTip()
     assert offered(page)[2:] == [GONE.title, BROKEN.title]
+    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
+    assert f"with {GONE.title}" in about(page.picker.table.candidate(0))
+    field = choice_of(page).field
+    field.setCurrentIndex(field.findData(CPU))
+    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
+    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
+        page.picker.doing.measure_chosen()
+    assert speed() not in ("", "9,000")
+    assert "with the processor" in about(page.picker.table.candidate(0))
+    field.setCurrentText(GONE.title)
+    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
+    field.setCurrentText(BROKEN.title)
+    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
 
 
 def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
@@ -172,37 +188,6 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
     assert "was found to be the fastest" in text_of(page.run_panel)
 
 
-def test_looking_again_says_that_the_tried_device_is_gone(
-    qtbot: QtBot, no_gpu: None, remembered: DeviceTrial, page: JudgePage
-) -> None:
-    choice_of(page).choose(GONE.key)
-    try_the_gpu(qtbot, page)
-    assert offered(page)[2:] == [f"Not found now: {GONE.key}"]
-    assert choice_of(page).wish == GONE.key
-    assert "The chosen one is not there" in choice_of(page).outcome.text()
-
-
-def test_the_speed_is_that_of_what_would_compute(
-    qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
-) -> None:
-    def speed() -> str:
-        return str(page.picker.table.index(0, SPEED).data())
-
-    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
-    assert f"with {GONE.title}" in about(page.picker.table.candidate(0))
-    field = choice_of(page).field
-    field.setCurrentIndex(field.findData(CPU))
-    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
-    with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
-        page.picker.doing.measure_chosen()
-    assert speed() not in ("", "9,000")
-    assert "with the processor" in about(page.picker.table.candidate(0))
-    field.setCurrentText(GONE.title)
-    qtbot.waitUntil(lambda: speed() == "9,000", timeout=A_WHILE)
-    field.setCurrentText(BROKEN.title)
-    qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
-
-
 def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     qtbot: QtBot, no_gpu: None, remembered: DeviceTrial, page: JudgePage
 ) -> None:
@@ -215,51 +200,52 @@ def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     again = new_page(qtbot, page.workspace)
     assert again.setup().device == GONE.key
     qtbot.waitUntil(lambda: choice_of(again).field.currentText() == GONE.title, timeout=A_WHILE)
+    try_the_gpu(qtbot, page)  # looks again
+    assert offered(page)[2:] == [f"Not found now: {GONE.key}"]
+    assert choice_of(page).wish == GONE.key
+    assert "The chosen one is not there" in choice_of(page).outcome.text()
 
 
-def test_a_device_that_nobody_has_looked_for_is_named_so(page: JudgePage) -> None:
+def test_layers_count_where_a_gpu_may_compute_and_one_nobody_has_looked_for_is_named_so(
+    qtbot: QtBot, workspace: Workspace
+) -> None:
+    page = new_page(qtbot, workspace)
+    assert layers_of(page).isEnabled()
+    for wish, enabled in ((" CPU", False), (GONE.key, True), (None, True), (CPU, False)):
+        page.settings.show_setup(replace(LABELS, device=wish))
+        assert layers_of(page).isEnabled() is enabled
+    assert page.setup().device == CPU
     page.settings.show_setup(replace(LABELS, device="Vulkan: my card"))
     assert choice_of(page).field.currentText() == "Not looked for yet: Vulkan: my card"
     assert page.setup().device == "Vulkan: my card"
 
 
-def test_layers_count_where_a_gpu_may_compute(page: JudgePage) -> None:
-    assert layers_of(page).isEnabled()
-    for wish, enabled in ((" CPU", False), (GONE.key, True), (None, True)):
-        page.settings.show_setup(replace(LABELS, device=wish))
-        assert layers_of(page).isEnabled() is enabled
-    page.settings.show_setup(replace(LABELS, device=CPU))
-    assert page.setup().device == CPU
-
-
-def test_two_devices_of_one_description_are_chosen_by_their_names(qtbot: QtBot, page: JudgePage) -> None:
-    other = replace(GONE, name="Vulkan9")
+def choice_after(qtbot: QtBot, workspace: Workspace, *findings: DeviceFinding) -> DeviceChoice:
+    """The choice of a device, alone, of a model that was tried with these."""
     with model_memory() as memory:
-        findings = (TRIAL.findings[0], DeviceFinding(other, 0.01, 0.02, SLOW))
         memory.remember_devices(loading._key(demo_hash()), DeviceTrial(SLOW, findings))
-    choice = DeviceChoice(page.workspace, lambda: 1)
+    choice = DeviceChoice(workspace, lambda: 1)
     qtbot.addWidget(choice)
     choice.set_model(demo_model())
-    qtbot.waitUntil(lambda: choice.field.count() == 4, timeout=A_WHILE)
-    choice.field.setCurrentIndex(3)
-    assert choice.wish == "Vulkan9"
+    qtbot.waitUntil(lambda: choice.field.count() == 2 + len(findings), timeout=A_WHILE)
+    choice.field.setCurrentIndex(1 + len(findings))
+    return choice
 
 
-def test_a_long_name_widens_nothing(qtbot: QtBot, page: JudgePage) -> None:
-    widths = []
+def test_two_devices_of_one_description_are_chosen_by_their_names(qtbot: QtBot, workspace: Workspace) -> None:
+    other = DeviceFinding(replace(GONE, name="Vulkan9"), 0.01, 0.02, SLOW)
+    assert choice_after(qtbot, workspace, TRIAL.findings[0], other).wish == "Vulkan9"
+
+
+def test_a_long_name_widens_nothing(qtbot: QtBot, workspace: Workspace) -> None:
+    widths = set()
     for letters in (1, 255):
         found = DeviceFinding(replace(GONE, description="n" * letters), reason="x" * letters)
-        with model_memory() as memory:
-            memory.remember_devices(loading._key(demo_hash()), DeviceTrial(SLOW, (found,)))
-        choice = DeviceChoice(page.workspace, lambda: 1)
-        qtbot.addWidget(choice)
-        choice.set_model(demo_model())
-        qtbot.waitUntil(lambda choice=choice: choice.field.count() == 3, timeout=A_WHILE)  # type: ignore[misc]
-        choice.field.setCurrentIndex(2)
-        widths.append(choice.minimumSizeHint().width())
+        choice = choice_after(qtbot, workspace, found)
+        widths.add(choice.minimumSizeHint().width())
         choice.choose("m" * letters)
-        widths.append(choice.minimumSizeHint().width())
-    assert len(set(widths)) == 1
+        widths.add(choice.minimumSizeHint().width())
+    assert len(widths) == 1
 
 
 def test_what_cannot_be_used_is_not_taken() -> None:

@@ -35,6 +35,8 @@ from gui.judge.judge_page import JudgePage
 from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
 from gui.judge.model_table import MODEL, about
+from gui.judge.run_control import RunControl
+from gui.judge.run_panel import RunPanel
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill import PILL_ROLE
 from gui.reading.help_dialog import HelpDialog
@@ -99,21 +101,20 @@ def candidates(page: JudgePage) -> list[Candidate]:
     return page.picker.table.candidates
 
 
-def test_an_empty_page_says_what_to_do_and_opens_the_demo(qtbot: QtBot, page: JudgePage) -> None:
+def test_an_empty_page_has_the_demo_model_says_what_to_do_and_opens_the_demo(
+    qtbot: QtBot, page: JudgePage
+) -> None:
     assert "No dataset is open" in text_of(page)
     assert not page.run_button.isEnabled()
-    press(page, "Open the demo dataset")
-    wait_for_plan(qtbot, page)
-    assert "240 items x 5 criteria x both orders = 2,400" in text_of(page.plan_panel)
-
-
-def test_the_demo_model_is_there_marked_and_chosen(qtbot: QtBot, page: JudgePage) -> None:
     qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
     assert page.picker.path == demo_model()
     first = page.picker.view.model().index(0, MODEL)
     assert first.data(PILL_ROLE) == ("demo", "plain")
     assert first.siblingAtColumn(1).data() == "fits"
     assert "demo-judge: a model for trying" in text_of(page.picker)
+    press(page, "Open the demo dataset")
+    wait_for_plan(qtbot, page)
+    assert "240 items x 5 criteria x both orders = 2,400" in text_of(page.plan_panel)
 
 
 def test_the_first_start_says_what_to_do_until_it_is_closed(qtbot: QtBot, workspace: Workspace) -> None:
@@ -139,37 +140,52 @@ def test_who_has_judged_before_reads_no_first_steps(qtbot: QtBot, space: Workspa
     assert not page.first_steps.isVisible()
 
 
-def test_a_run_shows_its_judgments_and_then_the_results(qtbot: QtBot, ready: JudgePage) -> None:
+def test_a_run_shows_its_judgments_and_leads_to_review_and_results(qtbot: QtBot, ready: JudgePage) -> None:
+    panel, place, heard = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
     assert ready.run_button.text() == "Run"
+    ready.control.judged.connect(heard.append)
     ready.dataset_line.set_items(4)
     wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
-    assert "Run 1 is complete: 4 of 4 items are judged" in text_of(ready.run_panel)
-    assert ready.run_panel.table.rowCount() == 4
-    assert ready.run_panel.table.index(0, 0).data() == "4"
-    assert ready.run_button.text() == "Judge again"
+    assert "Run 1 is complete: 4 of 4 items are judged" in text_of(panel)
+    assert [panel.table.index(row, 0).data() for row in range(panel.table.rowCount())] == list("4321")
     assert ready.control.health == Health(4, enough=False)  # looked at, though they are few
-    with qtbot.waitSignal(ready.workspace.page_wanted) as wanted:
+    assert ready.plan_panel.pos() == place
+    assert panel.y() > ready.plan_panel.geometry().bottom()
+    with qtbot.waitSignal(ready.workspace.page_wanted) as page_wanted:
         ready.results_button.click()
-    assert wanted.args == ["Results"]
+    assert page_wanted.args == ["Results"]
+    panel.view.setCurrentIndex(panel.view.model().index(3, 2))
+    with qtbot.waitSignal(ready.workspace.review_wanted, timeout=A_WHILE) as wanted:
+        QTest.keyClick(panel.view, Qt.Key.Key_Return)
+    assert wanted.args == [JudgmentKey("1", "naturalness")]
+    for added in (heard[:1] * (MOST_ROWS + 50), heard[1:]):
+        panel.table.add(added)
+        assert panel.table.rowCount() == MOST_ROWS
+    assert [panel.table.item_id(row) for row in range(4)] == list("4321")
 
 
-def test_what_speaks_against_the_model_is_said_while_it_judges(qtbot: QtBot, ready: JudgePage) -> None:
-    ready.run_panel.begin(("safety",), "gold.tsv")
-    ready.control.health_seen.emit(Health(10, enough=True))
-    assert "10 items" not in text_of(ready.run_panel)
+@pytest.fixture
+def panel(qtbot: QtBot, workspace: Workspace) -> RunPanel:
+    """The panel of a run, alone: nothing is judged."""
+    panel = RunPanel(RunControl(workspace))
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.begin(("safety",), "gold.tsv")
+    return panel
+
+
+def test_what_speaks_against_the_model_is_said_while_it_judges(panel: RunPanel) -> None:
+    panel._control.health_seen.emit(Health(10, enough=True))
+    assert "10 items" not in text_of(panel)
     sign = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, True, "Half are cut.", Remedy(Setting.EXPLANATION_TOKENS))
-    ready.control.health_seen.emit(Health(10, True, (sign,)))
-    shown = text_of(ready.run_panel)
-    assert (
-        "The model does not judge: do not use its labels. In what it gave for 10 items:\n- Half are cut."
-        in shown
-    )
-    assert "What to do: “Longest explanation”" in shown
+    panel._control.health_seen.emit(Health(10, True, (sign,)))
+    words = "The model does not judge: do not use its labels. In what it gave for 10 items:\n- Half are cut."
+    assert words in text_of(panel)
+    assert "What to do: “Longest explanation”" in text_of(panel)
 
 
-def test_a_run_of_a_model_that_does_not_judge_ends_without_green(qtbot: QtBot, ready: JudgePage) -> None:
-    panel = ready.run_panel
+def test_a_run_of_a_model_that_does_not_judge_ends_without_green(panel: RunPanel) -> None:
     ended, progress = RunEnded(1, 30, 30, stopped=False), RunProgress(1, 30, 30, 0)
     sign = Symptom(Sign.ONE_LABEL, {"A": 1.0}, 0.9, True, "All are A.", Remedy("Stop."))
     look = Symptom(Sign.CUT, {"safety": 0.5}, 0.2, False, "Half are cut.", Remedy("Stop."))
@@ -192,25 +208,12 @@ def test_a_run_of_a_model_that_does_not_judge_ends_without_green(qtbot: QtBot, r
     assert panel._result.property("role") == "bad"
 
 
-def test_a_long_name_does_not_widen_the_run(ready: JudgePage) -> None:
-    panel = ready.run_panel
-    panel.begin(("safety",), "gold.tsv")
+def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
     panel.follow(RunProgress(1, 30, 3, 0))
     before = panel.minimumSizeHint().width()
     panel.begin(("safety",), "n" * 251 + ".tsv")
     panel.follow(RunProgress(1, 30, 3, 0))
     assert panel.minimumSizeHint().width() == before
-
-
-def test_a_judgment_is_shown_in_review_on_enter(qtbot: QtBot, ready: JudgePage) -> None:
-    ready.dataset_line.set_items(2)
-    wait_for_plan(qtbot, ready)
-    run_to_the_end(qtbot, ready)
-    view = ready.run_panel.view
-    view.setCurrentIndex(view.model().index(1, 2))
-    with qtbot.waitSignal(ready.workspace.review_wanted, timeout=A_WHILE) as wanted:
-        QTest.keyClick(view, Qt.Key.Key_Return)
-    assert wanted.args == [JudgmentKey("1", "naturalness")]
 
 
 def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -> None:
@@ -311,15 +314,6 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
     assert not [text for text in said if "30" in text or "other.tsv" not in text]
     assert "7 items x 5 criteria" in text_of(panel)
     assert panel.geometry().topLeft() == place.topLeft()
-
-
-def test_the_plan_stands_before_the_run_that_has_ended(qtbot: QtBot, ready: JudgePage) -> None:
-    ready.dataset_line.set_items(2)
-    place = ready.plan_panel.pos()
-    wait_for_plan(qtbot, ready)
-    run_to_the_end(qtbot, ready)
-    assert ready.plan_panel.pos() == place
-    assert ready.run_panel.y() > ready.plan_panel.geometry().bottom()
 
 
 def test_the_first_items_can_be_timed(qtbot: QtBot, ready: JudgePage) -> None:
@@ -593,29 +587,23 @@ def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
         assert [run.id for run in store.runs()] == [1]
 
 
-def test_a_run_that_was_started_over_can_still_be_resumed(qtbot: QtBot, stopped: JudgePage) -> None:
+def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_dataset_is_open(
+    qtbot: QtBot, stopped: JudgePage, demo_gold: Path
+) -> None:
     wait_for_plan(qtbot, stopped)
     with qtbot.waitSignal(stopped.control.ended, timeout=A_WHILE):
         stopped.over_button.click()
     assert stopped.control.unfinished_run == 1
-    again = new_page(qtbot, stopped.workspace)
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
-        press(again.banner, "Resume")
-    assert ended.args[0] == RunEnded(run_id=1, items=6, judged=6, stopped=False)
-
-
-def test_the_items_of_a_resumed_run_stay_when_its_dataset_is_read(
-    qtbot: QtBot, stopped: JudgePage, demo_gold: Path
-) -> None:
     open_dataset(qtbot, stopped, demo_gold)
     assert stopped.setup().items is None
     again = new_page(qtbot, stopped.workspace)
     wait_for_plan(qtbot, again)
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
         press(again.banner, "Resume")
+    assert ended.args[0] == RunEnded(run_id=1, items=6, judged=6, stopped=False)
     wait_for_plan(qtbot, again)
     assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 6)
-    assert "all 6 items are judged in run 1" in text_of(again.plan_panel)
+    assert "all 6 items are judged in run 2" in text_of(again.plan_panel)  # the newest of this setup
 
 
 def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a_stop(
@@ -635,7 +623,9 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
     assert "The last run, of own.tsv, was not finished" in text_of(page.banner)
 
 
-def test_the_key_to_run_judges_no_complete_run_again(qtbot: QtBot, ready: JudgePage) -> None:
+def test_only_its_button_judges_a_complete_run_again_and_those_of_the_run_open_it(
+    qtbot: QtBot, ready: JudgePage
+) -> None:
     ready.dataset_line.set_items(2)
     wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
@@ -646,13 +636,6 @@ def test_the_key_to_run_judges_no_complete_run_again(qtbot: QtBot, ready: JudgeP
     with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE) as ended:
         press(ready, "Judge again")
     assert ended.args[0].run_id == 2
-
-
-def test_the_buttons_of_the_run_open_that_run(qtbot: QtBot, ready: JudgePage) -> None:
-    for items in (2, 3):
-        ready.dataset_line.set_items(items)
-        wait_for_plan(qtbot, ready)
-        run_to_the_end(qtbot, ready)
     ready.workspace.open_run(1)
     qtbot.waitUntil(lambda: open_run(ready) == 1, timeout=A_WHILE)
     press(ready.run_panel, "Review")
@@ -677,20 +660,6 @@ def test_a_model_of_last_time_that_is_gone_is_replaced_and_named(qtbot: QtBot, w
     assert "gone.gguf" in note.args[0]
     assert note.args[0].endswith("The demo model is chosen instead.")
     assert page.picker.path == demo_model()
-
-
-def test_the_table_of_judgments_keeps_the_last_ones(qtbot: QtBot, ready: JudgePage) -> None:
-    ready.dataset_line.set_items(2)
-    wait_for_plan(qtbot, ready)
-    kept: list[ItemJudged] = []
-    ready.control.judged.connect(kept.append)
-    run_to_the_end(qtbot, ready)
-    table = ready.run_panel.table
-    table.add(kept[:1] * (MOST_ROWS + 50))
-    assert table.rowCount() == MOST_ROWS
-    table.add(kept[1:])
-    assert table.rowCount() == MOST_ROWS
-    assert [table.item_id(row) for row in (0, 1)] == ["2", "1"]
 
 
 def test_every_control_has_a_name_and_takes_the_keyboard(page: JudgePage) -> None:

@@ -63,22 +63,18 @@ def test_a_measured_speed_is_shown_and_gives_the_plan_its_time(qtbot: QtBot, pag
     (button,) = [each for each in page.plan_panel.findChildren(QPushButton) if each.text().startswith("Time")]
     assert button.isVisible()  # some items know better
     assert not page.picker.doing.line.isVisible()
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=2))
+    qtbot.waitUntil(lambda: cell(page, SPEED) == "", timeout=A_WHILE)  # it is that of the settings
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
+    qtbot.waitUntil(lambda: cell(page, SPEED) != "", timeout=A_WHILE)
+    page.picker.scan()
+    wait_for_search(qtbot, page, 1)
+    assert cell(page, SPEED)  # and found again
 
 
 @pytest.mark.apart
 def test_it_is_measured_by_a_process_of_its_own(qtbot: QtBot, page: JudgePage) -> None:
     measured(qtbot, page)
-    assert cell(page, SPEED)
-
-
-def test_a_speed_is_that_of_the_settings_and_is_found_again(qtbot: QtBot, page: JudgePage) -> None:
-    measured(qtbot, page)
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=2))
-    qtbot.waitUntil(lambda: cell(page, SPEED) == "", timeout=A_WHILE)
-    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
-    qtbot.waitUntil(lambda: cell(page, SPEED) != "", timeout=A_WHILE)
-    page.picker.scan()
-    wait_for_search(qtbot, page, 1)
     assert cell(page, SPEED)
 
 
@@ -111,15 +107,12 @@ def test_all_models_are_measured_and_one_that_fails_does_not_keep_the_others(
     assert "gone.gguf" in problem.problem
 
 
-def test_a_measure_can_be_stopped(qtbot: QtBot, page: JudgePage) -> None:
+def test_a_measure_can_be_stopped_and_the_menu_offers_it_again(qtbot: QtBot, page: JudgePage) -> None:
     with qtbot.waitSignal(page.picker.measured, timeout=A_WHILE):
         page.picker.doing.measure_chosen()
         page.picker.doing.line.cancelled.emit()
     assert cell(page, SPEED) == ""
     assert not page.picker.doing.line.isVisible()
-
-
-def test_a_right_click_and_the_button_open_the_menu(qtbot: QtBot, page: JudgePage) -> None:
     page.picker.view.customContextMenuRequested.emit(QPoint(5, 5))
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
@@ -129,7 +122,7 @@ def test_a_right_click_and_the_button_open_the_menu(qtbot: QtBot, page: JudgePag
     assert page.picker.doing.button.menu() is menu
 
 
-def test_a_model_is_converted_and_chosen(qtbot: QtBot, page: JudgePage) -> None:
+def test_a_model_is_converted_and_chosen_a_small_one_only_where_ticked(qtbot: QtBot, page: JudgePage) -> None:
     page.picker.doing.ask_for_format()
     qtbot.waitUntil(lambda: page.picker.doing.dialog is not None, timeout=A_WHILE)
     dialog = page.picker.doing.dialog
@@ -148,23 +141,12 @@ def test_a_model_is_converted_and_chosen(qtbot: QtBot, page: JudgePage) -> None:
     row = page.picker.table.row_of(page.picker.path)
     assert row is not None
     assert [cell(page, column, row) for column in (MODEL, FORMAT)] == ["demo-judge-Q4_0", "Q4_0"]
-
-
-def test_a_small_quantisation_is_converted_only_where_that_is_ticked(qtbot: QtBot, page: JudgePage) -> None:
     page.picker.doing.ask_for_format()
-    qtbot.waitUntil(lambda: page.picker.doing.dialog is not None, timeout=A_WHILE)
-    first = page.picker.doing.dialog
-    assert first is not None
-    first.formats.setCurrentIndex(5)
-    with qtbot.waitSignal(page.picker.doing.converted, timeout=A_WHILE):
-        first.convert.click()
-    wait_for_search(qtbot, page, 2)
-    page.picker.doing.ask_for_format()
-    qtbot.waitUntil(lambda: page.picker.doing.dialog is not first, timeout=A_WHILE)
-    dialog = page.picker.doing.dialog
-    assert dialog is not None
-    assert dialog.tick.isVisible()
-    assert not dialog.convert.isEnabled()
-    dialog.tick.setChecked(True)
-    assert dialog.convert.isEnabled()
-    dialog.reject()
+    qtbot.waitUntil(lambda: page.picker.doing.dialog is not dialog, timeout=A_WHILE)
+    again = page.picker.doing.dialog
+    assert again is not None
+    assert again.tick.isVisible()
+    assert not again.convert.isEnabled()
+    again.tick.setChecked(True)
+    assert again.convert.isEnabled()
+    again.reject()

@@ -125,29 +125,22 @@ def test_the_next_window_knows_what_was_not_finished(
     assert again.unfinished is None
 
 
-@pytest.mark.parametrize(
-    ("wrong", "problem"),
-    [
-        ({"dataset_path": Path("gone.tsv")}, "gone.tsv"),
-        ({"model_path": Path("gone.gguf")}, "gone.gguf"),
-        ({"model_path": demo_dataset()}, "demo.tsv"),
-        ({"context": 10_000}, "trained with"),
-        ({"criteria": ("beauty",)}, "beauty"),
-    ],
-)
 def test_what_cannot_run_says_why_and_the_next_run_works(
-    qtbot: QtBot,
-    control: RunControl,
-    workspace: Workspace,
-    setup: RunSetup,
-    wrong: dict[str, Any],
-    problem: str,
+    qtbot: QtBot, control: RunControl, workspace: Workspace, setup: RunSetup
 ) -> None:
-    with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as shown:
-        control.start(replace(setup, **wrong))
-    assert isinstance(shown.args[0], SetupError)
-    assert problem in shown.args[0].problem
-    assert not control.running
+    wrongs: dict[str, dict[str, Any]] = {
+        "gone.tsv": {"dataset_path": Path("gone.tsv")},
+        "gone.gguf": {"model_path": Path("gone.gguf")},
+        "demo.tsv": {"model_path": demo_dataset()},
+        "trained with": {"context": 10_000},
+        "beauty": {"criteria": ("beauty",)},
+    }
+    for problem, wrong in wrongs.items():
+        with qtbot.waitSignal(workspace.problem, timeout=A_WHILE) as shown:
+            control.start(replace(setup, **wrong))
+        assert isinstance(shown.args[0], SetupError)
+        assert problem in shown.args[0].problem
+        assert not control.running
     assert isinstance(run_to_the_end(qtbot, control, replace(setup, items=1)), RunEnded)
 
 
@@ -181,7 +174,7 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
     assert isinstance(run_to_the_end(qtbot, control, setup), RunEnded)
 
 
-def test_a_run_that_ends_is_announced_and_shown_only_where_none_is(
+def test_a_run_that_ends_is_announced_with_how_far_it_came_and_shown_only_where_none_is(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     told: list[Message] = []
@@ -198,6 +191,10 @@ def test_a_run_that_ends_is_announced_and_shown_only_where_none_is(
     with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
         said.steps["Show run 2"]()
     assert is_open(workspace, 2)
+    run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, items=None), judged=2)
+    with qtbot.waitSignal(workspace.notice, timeout=A_WHILE) as stopped:
+        control.stop()
+    assert stopped.args[0].text.endswith("of 30 items.")
 
 
 def test_a_run_that_is_looked_at_is_read_again_when_it_ends(
@@ -213,17 +210,6 @@ def test_a_run_that_is_looked_at_is_read_again_when_it_ends(
     ):
         control.stop()
     assert is_open(workspace, 1)
-
-
-def test_a_run_that_was_stopped_says_how_far_it_came(
-    qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
-) -> None:
-    run_to_the_end(qtbot, control, setup)
-    qtbot.waitUntil(lambda: is_open(workspace, 1), timeout=A_WHILE)
-    run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, items=None), judged=2)
-    with qtbot.waitSignal(workspace.notice, timeout=A_WHILE) as told:
-        control.stop()
-    assert told.args[0].text.endswith("of 30 items.")
 
 
 def test_a_short_run_does_not_make_an_unfinished_one_forgotten(

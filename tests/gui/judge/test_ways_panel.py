@@ -43,7 +43,9 @@ def panel_of(page: JudgePage) -> WaysPanel:
     return page.settings.ways
 
 
-def test_letters_are_asked_unless_a_person_chooses_others(qtbot: QtBot, page: JudgePage) -> None:
+def test_letters_are_asked_unless_a_person_chooses_others_but_one_at_least(
+    qtbot: QtBot, page: JudgePage
+) -> None:
     panel = panel_of(page)
     assert panel.fold.title == "Ways of asking: letters"
     assert not panel.fold.open
@@ -58,6 +60,16 @@ def test_letters_are_asked_unless_a_person_chooses_others(qtbot: QtBot, page: Ju
     assert "2 items x 5 criteria x 2 ways x both orders = 40" in said
     assert "tokens that their questions add to the items: letters " in said
     assert ", absolute " in said
+    for way in (Way.LETTERS, Way.ABSOLUTE):
+        panel.boxes[way].click()
+    assert "Choose at least one way of asking." in text_of(panel)
+    assert "Choose at least one way of asking to see" in text_of(page.plan_panel)
+    assert not page.run_button.isEnabled()
+    with qtbot.waitSignal(page.workspace.note):
+        assert page.wanted() is None
+    panel.boxes[Way.GRADED].click()
+    wait_for_plan(qtbot, page)
+    assert page.run_button.isEnabled()
 
 
 def test_what_was_chosen_is_remembered_until_it_is_set_back(qtbot: QtBot, page: JudgePage) -> None:
@@ -86,19 +98,6 @@ def test_thoughts_are_counted_only_where_the_model_is_to_think(qtbot: QtBot, pag
     assert page.setup().max_thought_tokens == 64
     queued = Queued(page.setup())
     assert "asked by letters, thinking (3 thoughts)" in queued.how
-
-
-def test_at_least_one_way_is_chosen_before_a_run(qtbot: QtBot, page: JudgePage) -> None:
-    panel = panel_of(page)
-    panel.boxes[Way.LETTERS].click()
-    assert "Choose at least one way of asking." in text_of(panel)
-    assert "Choose at least one way of asking to see" in text_of(page.plan_panel)
-    assert not page.run_button.isEnabled()
-    with qtbot.waitSignal(page.workspace.note):
-        assert page.wanted() is None
-    panel.boxes[Way.GRADED].click()
-    wait_for_plan(qtbot, page)
-    assert page.run_button.isEnabled()
 
 
 def test_a_model_that_knows_no_thoughts_is_named_at_the_field(qtbot: QtBot, page: JudgePage) -> None:

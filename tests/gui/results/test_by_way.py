@@ -18,25 +18,16 @@ from tests.gui.results.steps import in_short, open_run, table_of
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
-def test_what_each_way_alone_would_have_said_stands_in_a_table(
+def test_what_each_way_alone_would_have_said_stands_in_a_table_and_lists_say_how_a_run_was_asked(
     qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path
 ) -> None:
     judge_in_ways(demo_gold, space.store_path)
     open_run(qtbot, page, 2)
     assert "By way of asking" in text_of(page.scores)
     assert "The model was asked by letters, absolute, graded." in in_short(page)
-    table = table_of(page, "ways")
-    first = [table.index(row, 0).data() for row in range(table.rowCount())]
+    ways = table_of(page, "ways")
+    first = [ways.index(row, 0).data() for row in range(ways.rowCount())]
     assert first == ["All together", "Letters", "Absolute", "Graded"]
-
-
-def test_a_run_of_letters_alone_has_no_such_table(opened: ResultsPage) -> None:
-    assert "By way of asking" not in text_of(opened.scores)
-    assert "asked by" not in in_short(opened)
-
-
-def test_lists_of_runs_say_how_a_run_was_asked(qtbot: QtBot, space: Workspace, demo_gold: Path) -> None:
-    judge_in_ways(demo_gold, space.store_path)
     with RunStore(space.store_path) as store:
         runs = store.runs()
     table = RunsTableModel()
@@ -51,3 +42,8 @@ def test_lists_of_runs_say_how_a_run_was_asked(qtbot: QtBot, space: Workspace, d
         space.refresh_runs()
     entries = [str(picker.itemData(place, Qt.ItemDataRole.ToolTipRole)) for place in range(2)]
     assert sum("Asked by letters, absolute, graded" in entry for entry in entries) == 1
+
+
+def test_a_run_of_letters_alone_has_no_such_table(opened: ResultsPage) -> None:
+    assert "By way of asking" not in text_of(opened.scores)
+    assert "asked by" not in in_short(opened)

@@ -78,11 +78,10 @@ def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
     assert said in in_short(opened)
 
 
-def test_a_file_that_is_no_calibration_is_refused(qtbot: QtBot, opened: ResultsPage, save: Save) -> None:
+def test_no_other_file_calibrates_and_no_run_that_is_judged_elsewhere_is_calibrated(
+    qtbot: QtBot, opened: ResultsPage, save: Save
+) -> None:
     wrong = save("wrong.json", b"{}")
     assert "not a calibration" in problem_after(qtbot, opened, lambda: opened.calibration.load(wrong)).problem
-
-
-def test_a_run_that_is_judged_elsewhere_is_not_calibrated(qtbot: QtBot, opened: ResultsPage) -> None:
     with RunStore(opened.workspace.store_path) as store, store.hold(1):
         assert isinstance(problem_after(qtbot, opened, opened.calibration.take_off), RunBusyError)

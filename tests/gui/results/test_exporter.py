@@ -57,19 +57,6 @@ def test_submissions_are_those_of_the_engine(qtbot: QtBot, opened: ResultsPage, 
     assert [row.id for row in labels.rows] == [row.id for row in expected.rows]
 
 
-def test_all_data_report_and_figures_are_written(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
-    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
-    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
-    exported(qtbot, opened, lambda: opened.export_report(path=tmp_path / "report.html"))
-    assert (tmp_path / "all.csv").read_bytes().count(b"\n") > 150
-    items = json.loads((tmp_path / "all.json").read_bytes())["items"]
-    assert [item["other_columns"] for item in items] == [{}] * 30
-    (tmp_path / "run-1-figures").mkdir()
-    exported(qtbot, opened, lambda: opened.export_figures(folder=tmp_path))
-    assert not list((tmp_path / "run-1-figures").iterdir())
-    assert len(list((tmp_path / "run-1-figures-2").iterdir())) == 10
-
-
 def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
     item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
     override(qtbot, opened, item, Preference.BOTH_BAD)
@@ -80,12 +67,6 @@ def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp
     assert "Without what people overrode (1 label, by" in said.text
     assert "“Model alone” is ticked" in said.text
     assert (tmp_path / "alone.tsv").read_bytes() != (tmp_path / "labels.tsv").read_bytes()
-
-
-def test_what_was_judged_is_never_overwritten(qtbot: QtBot, opened: ResultsPage, demo_gold: Path) -> None:
-    before = demo_gold.read_bytes()
-    assert "overwritten" in problem_after(qtbot, opened, lambda: opened.export_csv(path=demo_gold)).problem
-    assert demo_gold.read_bytes() == before
 
 
 def test_labels_alone_have_no_explanations_to_export(
@@ -122,7 +103,7 @@ def test_no_file_in_use_is_overwritten(
     click(opened.calibration.fit_button)
     qtbot.waitUntil(lambda: opened.calibration.proposal is not None, timeout=30_000)
     measured(qtbot, opened)
-    for path in (gold, examples, opened.workspace.store_path):
+    for path in (demo_gold, gold, examples, opened.workspace.store_path):
         before = path.read_bytes()
         for act in (
             lambda path=path: opened.export_csv(path=path),
@@ -204,32 +185,15 @@ def test_what_was_written_whole_is_a_success_and_can_be_opened(
     for step in said.steps.values():
         step()
     assert [Path(path) for path in shown] == [tmp_path / "a b.tsv", tmp_path]
+    (tmp_path / "run-1-figures").mkdir()  # is left alone
     said = exported(qtbot, opened, lambda: opened.export_figures(folder=tmp_path))
+    assert not list((tmp_path / "run-1-figures").iterdir())
+    assert len(list((tmp_path / "run-1-figures-2").iterdir())) == 10
     assert list(said.steps) == ["Show in folder"]
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
     with qtbot.waitSignal(opened.workspace.note) as note:
         said.steps["Show in folder"]()
-    assert note.args[0].endswith("run-1-figures")
-
-
-@pytest.mark.parametrize(
-    ("written", "name"),
-    [
-        ("~notes of nobody", "~notes of nobody.tsv"),
-        ("gpt-4.1", "gpt-4.1.tsv"),
-        ("labels.TSV", "labels.TSV"),
-        ("labels.txt", "labels.txt.tsv"),
-    ],
-)
-def test_any_name_is_a_name_and_gets_the_suffix(
-    opened: ResultsPage, tmp_path: Path, written: str, name: str
-) -> None:
-    opened.workspace.state.set_text("last/export", str(tmp_path))
-    dialog = dialog_of(opened, opened.export_labels)
-    dialog.field.setText(written)
-    dialog.field.textEdited.emit(written)
-    assert dialog.path == tmp_path / name
-    dialog.reject()
+    assert note.args[0].endswith("run-1-figures-2")
 
 
 def test_a_file_is_replaced_only_once_that_is_said(
@@ -247,10 +211,20 @@ def test_a_file_is_replaced_only_once_that_is_said(
     assert there.read_bytes() != b"mine"
 
 
-def test_what_cannot_be_written_is_said_in_the_dialog(
+def test_any_name_is_a_name_and_what_cannot_be_written_is_said_in_the_dialog(
     qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
 ) -> None:
+    opened.workspace.state.set_text("last/export", str(tmp_path))
     dialog = dialog_of(opened, opened.export_labels)
+    for written, name in (
+        ("~notes of nobody", "~notes of nobody.tsv"),
+        ("gpt-4.1", "gpt-4.1.tsv"),
+        ("labels.TSV", "labels.TSV"),
+        ("labels.txt", "labels.txt.tsv"),
+    ):
+        dialog.field.setText(written)
+        dialog.field.textEdited.emit(written)
+        assert dialog.path == tmp_path / name
     for name, said in (
         (str(demo_gold), "would be overwritten"),
         (str(tmp_path / "no" / "folder.tsv"), "does not exist"),
@@ -264,13 +238,17 @@ def test_what_cannot_be_written_is_said_in_the_dialog(
     dialog.reject()
 
 
-def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile(
+def test_the_dialog_writes_its_run_though_another_is_shown_meanwhile_which_has_its_own_weights(
     qtbot: QtBot, opened: ResultsPage, two_runs: Path, tmp_path: Path
 ) -> None:
+    opened.weighing.controls["safety"].field.setValue(5)
     shutil.copy(two_runs, opened.workspace.store_path)
     dialog = dialog_of(opened, opened.export_labels)
     assert dialog.windowTitle() == "Export run 1 (gold.tsv, demo-judge): submission for sub-task 1"
-    opened.workspace.open_run(2)
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.open_run(2)
+    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))  # right after
+    assert json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]["from"] == "default"
     qtbot.waitUntil(lambda: opened.export_button.text() == "E&xport run 2")
     dialog.field.setText(str(tmp_path / "labels.tsv"))
     exported(qtbot, opened, lambda: press_return(dialog))
@@ -319,11 +297,15 @@ def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
     assert said.role == "problem"
 
 
-def test_json_and_report_name_where_weights_come_from(
+def test_csv_json_and_report_are_written_and_name_where_weights_come_from(
     qtbot: QtBot, opened: ResultsPage, tmp_path: Path
 ) -> None:
+    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
+    assert (tmp_path / "all.csv").read_bytes().count(b"\n") > 150
     exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "default.json"))
-    assert json.loads((tmp_path / "default.json").read_bytes())["weighted_judge"]["from"] == "default"
+    written = json.loads((tmp_path / "default.json").read_bytes())
+    assert [item["other_columns"] for item in written["items"]] == [{}] * 30
+    assert written["weighted_judge"]["from"] == "default"
     opened.weighing.controls["safety"].field.setValue(5)
     opened.weighing.save_as("<i>safety")
     exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
@@ -331,17 +313,6 @@ def test_json_and_report_name_where_weights_come_from(
     assert (weights["weights"]["safety"], weights["from"]) == (5, "saved as “<i>safety”")
     exported(qtbot, opened, lambda: opened.export_report(path=tmp_path / "report.html"))
     assert "saved as “&lt;i&gt;safety”" in (tmp_path / "report.html").read_text("utf-8")
-
-
-def test_an_export_right_after_another_run_is_opened_has_its_own_weights(
-    qtbot: QtBot, opened: ResultsPage, two_runs: Path, tmp_path: Path
-) -> None:
-    opened.weighing.controls["safety"].field.setValue(5)
-    shutil.copy(two_runs, opened.workspace.store_path)
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
-        opened.workspace.open_run(2)
-    exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
-    assert json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]["from"] == "default"
 
 
 def test_an_opened_submission_is_named_as_one(

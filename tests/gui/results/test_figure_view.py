@@ -1,6 +1,6 @@
 """A figure in the window: drawn whole, said in words, saved and copied by key or menu."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -58,54 +58,86 @@ def panel(qtbot: QtBot, workspace: Workspace) -> FiguresPanel:
     return made
 
 
-def test_the_height_follows_the_width(view: FigureView) -> None:
+def test_a_figure_is_as_high_as_it_is_wide_said_in_words_and_has_a_menu(
+    qtbot: QtBot, view: FigureView
+) -> None:
     assert view.height() == 200 + 16
     assert QColor(view.grab().toImage().pixel(208, 108)) == QColor("#ff0000")
-
-
-def test_a_figure_is_said_in_words_and_never_as_markup(view: FigureView) -> None:
     assert view.accessibleName() == "<b>All</b> red\\u202e."
     assert "<b>" not in view.toolTip()
-
-
-@pytest.mark.parametrize(("text", "form"), [("Save as &PNG…", "png"), ("Save as &SVG…", "svg")])
-def test_the_menu_saves(qtbot: QtBot, view: FigureView, text: str, form: str) -> None:
-    action = next(entry for entry in view.menu().actions() if entry.text() == text)
-    with qtbot.waitSignal(view.save_wanted) as asked:
-        action.trigger()
-    assert asked.args == ["accuracy", form]
-
-
-def test_the_menu_opens_by_key_and_mouse(qtbot: QtBot, view: FigureView) -> None:
+    place = QPoint(5, 5)
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, place, view.mapToGlobal(place))
     for ask in (
         lambda: QTest.keyClick(view, Qt.Key.Key_Return),
-        lambda: QApplication.sendEvent(
-            view,
-            QContextMenuEvent(
-                QContextMenuEvent.Reason.Keyboard, QPoint(5, 5), view.mapToGlobal(QPoint(5, 5))
-            ),
-        ),
+        lambda: QApplication.sendEvent(view, event),
     ):
         ask()
         menu = QApplication.activePopupWidget()
         assert isinstance(menu, QMenu)
         assert len(menu.actions()) == 3
         menu.close()
-
-
-def test_a_key_copies(qtbot: QtBot, view: FigureView) -> None:
+    for text, form in (("Save as &PNG…", "png"), ("Save as &SVG…", "svg")):
+        action = next(entry for entry in view.menu().actions() if entry.text() == text)
+        with qtbot.waitSignal(view.save_wanted) as asked:
+            action.trigger()
+        assert asked.args == ["accuracy", form]
     with qtbot.waitSignal(view.copy_wanted):
         QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
 
 
-def test_all_figures_are_drawn_and_none_twice(qtbot: QtBot, panel: FiguresPanel, scores: Scores) -> None:
+def spots(panel: FiguresPanel, name: str) -> Sequence[Spot]:
+    return panel.views[name]._spots
+
+
+def test_all_figures_are_drawn_once_and_those_of_labels_list_the_items_of_each_spot(
+    qtbot: QtBot, panel: FiguresPanel, scores: Scores
+) -> None:
     panel.show_scores(scores)
     qtbot.waitUntil(lambda: "right-click" in panel.hint.text(), timeout=30_000)
     assert panel.views.keys() == TITLES.keys()
     assert all(view.has_figure for view in panel.views.values())
     assert "best trivial judge" in panel.views["accuracy"].accessibleName()
+    for name in ("confusion", "labels"):
+        check_that_items_are_listed(qtbot, panel, name)
+    check_what_spots_count(panel, scores)
     panel.show_scores(scores)
     assert not panel._drawing.busy
+
+
+def check_that_items_are_listed(qtbot: QtBot, panel: FiguresPanel, name: str) -> None:
+    """By click and by menu."""
+    view, spot = panel.views[name], spots(panel, name)[3]
+    left, top, right, bottom = spot.box
+    inner = view._inner()
+    place = QPointF(
+        inner.left() + (left + right) / 2 * inner.width(),
+        inner.top() + (top + bottom) / 2 * inner.height(),
+    ).toPoint()
+    criteria = [menu for menu in view.menu().findChildren(QMenu) if menu.title() == "Relevance"]
+    ways: list[Callable[[], object]] = [criteria[0].actions()[3].trigger]
+    ways.append(lambda: QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=place))
+    for act in ways:
+        with qtbot.waitSignal(panel._workspace.listing_wanted) as asked:
+            act()
+        wanted = asked.args[0]
+        assert (wanted.run_id, wanted.words) == (1, spot.words)
+        assert wanted.filters.ids == spot.ids
+        assert wanted.filters.criterion == "relevance"
+
+
+def check_what_spots_count(panel: FiguresPanel, scores: Scores) -> None:
+    """The cells of the matrix, and the labels of people and of the model."""
+    evaluation = scores.evaluation
+    assert evaluation is not None
+    for criterion, measure in evaluation.labels.items():
+        counted = [len(spot.ids) for spot in spots(panel, "confusion") if spot.criterion == criterion]
+        assert counted == [count for row in measure.confusion.values() for count in row if count]
+        bars = {spot.words: len(spot.ids) for spot in spots(panel, "labels") if spot.criterion == criterion}
+        shown = criterion.replace("_", " ")
+        assert bars == {
+            **{f"human {LABEL_WORDS[label]}, on {shown}": n for label, n in measure.human.items()},
+            **{f"model {LABEL_WORDS[label]}, on {shown}": n for label, n in measure.predicted.items()},
+        }
 
 
 def test_figures_are_saved_and_copied(
@@ -124,54 +156,6 @@ def test_figures_are_saved_and_copied(
 def test_without_labels_the_panel_says_what_to_do(panel: FiguresPanel, results: RunResults) -> None:
     panel.show_scores(done(measure_labels(results, None)))
     assert "choose a labelled dataset" in panel.hint.text()
-
-
-def spots(panel: FiguresPanel, name: str) -> Sequence[Spot]:
-    return panel.views[name]._spots
-
-
-@pytest.mark.parametrize("name", ["confusion", "labels"])
-def test_a_figure_of_labels_lists_its_items_by_click_and_by_menu(
-    qtbot: QtBot, panel: FiguresPanel, scores: Scores, name: str
-) -> None:
-    panel.show_scores(scores)
-    qtbot.waitUntil(lambda: "right-click" in panel.hint.text(), timeout=30_000)
-    view = panel.views[name]
-    spot = spots(panel, name)[3]
-    left, top, right, bottom = spot.box
-    inner = view._inner()
-    x, y = (
-        inner.left() + (left + right) / 2 * inner.width(),
-        inner.top() + (top + bottom) / 2 * inner.height(),
-    )
-    criteria = [menu for menu in view.menu().findChildren(QMenu) if menu.title() == "Relevance"]
-
-    def click() -> None:
-        QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPointF(x, y).toPoint())
-
-    for act in (click, criteria[0].actions()[3].trigger):
-        with qtbot.waitSignal(panel._workspace.listing_wanted) as asked:
-            act()
-        wanted = asked.args[0]
-        assert (wanted.run_id, wanted.words) == (1, spot.words)
-        assert wanted.filters.ids == spot.ids
-        assert wanted.filters.criterion == "relevance"
-
-
-def test_the_spots_of_the_matrix_are_its_cells(qtbot: QtBot, panel: FiguresPanel, scores: Scores) -> None:
-    panel.show_scores(scores)
-    qtbot.waitUntil(lambda: "right-click" in panel.hint.text(), timeout=30_000)
-    evaluation = scores.evaluation
-    assert evaluation is not None
-    for criterion, measure in evaluation.labels.items():
-        counted = [len(spot.ids) for spot in spots(panel, "confusion") if spot.criterion == criterion]
-        assert counted == [count for row in measure.confusion.values() for count in row if count]
-        bars = {spot.words: len(spot.ids) for spot in spots(panel, "labels") if spot.criterion == criterion}
-        shown = criterion.replace("_", " ")
-        assert bars == {
-            **{f"human {LABEL_WORDS[label]}, on {shown}": n for label, n in measure.human.items()},
-            **{f"model {LABEL_WORDS[label]}, on {shown}": n for label, n in measure.predicted.items()},
-        }
 
 
 def test_a_spot_lies_where_the_figure_is_shaded(results: RunResults, scores: Scores) -> None:

@@ -64,6 +64,7 @@ def test_the_tables_are_those_of_the_engine(
     ):
         shown = table_of(opened, part).as_text().split("\n")
         assert shown == ["\t".join(row) for row in (table.titles, *table.texts())]
+    assert in_short(opened).startswith("Nothing in what the model gave for 30 items speaks against it.")
     assert "better" in in_short(opened)
     assert f"{demo_gold.name}" in opened.gold.status.text()
 
@@ -110,9 +111,14 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
     assert all(label.textFormat() == Qt.TextFormat.PlainText for label in opened.findChildren(QLabel))
 
 
-def test_explanations_that_were_stopped_go_on(qtbot: QtBot, page: ResultsPage) -> None:
-    page.measurer.progress.connect(lambda event: page.measurer.cancel() if event and event.total else None)
+def test_what_was_stopped_goes_on(qtbot: QtBot, page: ResultsPage) -> None:
+    page.measurer.progress.connect(lambda event: page.measurer.cancel() if event else None)
     page.workspace.open_run(1)
+    qtbot.waitUntil(page.stopped.isVisible, timeout=10_000)
+    assert table_of(page, "accuracy").rowCount() == 0  # nothing is known yet
+    page.measurer.progress.disconnect()
+    page.measurer.progress.connect(lambda event: page.measurer.cancel() if event and event.total else None)
+    page.entered()
     qtbot.waitUntil(page.scores.go_on_button.isVisible, timeout=10_000)
     qtbot.waitUntil(lambda: not page.measurer.busy)
     assert table_of(page, "accuracy").rowCount() == 6
@@ -120,16 +126,6 @@ def test_explanations_that_were_stopped_go_on(qtbot: QtBot, page: ResultsPage) -
     click(page.scores.go_on_button)
     measured(qtbot, page)
     assert table_of(page, "explanations").rowCount() == 6
-
-
-def test_stopping_before_anything_is_known_says_how_to_go_on(qtbot: QtBot, page: ResultsPage) -> None:
-    page.measurer.progress.connect(lambda event: page.measurer.cancel() if event else None)
-    page.workspace.open_run(1)
-    qtbot.waitUntil(page.stopped.isVisible, timeout=10_000)
-    assert table_of(page, "accuracy").rowCount() == 0
-    page.measurer.progress.disconnect()
-    page.entered()
-    measured(qtbot, page)
 
 
 def test_a_model_that_does_not_judge_is_named_before_everything_else(
@@ -147,14 +143,14 @@ def test_a_model_that_does_not_judge_is_named_before_everything_else(
     assert "speaks against it" not in in_short(page)
 
 
-def test_a_judge_with_no_sign_is_said_to_have_none(qtbot: QtBot, opened: ResultsPage) -> None:
-    shown = in_short(opened)
-    assert shown.startswith("Nothing in what the model gave for 30 items speaks against it.")
-
-
 def test_another_run_does_not_show_the_scores_of_the_last(
     qtbot: QtBot, opened: ResultsPage, two_runs: Path
 ) -> None:
+    before = opened.measurer.scores
+    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
+        opened.workspace.read_run_again()
+    measured(qtbot, opened)
+    assert opened.measurer.scores is before  # of the same run
     shutil.copy(two_runs, opened.workspace.store_path)
     with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
         opened.workspace.open_run(2)
@@ -201,14 +197,6 @@ def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, open
 
 
 # Read again
-
-
-def test_what_was_measured_outlives_the_reading_of_the_same_run(qtbot: QtBot, opened: ResultsPage) -> None:
-    before = opened.measurer.scores
-    with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
-        opened.workspace.read_run_again()
-    measured(qtbot, opened)
-    assert opened.measurer.scores is before
 
 
 def test_other_labels_in_the_same_file_are_measured_anew(
@@ -285,14 +273,7 @@ def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
         assert sorted(key.upper() for key in keys) == sorted({key.upper() for key in keys})
 
 
-def test_every_measure_says_what_it_means(opened: ResultsPage) -> None:
-    for part in ("accuracy", "labels", "explanations"):
-        table = table_of(opened, part)
-        for section in range(table.columnCount()):
-            assert table.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-
-
-def test_every_control_has_a_name(opened: ResultsPage) -> None:
+def test_every_control_has_a_name_and_every_measure_says_what_it_means(opened: ResultsPage) -> None:
     kinds = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox)
     controls = [control for kind in kinds for control in opened.findChildren(kind)]
     nameless = [
@@ -305,6 +286,10 @@ def test_every_control_has_a_name(opened: ResultsPage) -> None:
         and control.window() is opened  # Qt's own list below a combo box is a window
     ]
     assert [(type(control).__name__, type(control.parent()).__name__) for control in nameless] == []
+    for part in ("accuracy", "labels", "explanations"):
+        table = table_of(opened, part)
+        for section in range(table.columnCount()):
+            assert table.headerData(section, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
 
 
 def test_tabs_and_menu_open_by_key(qtbot: QtBot, opened: ResultsPage) -> None:

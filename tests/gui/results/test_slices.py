@@ -1,9 +1,10 @@
 """Slices on the Results page: all slices side by side, one of them alone, its items in Review."""
 
 import sqlite3
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QTableView
@@ -48,10 +49,10 @@ def keep_to(qtbot: QtBot, page: ResultsPage, key: str | None) -> None:
     measured(qtbot, page)
 
 
-def test_all_slices_stand_in_a_table(
-    qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path
+def test_all_slices_stand_in_a_table_whose_rows_list_their_items_and_in_the_report(
+    qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
-    divide(qtbot, opened, "longer")
+    division = divide(qtbot, opened, "longer")
     assert opened.tabs.tabText(opened.tabs.currentIndex()).replace("&", "") == "By slice"
     with RunStore(demo_store) as store:
         matched = match(system_of_run(load_results(store, 1)), load_dataset(demo_gold))
@@ -62,6 +63,23 @@ def test_all_slices_stand_in_a_table(
     assert [[row[place] for place in places] for row in shown.rows] == [list(row) for row in expected.rows]
     assert "Many slices are many comparisons" in opened.slices.what.text()
     assert opened.slices.below.rowCount() == len(expected.rows)
+    view: QTableView = opened.slices.view
+    place = opened.slices.table.index(1, 0)
+    view.setFocus()
+    view.setCurrentIndex(place)
+    port, spot = view.viewport(), view.visualRect(place).center()
+    keys = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+    ways: list[Callable[[], object]] = [partial(QTest.keyClick, view, key) for key in keys]
+    ways.append(lambda: QTest.mouseClick(port, Qt.MouseButton.LeftButton, pos=spot))
+    for ask in ways:
+        with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
+            ask()
+        assert wanted.args is not None
+        assert wanted.args[0].filters.ids == division.slices[1].known
+        assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
+    path = tmp_path / "report.html"
+    exported(qtbot, opened, lambda: opened.export_report(path=path))
+    assert "<h2>By which response is longer</h2>" in path.read_text("utf-8")
 
 
 def test_one_slice_restricts_scores_figures_and_weights(
@@ -81,30 +99,13 @@ def test_one_slice_restricts_scores_figures_and_weights(
     assert opened.measurer.scores.gold is not None
     assert set(opened.measurer.scores.gold.ids) == part.known
     assert opened.slices.table.rowCount() == len(division.slices)  # the table shows all of them still
+    with qtbot.waitSignal(opened.slices.choice.changed, timeout=10_000):
+        opened.workspace.open_run(1)  # again: what is chosen stays
+    measured(qtbot, opened)
+    assert words in doubts(opened)
     keep_to(qtbot, opened, None)
     assert "Only a slice" not in doubts(opened)
     assert table_of(opened, "accuracy").index(0, 1).data() == str(DEMO_ITEMS)
-
-
-def test_a_row_lists_its_items_in_review(qtbot: QtBot, opened: ResultsPage) -> None:
-    division = divide(qtbot, opened, "longer")
-    view = opened.slices.view
-    with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
-        cell = view.visualRect(opened.slices.table.index(1, 0))
-        QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=cell.center())
-    assert wanted.args is not None
-    assert wanted.args[0].filters.ids == division.slices[1].known
-    assert wanted.args[0].words == f"which response is longer = {division.slices[1].name}"
-
-
-@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
-def test_enter_lists_the_items_of_a_row(qtbot: QtBot, opened: ResultsPage, key: Qt.Key) -> None:
-    divide(qtbot, opened, "longer")
-    view: QTableView = opened.slices.view
-    view.setFocus()
-    view.setCurrentIndex(opened.slices.table.index(0, 0))
-    with qtbot.waitSignal(opened.workspace.listing_wanted):
-        QTest.keyClick(view, key)
 
 
 def test_without_human_labels_labels_are_counted_by_slice(
@@ -126,22 +127,6 @@ def test_without_human_labels_labels_are_counted_by_slice(
     assert "Only a slice is shown: length of both responses = short" in doubts(page)
 
 
-def test_the_report_has_the_slices_of_the_page(qtbot: QtBot, opened: ResultsPage, tmp_path: Path) -> None:
-    divide(qtbot, opened, "longer")
-    path = tmp_path / "report.html"
-    exported(qtbot, opened, lambda: opened.export_report(path=path))
-    assert "<h2>By which response is longer</h2>" in path.read_text("utf-8")
-
-
-def test_what_is_chosen_stays_when_the_run_is_read_again(qtbot: QtBot, opened: ResultsPage) -> None:
-    divide(qtbot, opened, "longer")
-    keep_to(qtbot, opened, "A")
-    with qtbot.waitSignal(opened.slices.choice.changed, timeout=10_000):
-        opened.workspace.open_run(1)
-    measured(qtbot, opened)
-    assert opened.slices.choice.words == "which response is longer = A is longer"
-
-
 # Tags of people
 
 
@@ -153,8 +138,11 @@ def tag(space: Workspace, item: int, author: str, *tags: str) -> None:
     space.noted.emit(space.run.results.judged[item].content_hash)
 
 
-def test_items_are_divided_by_their_tags(qtbot: QtBot, opened: ResultsPage) -> None:
-    assert opened.slices.choice.by.findData("tag") < 0
+def test_items_are_divided_by_their_tags_also_by_those_given_while_the_page_is_hidden(
+    qtbot: QtBot, opened: ResultsPage
+) -> None:
+    choice = opened.slices.choice
+    assert choice.by.findData("tag") < 0
     tag(opened.workspace, 0, "Ada", "hard", "odd")
     tag(opened.workspace, 1, "Ben", "hard")
     division = divide(qtbot, opened, "tag")
@@ -165,18 +153,10 @@ def test_items_are_divided_by_their_tags(qtbot: QtBot, opened: ResultsPage) -> N
     ]
     keep_to(qtbot, opened, "hard")
     assert f"tag = hard, 2 items of {DEMO_ITEMS}" in doubts(opened)
-
-
-def test_a_tag_that_is_given_meanwhile_counts_when_the_page_is_shown_again(
-    qtbot: QtBot, opened: ResultsPage
-) -> None:
-    tag(opened.workspace, 0, "Ada", "hard")
-    divide(qtbot, opened, "tag")
     opened.hide()
-    tag(opened.workspace, 1, "Ada", "hard")
+    tag(opened.workspace, 2, "Ada", "hard")
     opened.show()
-    choice = opened.slices.choice
-    qtbot.waitUntil(lambda: choice.slicing is not None and len(choice.slicing.slices[0]) == 2, timeout=10_000)
+    qtbot.waitUntil(lambda: choice.slicing is not None and len(choice.slicing.slices[0]) == 3, timeout=10_000)
 
 
 def test_who_labels_blind_is_shown_his_own_tags_alone(qtbot: QtBot, opened: ResultsPage) -> None:

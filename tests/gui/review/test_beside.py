@@ -75,6 +75,12 @@ def test_v_shows_the_open_run_the_human_label_and_the_own_column(qtbot: QtBot, p
     assert run.text == page.desk.card.explanation.text()
     assert run.marks[0][0].endswith(" %")
     assert human.text == page.desk.card.human.text()
+    press(qtbot, page, "3")
+    shown = page.session.shown
+    assert page.session.criterion == "truthfulness"
+    assert shown is not None
+    assert shown.human is not None
+    assert page.beside.columns.texts[1].text == shown.human.explanation
     press(qtbot, page, "V")
     assert page.desk.card.isVisible()
     assert page.beside.panel.isHidden()
@@ -100,16 +106,6 @@ def test_ticked_systems_stand_beside_and_follow_items_and_criteria(
     if current(page) == "1":
         press(qtbot, page, "K")
     assert page.beside.columns.texts[2].remark == "Does not answer this item."
-
-
-def test_the_human_label_is_that_of_the_criterion(qtbot: QtBot, page: ReviewPage) -> None:
-    press(qtbot, page, "V")
-    press(qtbot, page, "3")
-    shown = page.session.shown
-    assert page.session.criterion == "truthfulness"
-    assert shown is not None
-    assert shown.human is not None
-    assert page.beside.columns.texts[1].text == shown.human.explanation
 
 
 def test_a_long_explanation_can_be_read_to_its_end(
@@ -206,13 +202,6 @@ def test_the_own_column_is_written_with_the_same_keys(
         assert {override.author for override in opened.overrides(1)} == {"Ada"}
 
 
-def test_the_buttons_of_the_own_column_give_labels(qtbot: QtBot, page: ReviewPage) -> None:
-    press(qtbot, page, "V")
-    own = page.beside.columns.own
-    wait_for_override(qtbot, page, own.buttons.labels[BAD].click)
-    qtbot.waitUntil(own.buttons.labels[BAD].isChecked)
-
-
 def test_the_own_column_says_what_was_confirmed_after_an_override(qtbot: QtBot, page: ReviewPage) -> None:
     press(qtbot, page, "V")
     own = page.beside.columns.own
@@ -220,6 +209,7 @@ def test_the_own_column_says_what_was_confirmed_after_an_override(qtbot: QtBot, 
     item = current(page)
     other = next(label for label in Preference if label is not in_force)
     wait_for_override(qtbot, page, own.buttons.labels[other].click)
+    qtbot.waitUntil(own.buttons.labels[other].isChecked)
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
     with qtbot.waitSignal(page.workspace.reviewed):
         qtbot.keyClick(page, Qt.Key.Key_Return)

@@ -142,14 +142,9 @@ def test_another_run_keeps_what_is_being_written_as_a_draft_and_takes_no_letters
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "G"))
 
 
-def test_e_goes_back_to_an_open_editor(qtbot: QtBot, page: ReviewPage) -> None:
-    field = write(qtbot, page, "typed by hand")
-    page.list.view.setFocus()
-    press(qtbot, page, "E")
-    assert (field.toPlainText(), page.window().focusWidget()) == ("typed by hand", field)
-
-
-def test_back_on_the_page_the_keys_go_to_the_editor_else_to_the_list(qtbot: QtBot, page: ReviewPage) -> None:
+def test_keys_go_to_the_list_by_e_to_the_editor_and_there_back_on_the_page_while_it_is_open(
+    qtbot: QtBot, page: ReviewPage
+) -> None:
     page.list.filters.search.setFocus()
     page.take_focus()
     assert page.window().focusWidget() is page.list.view
@@ -157,6 +152,9 @@ def test_back_on_the_page_the_keys_go_to_the_editor_else_to_the_list(qtbot: QtBo
     page.list.view.setFocus()
     page.take_focus()
     assert page.window().focusWidget() is field
+    page.list.view.setFocus()
+    press(qtbot, page, "E")
+    assert (field.toPlainText(), page.window().focusWidget()) == ("in the midst", field)
 
 
 @pytest.mark.parametrize("end", ["save", "leave"])

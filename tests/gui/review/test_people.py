@@ -156,34 +156,25 @@ def list_some(page: ReviewPage) -> None:
     page.workspace.listing_wanted.emit(wanted)
 
 
-@pytest.mark.parametrize("which", ["state", "tag"])
-def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(
-    qtbot: QtBot, page: ReviewPage, which: str
-) -> None:
+def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(qtbot: QtBot, page: ReviewPage) -> None:
     people, clear = page.list.people, page.list.filters.clear_all
     note(qtbot, page, "", "odd")
     enter(qtbot, page)
-    box = getattr(people, which)
-    data = {"state": "done", "tag": "odd"}[which]
-    assert clear.isHidden()
-    narrow_to(qtbot, page, box, data)
-    assert not clear.isHidden()  # it counts though nothing else is filtered
-    clear.click()
-    qtbot.waitUntil(lambda: page.list.shown == 30)
-    assert (people.narrows, clear.isHidden()) == (False, True)
-    narrow_to(qtbot, page, box, data)
-    list_some(page)
-    qtbot.waitUntil(lambda: page.list.shown == 3)
-    assert not people.narrows
-
-
-def test_show_all_leaves_a_persons_filters_of_a_wanted_set(qtbot: QtBot, page: ReviewPage) -> None:
-    list_some(page)
-    qtbot.waitUntil(lambda: page.list.shown == 3)
-    choose_state(page, ReviewState.DONE)
-    qtbot.waitUntil(lambda: page.list.shown == 0)
-    page.list.wanted_line.show_all.click()
-    qtbot.waitUntil(lambda: page.list.shown == 30)
+    for box, data in ((people.state, "done"), (people.tag, "odd")):
+        assert clear.isHidden()
+        narrow_to(qtbot, page, box, data)
+        assert not clear.isHidden()  # it counts though nothing else is filtered
+        clear.click()
+        qtbot.waitUntil(lambda: page.list.shown == 30)
+        assert (people.narrows, clear.isHidden()) == (False, True)
+        narrow_to(qtbot, page, box, data)
+        list_some(page)
+        qtbot.waitUntil(lambda: page.list.shown == 3)
+        assert not people.narrows
+        choose_state(page, ReviewState.SKIPPED)
+        qtbot.waitUntil(lambda: page.list.shown == 0)
+        page.list.wanted_line.show_all.click()
+        qtbot.waitUntil(lambda: page.list.shown == 30)
 
 
 def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(qtbot: QtBot, page: ReviewPage) -> None:
@@ -258,27 +249,25 @@ def test_a_name_given_after_another_run_was_opened_confirms_nothing(
     assert page.reviewer.progress.state(item) is ReviewState.TO_DO
 
 
-def test_enter_belongs_to_the_search_and_space_to_a_button(
+def test_space_shows_both_orders_large_but_belongs_to_a_button_and_enter_to_the_search(
     qtbot: QtBot, page: ReviewPage, store: Path
 ) -> None:
+    card = page.desk.card
     page.activateWindow()
     qtbot.waitUntil(page.isActiveWindow)
-    page.list.filters.search.setFocus()
-    qtbot.keyClick(page.list.filters.search, Qt.Key.Key_Return)
-    page.desk.card.fold.setFocus()
-    qtbot.keyClick(page.desk.card.fold, Qt.Key.Key_Space)
-    assert reviews(store).marks == ()
-    assert page.desk.card.folded
-    assert page.desk.card.body.large.isHidden()
-
-
-def test_space_shows_both_orders_large(qtbot: QtBot, page: ReviewPage) -> None:
     page.list.take_focus()
     qtbot.keyClick(page, Qt.Key.Key_Space)
-    assert not page.desk.card.body.large.isHidden()
-    assert page.desk.card.body.large.titles == ["A shown first", "B shown first", "Both together"]
+    assert not card.body.large.isHidden()
+    assert card.body.large.titles == ["A shown first", "B shown first", "Both together"]
     qtbot.keyClick(page, Qt.Key.Key_Space)
-    assert page.desk.card.body.large.isHidden()
+    assert card.body.large.isHidden()
+    page.list.filters.search.setFocus()
+    qtbot.keyClick(page.list.filters.search, Qt.Key.Key_Return)
+    card.fold.setFocus()
+    qtbot.keyClick(card.fold, Qt.Key.Key_Space)
+    assert reviews(store).marks == ()
+    assert card.folded
+    assert card.body.large.isHidden()
 
 
 # Names
@@ -332,24 +321,6 @@ def test_each_takes_back_only_his_own(qtbot: QtBot, page: ReviewPage, store: Pat
     assert page.desk.card.badge.text == "Both bad"
 
 
-def test_who_agrees_with_anothers_override_confirms_it(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
-    say(qtbot, page, lambda: press(qtbot, page, "X"))
-    page.workspace.set_author("Ben")
-    say(qtbot, page, lambda: press(qtbot, page, "X"))
-    assert len(overrides(store)) == 1
-    [confirmed] = reviews(store).confirmations
-    assert (confirmed.author, confirmed.preference) == ("Ben", Preference.BOTH_BAD)
-
-
-def test_an_explanation_does_not_become_another_persons(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
-    press(qtbot, page, "E")
-    page.desk.card.editor.field.setPlainText("Ada's words.")
-    say(qtbot, page, lambda: page.desk.card.editor.saved.emit("Ada's words."))
-    page.workspace.set_author("Ben")
-    say(qtbot, page, lambda: press(qtbot, page, "X"))
-    assert (overrides(store)[-1].author, overrides(store)[-1].explanation) == ("Ben", None)
-
-
 def explain(qtbot: QtBot, page: ReviewPage, text: str) -> None:
     press(qtbot, page, "E")
     page.desk.card.editor.field.setPlainText(text)
@@ -375,16 +346,7 @@ def test_a_label_does_not_become_that_of_who_explains(qtbot: QtBot, page: Review
     assert (confirmed.author, confirmed.preference) == ("Cy", Preference.BOTH_BAD)
 
 
-def test_the_own_label_stays_with_the_own_explanation(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
-    say(qtbot, page, lambda: press(qtbot, page, "X"))
-    explain(qtbot, page, "Ada's words.")
-    assert (overrides(store)[-1].preference, overrides(store)[-1].explanation) == (
-        Preference.BOTH_BAD,
-        "Ada's words.",
-    )
-
-
-def test_the_own_explanation_stays_though_another_labelled_meanwhile(
+def test_an_explanation_stays_its_persons_also_where_another_labels_meanwhile(
     qtbot: QtBot, page: ReviewPage, store: Path
 ) -> None:
     explain(qtbot, page, "Ada's words.")
@@ -392,8 +354,13 @@ def test_the_own_explanation_stays_though_another_labelled_meanwhile(
     say(qtbot, page, lambda: press(qtbot, page, "X"))
     page.workspace.set_author("Ada")
     say(qtbot, page, lambda: press(qtbot, page, "G"))
-    last = overrides(store)[-1]
-    assert (last.author, last.preference, last.explanation) == ("Ada", Preference.BOTH_GOOD, "Ada's words.")
+    explain(qtbot, page, "Ada's other words.")
+    assert [(each.author, each.preference, each.explanation) for each in overrides(store)] == [
+        ("Ada", None, "Ada's words."),
+        ("Ben", Preference.BOTH_BAD, None),
+        ("Ada", Preference.BOTH_GOOD, "Ada's words."),
+        ("Ada", Preference.BOTH_GOOD, "Ada's other words."),
+    ]
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_X, Qt.Key.Key_Return, Qt.Key.Key_S])

@@ -1,5 +1,6 @@
 """The Review page: items, keys, overrides, texts and what is marked in them."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
 from engine.core.health import NOT_LOOKED_AT
-from engine.core.items import Preference
+from engine.core.items import PREFERENCES, Preference
 from engine.core.review_filters import ListOrder
 from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset, demo_model
@@ -55,21 +56,29 @@ def test_items_are_listed_by_doubt_with_texts_and_judgment(page: ReviewPage) -> 
     card = page.desk.card
     human = item.gold[page.session.criterion]
     assert card.human.text() == human.explanation
+    assert card.human_from.text() == "of gold.tsv"
+    assert str(run.dataset.path) in card.human_from.toolTip()
     assert card.explanation.text()
     assert len(table.index(0, LABELS).data(SORT_ROLE)) == 5
     assert table.index(0, INSTRUCTION).data().startswith(item.instruction[:20])
 
 
-def test_keys_go_through_items_and_criteria(qtbot: QtBot, page: ReviewPage) -> None:
-    first = current(page)
+def test_keys_go_through_items_and_criteria_also_in_the_texts_and_m_shows_markdown(
+    qtbot: QtBot, page: ReviewPage
+) -> None:
+    first, text = current(page), page.reading.a.view
     press(qtbot, page, "J")
     assert current(page) != first
     press(qtbot, page, "K")
     assert current(page) == first
-    press(qtbot, page, "3")
-    assert page.session.criterion == "truthfulness"
-    press(qtbot, page, "9")
-    assert page.session.criterion == "truthfulness"
+    for key in "39":  # there is no ninth
+        press(qtbot, page, key)
+        assert page.session.criterion == "truthfulness"
+    text.setFocus()
+    qtbot.keyClick(text, "M")
+    assert page.markdown.isChecked()
+    qtbot.keyClick(text, "J")
+    assert current(page) != first
 
 
 def test_each_item_opens_with_the_criterion_that_put_it_there(qtbot: QtBot, page: ReviewPage) -> None:
@@ -105,29 +114,25 @@ def test_a_person_stays_on_a_criterion_by_the_filter(qtbot: QtBot, page: ReviewP
         press(qtbot, page, "J")
 
 
-@pytest.mark.parametrize(
-    ("key", "label"),
-    [("A", Preference.A), ("B", Preference.B), ("G", Preference.BOTH_GOOD), ("X", Preference.BOTH_BAD)],
-)
-def test_a_key_overrides_the_label_and_u_takes_it_back(
-    qtbot: QtBot, page: ReviewPage, store: Path, key: str, label: Preference
-) -> None:
+def test_a_key_overrides_the_label_and_u_takes_it_back(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
     page.workspace.state.set_text("author", "Ada")
-    criterion = page.session.criterion
-    item_id, row, own = current(page), page.list.view.currentIndex().row(), page.desk.card.badge.text
-    wait_for_override(qtbot, page, lambda: press(qtbot, page, key))
-    [override] = overrides(store)
-    assert (override.item_id, override.criterion, override.preference) == (item_id, criterion, label)
-    assert (override.author, override.explanation) == ("Ada", None)
-    assert page.desk.card.badge.text.lower().replace(" ", "_") == label.value.lower()
-    assert page.desk.card.own.text() == f"The model's own: {own[0] if len(own) == 1 else own.lower()}"
-    assert "by Ada" in page.desk.card.by.text()
-    assert (current(page), page.list.view.currentIndex().row()) == (item_id, row)
-    assert "✎1" in page.list.table.index(row, MARKS).data()
-    wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
-    assert page.desk.card.badge.text == own
-    assert "✎" not in page.list.table.index(row, MARKS).data()
-    qtbot.waitUntil(lambda: "taken back" in page.desk.card.by.toolTip())
+    criterion, card = page.session.criterion, page.desk.card
+    item_id, row, own = current(page), page.list.view.currentIndex().row(), card.badge.text
+    for key, label in zip("ABGX", PREFERENCES, strict=True):
+        wait_for_override(qtbot, page, lambda key=key: press(qtbot, page, key))  # type: ignore[misc]
+        override = overrides(store)[-1]
+        assert (override.item_id, override.criterion, override.preference) == (item_id, criterion, label)
+        assert (override.author, override.explanation) == ("Ada", None)
+        assert card.badge.text.lower().replace(" ", "_") == label.value.lower()
+        assert card.own.text() == f"The model's own: {own[0] if len(own) == 1 else own.lower()}"
+        assert "by Ada" in card.by.text()
+        assert (current(page), page.list.view.currentIndex().row()) == (item_id, row)
+        assert "✎1" in page.list.table.index(row, MARKS).data()
+        wait_for_override(qtbot, page, lambda: press(qtbot, page, "U"))
+        assert card.badge.text == own
+        assert "✎" not in page.list.table.index(row, MARKS).data()
+        qtbot.waitUntil(lambda: "taken back" in card.by.toolTip())
+    assert len(overrides(store)) == 4
 
 
 @pytest.mark.usefixtures("store")
@@ -185,15 +190,6 @@ def test_d_marks_differences_then_shared_words(qtbot: QtBot, page: ReviewPage) -
     assert all(word.casefold() in page.reading.b.text.casefold() for word in marked() if " " not in word)
     press(qtbot, page, "D")
     qtbot.waitUntil(lambda: marked() == [])
-
-
-def test_keys_work_in_the_texts_too_and_m_shows_markdown(qtbot: QtBot, page: ReviewPage) -> None:
-    page.reading.a.view.setFocus()
-    qtbot.keyClick(page.reading.a.view, "M")
-    assert page.markdown.isChecked()
-    first = current(page)
-    qtbot.keyClick(page.reading.a.view, "J")
-    assert current(page) != first
 
 
 def test_what_was_chosen_is_remembered(
@@ -293,12 +289,6 @@ def test_spans_are_counted_as_qt_counts(qtbot: QtBot, page: ReviewPage) -> None:
     assert isinstance(mark.cursor, QTextCursor)
 
 
-def test_the_human_label_names_its_dataset(qtbot: QtBot, page: ReviewPage, demo_gold: Path) -> None:
-    card = page.desk.card
-    assert card.human_from.text() == "of gold.tsv"
-    assert str(demo_gold) in card.human_from.toolTip()
-
-
 def test_an_item_that_chosen_labels_lack_has_those_of_its_own_dataset(
     qtbot: QtBot, page: ReviewPage, demo_gold: Path, tmp_path: Path
 ) -> None:
@@ -348,21 +338,15 @@ def test_a_run_that_ends_leaves_the_review_of_another_alone(
     assert (page._run_id, current(page), page.session.criterion) == (1, item, "truthfulness")
 
 
-@pytest.mark.parametrize("how", ["key", "button", "menu"])
-def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(
-    qtbot: QtBot, page: ReviewPage, how: str
-) -> None:
+def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(qtbot: QtBot, page: ReviewPage) -> None:
     page.list.step(2)
     press(qtbot, page, "4")
-    with qtbot.waitSignal(page.prompt_wanted) as wanted:
-        if how == "key":
-            press(qtbot, page, "P")
-        elif how == "button":
-            page.desk.card.prompt.click()
-        else:
-            page.judge_again.menu.actions()[-1].trigger()
-    item, criterion = wanted.args or (None, "")
-    assert item is not None
-    assert item.id == current(page)
-    assert item.output_a == page.reading.a.text
-    assert criterion == "safety"
+    ways: list[Callable[[], object]] = [lambda: press(qtbot, page, "P"), page.desk.card.prompt.click]
+    ways.append(page.judge_again.menu.actions()[-1].trigger)
+    for ask in ways:
+        with qtbot.waitSignal(page.prompt_wanted) as wanted:
+            ask()
+        item, criterion = wanted.args or (None, "")
+        assert item is not None
+        assert (item.id, item.output_a) == (current(page), page.reading.a.text)
+        assert criterion == "safety"

@@ -65,14 +65,19 @@ def test_the_criteria_stand_in_one_row_whatever_their_marks(qtbot: QtBot, small:
     assert "overall quality" in last.toolTip()
 
 
-def test_a_folded_card_says_the_judgment_in_a_line(qtbot: QtBot, page: ReviewPage) -> None:
+def test_a_folded_card_is_a_line_with_a_low_format_mass(qtbot: QtBot, page: ReviewPage) -> None:
     card = page.desk.card
     explanation = card.explanation.text()
+    assert card.mass.isVisible()
     page.window().setFocus()
     card.fold.click()
     assert not card.body.isVisible()
     assert not card.buttons.labels[next(iter(card.buttons.labels))].isVisible()
     assert card.badge.isVisible()
+    assert not card.mass.isVisible()
+    card._low_mass = True
+    card._show_parts()
+    assert card.mass.isVisible()
     assert card.doubt.text.startswith("doubt ")
     assert (card.beginning.isVisible(), card.beginning.text()) == (True, explanation)
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
@@ -110,16 +115,6 @@ def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
     again.keep_layout()
     again.hide()
     assert open_page().desk.card.open
-
-
-def test_a_folded_card_shows_a_low_format_mass_only(qtbot: QtBot, page: ReviewPage) -> None:
-    card = page.desk.card
-    assert card.mass.isVisible()
-    press(qtbot, page, "F")
-    assert not card.mass.isVisible()
-    card._low_mass = True
-    card._show_parts()
-    assert card.mass.isVisible()
 
 
 def still(qtbot: QtBot, page: ReviewPage) -> QImage:

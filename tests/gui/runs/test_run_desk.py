@@ -75,6 +75,14 @@ def setup(demo_gold: Path) -> RunSetup:
     return RunSetup(demo_gold, demo_model(), items=4, mode=Mode.LABELS, threads=1)
 
 
+@pytest.fixture
+def queued(interior: Interior, setup: RunSetup) -> Interior:
+    """The window with a run of two items and one of three in the queue."""
+    for items in (2, 3):
+        interior.runs.queue.add(replace(setup, items=items))
+    return interior
+
+
 def is_open(interior: Interior, run_id: int) -> bool:
     run = interior.workspace.run
     return run is not None and run.id == run_id
@@ -82,18 +90,17 @@ def is_open(interior: Interior, run_id: int) -> bool:
 
 @needs_linux
 def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
-    qtbot: QtBot, interior: Interior, setup: RunSetup, told: Path
+    qtbot: QtBot, queued: Interior, told: Path
 ) -> None:
     seen: set[bool] = set()
-    interior.run_control.progressed.connect(lambda: seen.add(interior.runs.watch.awake))
-    for items in (2, 3):
-        interior.runs.queue.add(replace(setup, items=items))
-    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
-        interior.runs.queue.start()
-        qtbot.waitUntil(lambda: "stays awake" in interior.judge.run_panel.text, timeout=A_WHILE)
+    watch, panel = queued.runs.watch, queued.judge.run_panel
+    queued.run_control.progressed.connect(lambda: seen.add(watch.awake))
+    with qtbot.waitSignal(queued.runs.queue.ended, timeout=A_WHILE):
+        queued.runs.queue.start()
+        qtbot.waitUntil(lambda: "stays awake" in panel.text, timeout=A_WHILE)
     assert True in seen
-    qtbot.waitUntil(lambda: not interior.runs.watch.awake)
-    assert "stays awake" not in interior.judge.run_panel.text
+    qtbot.waitUntil(lambda: not watch.awake)
+    assert "stays awake" not in panel.text
     assert len(asked(told)) == 1  # for both runs
     assert not runs(asked(told)[0])
 
@@ -108,59 +115,41 @@ def test_the_computer_sleeps_where_a_person_lets_it(
     assert not asked(told)
 
 
-def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, interior: Interior) -> None:
-    dialog = SettingsDialog(interior.workspace)
+def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, workspace: Workspace) -> None:
+    dialog = SettingsDialog(workspace)
     qtbot.addWidget(dialog)
     (choice,) = [box for box in dialog.findChildren(QComboBox) if box.findData(KeepAwake.YES.value) >= 0]
     assert choice.currentData() == KeepAwake.MAINS
     with qtbot.waitSignal(dialog.power_changed):
         choice.setCurrentIndex(choice.findData(KeepAwake.NO.value))
         choice.activated.emit(choice.currentIndex())
-    assert interior.frame.state.text(KEEP_AWAKE) == "no"
+    assert workspace.state.text(KEEP_AWAKE) == "no"
 
 
-def test_the_title_says_how_far_the_queue_is(qtbot: QtBot, interior: Interior, setup: RunSetup) -> None:
-    titles: set[str] = set()
-    interior.frame.windowTitleChanged.connect(titles.add)
-    for items in (2, 3):
-        interior.runs.queue.add(replace(setup, items=items))
-    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
-        interior.runs.queue.start()
+def test_the_queue_of_a_minimised_window_is_told_and_no_run_takes_the_place_of_the_one_that_is_shown(
+    qtbot: QtBot, queued: Interior
+) -> None:
+    frame, notices, titles = queued.frame, queued.notices, set[str]()
+    frame.windowTitleChanged.connect(titles.add)
+    frame.showMinimized()
+    with qtbot.waitSignal(queued.runs.queue.ended, timeout=A_WHILE) as ended:
+        queued.runs.queue.start()
+    assert frame.isMinimized()
+    assert str(ended.args[0]).endswith(": 2 done.")
+    with RunStore(queued.workspace.store_path) as store:
+        assert [run.judged for run in store.runs()[1:]] == [2, 3]
     assert any(title.endswith(" %, run 2 of 2 - gold.tsv - Tiebreak") for title in titles)
-    assert interior.frame.windowTitle() == "gold.tsv - Tiebreak"
-
-
-def test_three_runs_are_judged_with_the_window_minimised(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
-) -> None:
-    for items in (2, 3, 4):
-        interior.runs.queue.add(replace(setup, items=items))
-    interior.frame.showMinimized()
-    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE) as ended:
-        interior.runs.queue.start()
-    assert interior.frame.isMinimized()
-    assert str(ended.args[0]).endswith(": 3 done.")
-    with RunStore(interior.workspace.store_path) as store:
-        assert [run.judged for run in store.runs()[1:]] == [2, 3, 4]
-
-
-def test_runs_of_a_queue_are_announced_and_none_takes_the_place_of_the_one_that_is_shown(
-    qtbot: QtBot, interior: Interior, setup: RunSetup
-) -> None:
-    notices = interior.notices
-    for items in (2, 3):
-        interior.runs.queue.add(replace(setup, items=items))
-    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
-        interior.runs.queue.start()
+    assert frame.windowTitle() == "gold.tsv - Tiebreak"
+    frame.showNormal()
     assert notices.count == 3
     assert notices.text.endswith(": 2 done.")
-    assert is_open(interior, 1)
+    assert is_open(queued, 1)
     assert notices.isHidden()  # nobody waits for it: it covers nothing
     notices.toggle()
     press(notices, "›")
     press(notices, "Show run 3")
-    qtbot.waitUntil(partial(is_open, interior, 3), timeout=A_WHILE)
-    assert interior.frame.page is PageName.RESULTS
+    qtbot.waitUntil(partial(is_open, queued, 3), timeout=A_WHILE)
+    assert frame.page is PageName.RESULTS
     assert notices.count == 2  # of the run that is shown nobody need be told
 
 
@@ -194,25 +183,21 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Inte
     dialog.close()
 
 
-def test_a_name_given_in_the_dialog_is_that_of_the_open_run(qtbot: QtBot, interior: Interior) -> None:
-    space = interior.workspace
+def test_the_lists_call_a_run_by_its_name_and_lack_an_archived_one_unless_it_is_open(
+    qtbot: QtBot, interior: Interior
+) -> None:
+    space, picker = interior.workspace, interior.results.picker
     with RunStore(space.store_path) as store:
         store.name(1, "night")
     space.refresh_runs()
     qtbot.waitUntil(lambda: space.run is not None and space.run.results.run.name == "night")
-    picker = interior.results.picker
     assert picker.currentText().startswith("Run 1 “night”: gold.tsv")
-
-
-def test_an_archived_run_is_not_in_the_lists_unless_it_is_open(qtbot: QtBot, interior: Interior) -> None:
-    space = interior.workspace
     with RunStore(space.store_path) as store:
         with store.begin(replace(store.run(1).identity, key="other")):
             pass
         store.archive([1, 2], "Ada")
     space.refresh_runs()
     qtbot.waitUntil(lambda: len(space.runs) == 2 and all(run.archived for run in space.runs))
-    picker = interior.results.picker
     assert [picker.itemData(place) for place in range(picker.count()) if picker.itemData(place)] == [1]
 
 

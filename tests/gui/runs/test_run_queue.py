@@ -120,13 +120,6 @@ def test_runs_are_judged_one_after_another_and_one_that_fails_lets_the_next_begi
         assert [run.judged for run in store.runs()] == [2, 3]
 
 
-def test_the_same_run_does_not_wait_twice(queue: RunQueue, setup: RunSetup) -> None:
-    assert queue.add(setup)
-    assert not queue.add(setup)
-    assert queue.add(replace(setup, items=3))
-    assert queue.waiting == 2
-
-
 def test_two_unfinished_runs_of_one_setup_both_wait_and_each_goes_on(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
@@ -214,9 +207,9 @@ def test_a_run_that_goes_on_is_not_called_again_as_at_its_beginning(
     assert stored(workspace, 1).name == "other"
 
 
-def test_what_waits_is_moved_and_taken_out(queue: RunQueue, setup: RunSetup) -> None:
-    for items in (1, 2, 3):
-        queue.add(replace(setup, items=items))
+def test_what_waits_does_so_once_and_is_moved_and_taken_out(queue: RunQueue, setup: RunSetup) -> None:
+    assert [queue.add(replace(setup, items=items)) for items in (1, 1, 2, 3)] == [True, False, True, True]
+    assert queue.waiting == 3
 
     def order() -> Sequence[int | None]:
         return [entry.setup.items for entry in queue.entries]
@@ -229,25 +222,22 @@ def test_what_waits_is_moved_and_taken_out(queue: RunQueue, setup: RunSetup) -> 
     assert order() == [2, 3]
 
 
-def test_stop_stops_the_queue_and_what_was_under_way_goes_on_there(
-    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
+def test_stop_stops_the_queue_and_a_run_that_is_skipped_lets_the_next_begin_and_may_wait_again(
+    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     begin_two(qtbot, queue, control, setup)
     assert states(queue) == [UNDER_WAY, WAITING]
+    after = opened_again(control, workspace)  # as after a crash
+    assert (after.going, states(after)) == (False, [WAITING, WAITING])
+    first = after.entries[0]
+    assert (first.run_id, first.said) == (1, "cut off; goes on there")
+    assert (first.next_setup.resumes, first.setup) == (1, long(setup))
     stop(qtbot, control)
     assert (queue.going, states(queue)) == (False, [WAITING, WAITING])
     assert (queue.entries[0].run_id, queue.entries[0].said[:13]) == (1, "stopped after")
     queue.start()
     assert control.setup is not None
     assert control.setup.resumes == 1
-    queue.skip()
-    qtbot.waitUntil(lambda: states(queue) == [SKIPPED, DONE], timeout=A_WHILE)
-
-
-def test_a_run_that_is_skipped_lets_the_next_begin_and_may_wait_again(
-    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup
-) -> None:
-    begin_two(qtbot, queue, control, setup)
     with qtbot.waitSignal(queue.ended, timeout=A_WHILE) as ended:
         queue.skip()
     assert states(queue) == [SKIPPED, DONE]
@@ -277,19 +267,6 @@ def test_resume_goes_on_with_a_run_before_those_that_wait(
     assert [entry.run_id for entry in queue.entries] == [2, 1, None]
     assert control.setup is not None
     assert (queue.current, control.setup.resumes) == (1, 1)
-    stop(qtbot, control)
-
-
-def test_after_a_crash_the_queue_is_there_and_waits_for_a_person(
-    qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
-) -> None:
-    begin_two(qtbot, queue, control, setup)
-    after = opened_again(control, workspace)
-    assert (after.going, states(after)) == (False, [WAITING, WAITING])
-    first = after.entries[0]
-    assert first.run_id == 1
-    assert first.said == "cut off; goes on there"
-    assert (first.next_setup.resumes, first.setup) == (1, long(setup))
     stop(qtbot, control)
 
 
@@ -433,9 +410,6 @@ def test_an_entry_says_what_differs_between_runs(setup: RunSetup) -> None:
     assert entry.what == "first 2 of gold.tsv"
     assert entry.how == "labels, one order, 1 criterion, context 8,192, temperature 0.5"
     assert entry.in_words.endswith(": waits")
-
-
-def test_an_entry_says_how_examples_are_chosen(setup: RunSetup) -> None:
     shown = replace(setup, examples_path=Path("gold.tsv"), shots=2)
     near = replace(shown, example_choice=ExampleKind.NEAR)
     hows = [Queued(each).how for each in (setup, shown, near, replace(near, examples_path=None))]

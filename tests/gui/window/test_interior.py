@@ -97,67 +97,55 @@ def run(interior: Interior, qtbot: QtBot) -> None:
     interior.run()
 
 
-def test_the_first_start_has_the_demo_ready_to_run(opened: Opened, qtbot: QtBot) -> None:
+def test_the_first_start_has_the_demo_ready_to_run_and_keys_turn_the_pages(
+    opened: Opened, qtbot: QtBot
+) -> None:
     interior = opened()
+    frame = interior.frame
     wait_for_plan(interior, qtbot)
     assert interior.workspace.dataset is not None
     assert interior.workspace.dataset.path == demo_dataset()
     assert interior.judge.setup().model_path == demo_model()
-    assert interior.frame.rail.currentItem().text() == "Judge"
-
-
-def test_keys_turn_the_pages(opened: Opened, qtbot: QtBot) -> None:
-    interior = opened()
-    with qtbot.waitActive(interior.frame):
-        interior.frame.activateWindow()
+    assert frame.rail.currentItem().text() == "Judge"
+    with qtbot.waitActive(frame):
+        frame.activateWindow()
     for number, page in enumerate(interior.pages, start=1):
-        qtbot.keyClick(interior.frame, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
+        qtbot.keyClick(frame, getattr(Qt.Key, f"Key_{number}"), Qt.KeyboardModifier.ControlModifier)
         assert page.isVisible()
-
-
-def test_f1_explains_the_words_and_the_question_mark_lists_the_keys(opened: Opened, qtbot: QtBot) -> None:
-    interior = opened()
+    frame.show_page(PageName.REVIEW)
+    assert not frame.rail.hasFocus()
+    frame.rail.setFocus()
+    qtbot.keyClick(frame.rail, Qt.Key.Key_J)  # letters belong to the page
+    assert frame.rail.currentItem().text() == "Review"
     keys = dict(interior.menus.keys())
     assert (keys["F1"], keys["?"]) == ("What the words mean", "Keys")
-    with qtbot.waitActive(interior.frame):
-        interior.frame.activateWindow()
-    qtbot.keyClick(interior.frame, Qt.Key.Key_F1)
-    dialogs = interior.frame.findChildren(HelpDialog)
+    qtbot.keyClick(frame, Qt.Key.Key_F1)
+    dialogs = frame.findChildren(HelpDialog)
     assert [dialog.isVisible() for dialog in dialogs] == [True]
     dialogs[0].close()
 
 
-def test_an_error_is_shown_as_problem_and_remedy(opened: Opened) -> None:
+def test_an_error_is_shown_as_problem_and_remedy_and_a_fault_of_the_program_without_a_traceback(
+    opened: Opened,
+) -> None:
     interior = opened()
     interior.workspace.problem.emit(SetupError("<b>This</b> is wrong.", "Do that."))
     assert interior.notices.isVisible()
     assert interior.notices.text == "<b>This</b> is wrong.\nDo that."
-
-
-def test_a_fault_of_the_program_says_so_without_a_traceback(opened: Opened) -> None:
-    interior = opened()
     interior.workspace.problem.emit(EngineBug("KeyError: 'x'"))
     assert "fault of Tiebreak" in interior.notices.text
     assert "Traceback" not in interior.notices.text
 
 
-def test_what_is_inside_follows_the_look(opened: Opened) -> None:
-    interior = opened()
-    first = interior.frame.rail.item(0)
-    before = first.icon().cacheKey()
-    interior.frame.set_theme(ThemeWish.DARK)
-    assert first.icon().cacheKey() != before
-    assert is_dark(interior.judge.palette())
-    interior.frame.set_theme(ThemeWish.LIGHT)
-    assert not is_dark(interior.judge.palette())
-
-
-def test_pages_that_nobody_sees_follow_the_look_when_they_are_shown(opened: Opened) -> None:
+def test_what_is_inside_follows_the_look_and_pages_that_nobody_sees_when_they_are_shown(
+    opened: Opened,
+) -> None:
     interior = opened()
     frame = interior.frame
     for page in interior.pages:
         frame.show_page(page.NAME)
     frame.show_page(PageName.REVIEW)
+    icon = frame.rail.item(0).icon().cacheKey()
     restyled = Counter[str]()
     for page in interior.pages:
         page.restyled.connect(partial(restyled.update, [page.NAME.value]))
@@ -165,6 +153,7 @@ def test_pages_that_nobody_sees_follow_the_look_when_they_are_shown(opened: Open
     frame.set_theme(ThemeWish.DARK)
     # Twice: as the old style sheet goes, and as the new one comes. At once it is ten times.
     assert told.each < 3
+    assert frame.rail.item(0).icon().cacheKey() != icon
     frame.set_text_size(110)
     frame.set_text_size(100)
     assert restyled == {"Review": 3}
@@ -172,7 +161,9 @@ def test_pages_that_nobody_sees_follow_the_look_when_they_are_shown(opened: Open
     frame.show_page(PageName.REVIEW)
     frame.show_page(PageName.RESULTS)
     assert restyled == {"Review": 3, "Results": 1}
+    assert is_dark(interior.results.palette())
     frame.set_theme(ThemeWish.LIGHT)
+    assert not is_dark(interior.results.palette())
 
 
 class StylesTold(QObject):
@@ -197,23 +188,25 @@ class StylesTold(QObject):
         return self._times / len(QApplication.allWidgets())
 
 
-def test_a_dropped_dataset_is_opened(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
-    interior = opened()
+def test_a_dropped_dataset_is_opened_and_on_compare_a_submission_is_one_more_system(
+    opened: Opened, qtbot: QtBot, demo_gold: Path, demo_store: Path
+) -> None:
+    interior, submission = opened(), demo_store.with_name("submission.tsv")
+    space = interior.workspace
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(demo_gold))])
-    event = QDropEvent(
-        QPointF(5, 5),
-        Qt.DropAction.CopyAction,
-        data,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    interior.frame.dropEvent(event)
-    space = interior.workspace
+    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    interior.frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
     qtbot.waitUntil(
         lambda: space.dataset is not None and space.dataset.name == demo_gold.name, timeout=A_WHILE
     )
     assert interior.frame.rail.currentItem().text() == "Dataset"
+    interior.frame.show_page(PageName.COMPARE)
+    interior.datasets.open_file(submission)
+    qtbot.waitUntil(lambda: interior.compare.choosing.choice.files == (submission,), timeout=A_WHILE)
+    assert interior.frame.page is PageName.COMPARE
+    assert space.dataset is not None
+    assert space.dataset.path == demo_gold
 
 
 def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
@@ -252,19 +245,6 @@ def test_a_dataset_of_the_menu_is_opened_where_it_is_seen(
     assert interior.frame.page is shown
 
 
-def test_on_compare_a_submission_of_the_menu_is_one_more_system(
-    opened: Opened, qtbot: QtBot, demo_gold: Path, demo_store: Path
-) -> None:
-    interior, submission = opened(demo_gold), demo_store.with_name("submission.tsv")
-    qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
-    interior.frame.show_page(PageName.COMPARE)
-    interior.datasets.open_file(submission)
-    qtbot.waitUntil(lambda: interior.compare.choosing.choice.files == (submission,), timeout=A_WHILE)
-    assert interior.frame.page is PageName.COMPARE
-    assert interior.workspace.dataset is not None
-    assert interior.workspace.dataset.path == demo_gold
-
-
 def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
     interior = opened(demo_gold)
     qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
@@ -295,27 +275,19 @@ def test_a_store_that_can_only_be_read_is_shown_and_said(
         assert not space.run.results.overrides
 
 
-def test_closing_during_a_run_asks_and_can_go_on(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
-    interior = opened(demo_gold)
-    wait_for_plan(interior, qtbot)
-    run(interior, qtbot)
-    qtbot.waitUntil(lambda: interior.run_control.running, timeout=A_WHILE)
-    answer("Keep judging")
-    interior.frame.close()
-    assert interior.frame.isVisible()
-    assert interior.run_control.running
-
-
-def test_closing_during_a_run_stops_it_cleanly_and_the_next_start_offers_to_resume(
+def test_closing_during_a_run_asks_stops_it_cleanly_and_the_next_start_offers_to_resume(
     opened: Opened, qtbot: QtBot
 ) -> None:
     interior = opened()
+    control = interior.run_control
     wait_for_plan(interior, qtbot)
     run(interior, qtbot)
-    qtbot.waitUntil(
-        lambda: interior.run_control.progress is not None and interior.run_control.progress.judged >= 6,
-        timeout=A_WHILE,
-    )
+    qtbot.waitUntil(lambda: control.running, timeout=A_WHILE)
+    answer("Keep judging")
+    interior.frame.close()
+    assert interior.frame.isVisible()
+    assert control.running
+    qtbot.waitUntil(lambda: control.progress is not None and control.progress.judged >= 6, timeout=A_WHILE)
     answer("Stop and close")
     interior.frame.close()
     qtbot.waitUntil(lambda: not interior.frame.isVisible(), timeout=A_WHILE)
@@ -327,15 +299,6 @@ def test_closing_during_a_run_stops_it_cleanly_and_the_next_start_offers_to_resu
     qtbot.waitUntil(lambda: again.run_control.progress is not None, timeout=A_WHILE)
     assert again.run_control.progress is not None
     assert again.run_control.progress.judged >= 6
-
-
-def test_letters_belong_to_the_page_and_never_turn_it(opened: Opened, qtbot: QtBot) -> None:
-    interior = opened()
-    interior.frame.show_page(PageName.REVIEW)
-    assert not interior.frame.rail.hasFocus()
-    interior.frame.rail.setFocus()
-    qtbot.keyClick(interior.frame.rail, Qt.Key.Key_J)
-    assert interior.frame.rail.currentItem().text() == "Review"
 
 
 def test_what_was_exported_is_said_on_whatever_page(
@@ -364,20 +327,15 @@ def test_the_status_bar_says_that_the_model_does_not_judge(opened: Opened) -> No
     assert interior.frame._run_state.property("role") == "bad"
 
 
-def test_who_labels_and_how_is_kept_when_the_layout_is_forgotten(opened: Opened) -> None:
+def test_who_labels_and_how_and_weights_are_kept_when_the_layout_is_forgotten(opened: Opened) -> None:
     interior = opened()
+    weights = RunWeights(interior.frame.state)
+    weights.save("mine", Wish({"safety": 2.0}, 0.5))
     interior.workspace.set_author("Ada")
     interior.review.reviewer.switch_blind(True)
     interior._forget()
     assert (interior.workspace.knows_author, interior.workspace.author) == (True, "Ada")
     assert interior.workspace.state.text(BLIND) == "on"
-
-
-def test_weights_are_kept_when_the_layout_is_forgotten(opened: Opened) -> None:
-    interior = opened()
-    weights = RunWeights(interior.frame.state)
-    weights.save("mine", Wish({"safety": 2.0}, 0.5))
-    interior._forget()
     assert set(weights.saved) == {"mine"}
 
 

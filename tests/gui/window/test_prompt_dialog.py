@@ -90,6 +90,12 @@ def test_criterion_and_order_are_chosen_by_keys(qtbot: QtBot, workspace: Workspa
     qtbot.keyClick(dialog, Qt.Key.Key_T)
     assert dialog.tokens.isChecked()
     assert "tokens: " in dialog.counts.text()
+    assert not dialog.way.isVisible()  # of letters there is one
+    qtbot.keyClick(dialog, Qt.Key.Key_W)
+    assert dialog.pane.prompt is not None
+    dialog.reject()
+    left = [dialog.pane.prompt, *dialog._prompts]
+    assert left == [None]  # closing lets go of the texts
 
 
 def test_a_long_id_is_shortened_and_the_legend_names_what_is_there(
@@ -221,15 +227,6 @@ def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspac
     assert "The answers hold " in dialog.mass.text()
 
 
-def test_a_run_of_letters_offers_no_choice_of_ways(
-    qtbot: QtBot, workspace: Workspace, setup: RunSetup
-) -> None:
-    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
-    assert not dialog.way.isVisible()
-    qtbot.keyClick(dialog, Qt.Key.Key_W)
-    assert dialog.pane.prompt is not None
-
-
 def test_what_a_model_is_shown_before_it_thinks(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup, tried_model: Callable[[str], Path]
 ) -> None:
@@ -243,13 +240,6 @@ def test_what_a_model_is_shown_before_it_thinks(
     asked(qtbot, dialog)
     assert dialog.answer.columnCount() == 4
     assert dialog.mass.isHidden()
-
-
-def test_closing_lets_go_of_the_texts(qtbot: QtBot, workspace: Workspace, setup: RunSetup) -> None:
-    dialog = opened(qtbot, workspace, PromptWish(Subject(ITEM, setup), "safety"))
-    dialog.reject()
-    assert dialog.pane.prompt is None
-    assert not dialog._prompts
 
 
 def test_the_text_is_there_while_other_work_has_the_model(

@@ -75,12 +75,15 @@ def button(parent: object, text: str) -> QPushButton | None:
     return next((each for each in buttons if each.text().replace("&", "") == text), None)
 
 
-def test_it_is_opened_with_the_open_dataset_and_shown_in_review(
+def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:
     notes: list[str] = []
     interior.workspace.note.connect(notes.append)
-    interior.submissions.open(submission)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(submission))])
+    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    interior.frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
     wait_for(qtbot, interior, "Submission baseline.tsv")
     qtbot.waitUntil(lambda: bool(interior.review.desk.card.badge.text))
     assert any("baseline.tsv answers 30 of the 30 items of gold.tsv, joined by" in note for note in notes)
@@ -154,35 +157,27 @@ def test_the_dataset_may_be_chosen(qtbot: QtBot, interior: Interior, tmp_path: P
     assert other in interior.workspace.state.recent("datasets")
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("data.tsv", b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", "looks like a dataset"),
-        ("damaged.tsv", b"id\tsafety_preference\n1\tC\n", "C"),
-        ("gone.tsv", None, "gone.tsv"),
-    ],
-)
 def test_a_wrong_file_is_refused_and_nothing_is_kept(
-    qtbot: QtBot, interior: Interior, tmp_path: Path, name: str, data: bytes | None, said: str
-) -> None:
-    path = tmp_path / name
-    if data is not None:
-        path.write_bytes(data)
-    interior.submissions.open(path)
-    qtbot.waitUntil(lambda: said in interior.notices.text)
-    assert is_open(interior) == ""
-    assert interior.submissions.question is None
-    if interior.workspace.store_path.exists():
-        with RunStore(interior.workspace.store_path) as store:
-            assert store.runs() == []
-
-
-def test_no_id_in_common_with_the_dataset_that_was_named(
     qtbot: QtBot, interior: Interior, tmp_path: Path, demo_gold: Path
 ) -> None:
+    for name, data, said in (
+        ("data.tsv", b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", "looks like a dataset"),
+        ("damaged.tsv", b"id\tsafety_preference\n1\tC\n", "damaged.tsv"),
+        ("gone.tsv", None, "gone.tsv"),
+    ):
+        path = tmp_path / name
+        if data is not None:
+            path.write_bytes(data)
+        interior.submissions.open(path)
+        qtbot.waitUntil(lambda said=said: said in interior.notices.text)  # type: ignore[misc]
+        assert is_open(interior) == ""
+        assert interior.submissions.question is None
     interior.submissions.open(with_lines(tmp_path / "few.tsv", "x9\tA"), demo_gold)
     qtbot.waitUntil(lambda: "few.tsv answers no item of gold.tsv" in interior.notices.text)
     assert "Open it with the dataset that it answers" in interior.notices.text
+    if interior.workspace.store_path.exists():
+        with RunStore(interior.workspace.store_path) as store:
+            assert store.runs() == []
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -202,34 +197,6 @@ def test_a_dataset_and_its_submission_are_opened_together(
         assert interior.end()
 
 
-def test_a_dropped_submission_is_opened_as_one(qtbot: QtBot, interior: Interior, submission: Path) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(submission))])
-    how = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    interior.frame.dropEvent(QDropEvent(QPointF(5, 5), *how))
-    wait_for(qtbot, interior, "Submission baseline.tsv")
-
-
-def test_a_name_of_255_letters_widens_nothing(qtbot: QtBot, interior: Interior, submission: Path) -> None:
-    long = submission.rename(submission.with_name(LONG))
-    least = interior.frame.minimumSizeHint().width()
-    interior.submissions.open(long)
-    qtbot.waitUntil(lambda: is_open(interior).startswith("Submission nnn"), timeout=A_WHILE)
-    for page in PageName:
-        interior.frame.show_page(page)
-        qtbot.wait(50)
-    assert interior.frame.minimumSizeHint().width() == least
-
-
-def test_the_same_content_by_another_name_is_said(qtbot: QtBot, interior: Interior, submission: Path) -> None:
-    copy = submission.with_name("copy.tsv")
-    copy.write_bytes(submission.read_bytes())
-    interior.submissions.open(submission)
-    wait_for(qtbot, interior, "Submission baseline.tsv")
-    interior.submissions.open(copy)
-    qtbot.waitUntil(lambda: "holds what baseline.tsv holds" in interior.notices.text)
-
-
 def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:
@@ -246,20 +213,24 @@ def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
         assert path.read_bytes() == before
 
 
-def test_a_run_that_ends_names_the_submission_that_stays(
+def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widens_nothing(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:
     long = submission.rename(submission.with_name(f"R&D{LONG[3:]}"))
+    space, frame = interior.workspace, interior.frame
+    width, least = frame.width(), frame.minimumSizeHint().width()
     interior.submissions.open(long)
     qtbot.waitUntil(lambda: is_open(interior).startswith("Submission R&D"), timeout=A_WHILE)
-    space, width = interior.workspace, interior.frame.width()
     assert space.run is not None
     called = space.run.results.run.called
     assert called.startswith("the submission R&Dn")
     qtbot.waitUntil(lambda: any(run.called == called for run in space.runs), timeout=A_WHILE)
     space.tell_ended(7, "has finished", NOT_LOOKED_AT)
     assert f"exports stay with {called}" in interior.notices.text.replace("\u200b", "")
-    assert interior.frame.width() == width
+    for page in PageName:
+        frame.show_page(page)
+        qtbot.wait(50)
+    assert (frame.width(), frame.minimumSizeHint().width()) == (width, least)
 
 
 def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(qtbot: QtBot, interior: Interior) -> None:

@@ -88,8 +88,8 @@ def opened(qtbot: QtBot, page: JudgePage, path: Path) -> None:
         page.workspace.open_dataset(path)
 
 
-def test_all_that_there_are_can_be_chosen_and_say_where_they_come_from(
-    qtbot: QtBot, own: Path, page: JudgePage
+def test_all_that_there_are_can_be_chosen_say_where_they_come_from_and_are_remembered(
+    qtbot: QtBot, own: Path, page: JudgePage, workspace: Workspace
 ) -> None:
     assert listed(page) == [*(rubric.name for rubric in shipped_rubrics()), "Manners"]
     assert choice(page).field.currentText() == ELOQUENT.name
@@ -98,16 +98,10 @@ def test_all_that_there_are_can_be_chosen_and_say_where_they_come_from(
     assert page.workspace.rubric.rubric == MANNERS
     assert page.workspace.rubric.path == own
     assert choice(page).source.text() == "Made up."
-    boxes = page.settings.criteria.boxes.values()
-    assert [box.text() for box in boxes] == ["Politeness", "Brevity", "On topic"]
+    boxes = page.settings.criteria.boxes
+    assert [box.text() for box in boxes.values()] == ["Politeness", "Brevity", "On topic"]
     assert (page.setup().rubric, page.setup().criteria) == (MANNERS, MANNERS.names)
-
-
-def test_criteria_of_it_are_ticked_and_the_choice_is_remembered(
-    qtbot: QtBot, own: Path, page: JudgePage, workspace: Workspace
-) -> None:
-    choose(page, "Manners")
-    page.settings.criteria.boxes["brevity"].setChecked(False)
+    boxes["brevity"].setChecked(False)
     assert page.setup().criteria == ("politeness", "on_topic")
     workspace.state.save()
     state = State(workspace.state.path.parent)
