@@ -45,7 +45,7 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
         run.id,
         run.name,
         PartOf(run.judged, identity.items),
-        "submission" if run.submitted else mode,
+        f"submission, {mode}".rstrip(", ") if run.submitted else mode,
         identity.dataset_in_words,
         short_name(identity.model_name),
         _moment(run.created),

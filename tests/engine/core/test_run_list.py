@@ -53,7 +53,7 @@ def test_health_is_said_in_a_word(run: StoredRun, health: dict[int, Health], sai
 
 
 def test_a_submission_and_a_damaged_run_are_called_so() -> None:
-    assert cells(SUBMITTED)["mode"] == "submission"
+    assert cells(SUBMITTED)["mode"] == "submission, explain"
     found = cells(DamagedRun(3, 7, "It is damaged.", Remedy("Delete it.")))
     assert {title for title, text in found.items() if text} == {"run", "items", "mode"}
     assert (found["items"], found["mode"]) == ("7", "damaged")
