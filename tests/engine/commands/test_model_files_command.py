@@ -75,6 +75,7 @@ def test_a_file_that_cannot_be_opened_is_an_error_for_it_alone(tmp_path: Path) -
     ("words", "problem"),
     [
         (["speed"], "models speed takes one file or more"),
+        (["devices", "demo", "demo"], "models devices takes one file at most"),
         (["convert", "demo"], "models convert takes one file and --to"),
         (["convert", "--to", "q8_0"], "models convert takes one file and --to"),
         (["convert", "demo", "--to", "f16"], "demo-judge is in F16 already"),

@@ -1,6 +1,7 @@
 """The garbage collector works on the thread of the window, and rests while jobs make records."""
 
 import gc
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +17,8 @@ def _by_itself() -> Iterator[None]:
     gc.enable()
     yield
     gc.unfreeze()
+    gc.collect()
+    gc.freeze()  # as it was: what all tests import is not looked through
     if not was_on:
         gc.disable()
 
@@ -80,6 +83,15 @@ def test_what_a_window_leaves_behind_is_cleared_away_within_seconds(qtbot: QtBot
     ended: list[str] = []
     Cycle(ended)
     qtbot.waitUntil(lambda: bool(ended), timeout=10_000)
+    collector.close()
+
+
+def test_everything_is_looked_at_once_enough_was_made(qtbot: QtBot) -> None:
+    collector = Collector()
+    collector._made, collector._next_full = 20_000, 0.0
+    collector.tick()
+    assert collector._made == 0
+    assert collector._next_full > time.monotonic() + 20
     collector.close()
 
 
