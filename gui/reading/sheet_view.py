@@ -69,7 +69,7 @@ class SectionView(QFrame):
         super().__init__()
         self.setProperty("role", "panel")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        self.parts: list[_PartView] = []
+        self.parts: list[_TableView | _SentencesView] = []
         self._title, self._note = heading(""), hint("")
         self._titled = beside_help(self._title, Topic(topic)) if topic else self._title
         self._layout = in_column(
@@ -83,7 +83,7 @@ class SectionView(QFrame):
         many = f"F1 explains: {', '.join(section.help)}." if len(section.help) > 1 else ""
         self._note.setText(visible(f"{section.note} {many}".strip()))
         self._note.setVisible(bool(section.note))
-        parts = [part for part in section.parts if type(part) in _VIEWS]
+        parts: list[Any] = [part for part in section.parts if type(part) in _VIEWS]  # each by its view
         kinds = [_VIEWS[type(part)] for part in parts]
         if kinds != [type(view) for view in self.parts]:
             for old in self.parts:
@@ -100,24 +100,14 @@ class SectionView(QFrame):
         return [view.model for view in self.parts if isinstance(view, _TableView)]
 
 
-class _PartView(QFrame):
-    """One part of a section, of one kind; another part of this kind may follow in its place."""
+class _TableView(QFrame):
+    """A table of a section; another may follow in its place."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.inside = in_column(on=self, spacing=8)
-
-    def show_part(self, part: Any, title: str) -> None:
-        raise NotImplementedError
-
-
-class _TableView(_PartView):
     def __init__(self) -> None:
         super().__init__()
         self.model, self._note = TableModel(self), hint("")
         self._view = measure_view(self.model, "")
-        self.inside.addWidget(self._view)
-        self.inside.addWidget(self._note)
+        in_column(self._view, self._note, on=self, spacing=8)
 
     def show_part(self, part: Table, title: str) -> None:
         self._view.setAccessibleName(title)
@@ -126,17 +116,19 @@ class _TableView(_PartView):
         self._note.setVisible(bool(part.note))
 
 
-class _SentencesView(_PartView):
+class _SentencesView(QFrame):
+    """Sentences of a section; others may follow in their place."""
+
     def __init__(self) -> None:
         super().__init__()
         self._label = label("")
-        self.inside.addWidget(self._label)
+        self._inside = in_column(self._label, on=self)
 
     def show_part(self, part: Sentences, _title: str) -> None:
         self._label.setText(visible("\n".join(part.texts)))
         warns = part.tone is Tone.CAVEAT
         set_role(self, "note" if warns else "")
-        self.inside.setContentsMargins(*((12, 10, 12, 10) if warns else (0, 0, 0, 0)))
+        self._inside.setContentsMargins(*((12, 10, 12, 10) if warns else (0, 0, 0, 0)))
 
 
-_VIEWS: Mapping[type, type[_PartView]] = {Table: _TableView, Sentences: _SentencesView}
+_VIEWS: Mapping[type, type[_TableView | _SentencesView]] = {Table: _TableView, Sentences: _SentencesView}
