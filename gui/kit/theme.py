@@ -3,11 +3,13 @@
 Knows: palettes and style sheets. Does not know: pages, what is shown.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QPalette
@@ -168,6 +170,21 @@ def apply_theme(
     if look != worn:
         _put_on(app, look)
     return look
+
+
+@contextmanager
+def dressed_at_once() -> Iterator[None]:
+    """What is made within gets the style sheet at the end, which takes a fifth of the time.
+
+    Else Qt polishes each widget once more for each step on its way up into the window.
+    """
+    app = cast("QApplication", QApplication.instance())
+    worn = app.styleSheet()
+    app.setStyleSheet("")
+    try:
+        yield
+    finally:
+        app.setStyleSheet(worn)
 
 
 def _put_on(app: QApplication, look: Look) -> None:

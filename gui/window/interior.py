@@ -31,7 +31,7 @@ from gui.kit.file_dialogs import show_folder
 from gui.kit.foreign_text import one_line
 from gui.kit.notice import Message
 from gui.kit.remedies import IN_THE_WINDOW
-from gui.kit.theme import colours
+from gui.kit.theme import colours, dressed_at_once
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
 from gui.review.review_page import ReviewPage
@@ -73,17 +73,18 @@ class Interior(QObject):
         self.notices = frame.notices
         self.run_control = RunControl(space, frame)
         self.rewriter = Rewriter(space)
-        self.dataset = DatasetPage(space)
-        self.judge = JudgePage(space, self.run_control)
-        self.results = ResultsPage(space, self.rewriter)
-        self.review = ReviewPage(space, self.rewriter)
-        self.compare = ComparePage(space)
-        self.runs = RunDesk(space, self.judge, frame)
-        self.submissions = SubmissionOpener(space, frame)
-        self.datasets = DatasetOpener(frame, self.dataset, self.compare)
-        self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
-        frame.setWindowIcon(window_icon())
-        frame.fill(self.pages)
+        with dressed_at_once():
+            self.dataset = DatasetPage(space)
+            self.judge = JudgePage(space, self.run_control)
+            self.results = ResultsPage(space, self.rewriter)
+            self.review = ReviewPage(space, self.rewriter)
+            self.compare = ComparePage(space)
+            self.runs = RunDesk(space, self.judge, frame)
+            self.submissions = SubmissionOpener(space, frame)
+            self.datasets = DatasetOpener(frame, self.dataset, self.compare)
+            self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
+            frame.setWindowIcon(window_icon())
+            frame.fill(self.pages)
         self._follow_look()
         self._connect_frame()
         self._connect_work()
