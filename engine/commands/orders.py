@@ -120,9 +120,9 @@ def _point_json(point: MarginPoint) -> dict[str, Any]:
         "second_order_read": point.read,
         "tokens_saved": point.saved,
         "equal_labels": point.equal,
-        "interval": list(point.interval_of_equal),
+        "interval": point.interval_of_equal,
         "criteria": {
-            name: {"equal_labels": share, "interval": list(point.intervals[name])}
+            name: {"equal_labels": share, "interval": point.intervals[name]}
             for name, share in point.kept.items()
         },
     }

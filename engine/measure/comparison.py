@@ -3,11 +3,12 @@
 Knows: evaluations. Does not know: how measures are computed, files, terminals.
 """
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
-from scipy.stats import binomtest, rankdata
+from scipy.stats import rankdata
 
 from engine.core.errors import SetupError
 from engine.core.formatting import without_middle, words
@@ -17,6 +18,8 @@ from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.measure.accuracy import kappa, mean
 from engine.measure.evaluation import Evaluation
+from engine.measure.intervals import Interval, OverInstructions
+from engine.measure.label_measures import is_right
 from engine.measure.matching import Matched, Pair, match
 from engine.measure.systems import System
 
@@ -41,22 +44,28 @@ class Measure:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two systems on one criterion, over the `items` that have a human label.
+    """Two systems on one criterion, over the `items` that have a human label; or all criteria together.
 
-    `same`: share (0 to 1) with equal labels, `kappa` Cohen's (None where both know one label only). Unscored
-    counts as a label of its own. `only_one`, `only_other`: items that the one alone, or the other alone,
-    labels as people do; `p_value` of McNemar's exact test that neither is more often right.
+    `criterion`: None for all, whose shares are means over the criteria and whose counts are sums. `same`:
+    share (0 to 1) with equal labels, `kappa` Cohen's (None where both know one label only, and for all).
+    Unscored counts as a label of its own. `only_one`, `only_other`: items that the one alone, or the other
+    alone, labels as people do. `difference`: how much more often the one is right (-1 to 1), with its
+    `interval` over instructions and the `p_value` that neither is; `corrected`: the latter for as many tests
+    as the comparison has. None for a single instruction.
     """
 
     one: str
     other: str
-    criterion: str
+    criterion: str | None
     items: int
     same: float
     kappa: float | None
     only_one: int
     only_other: int
-    p_value: float
+    difference: float
+    interval: Interval | None
+    p_value: float | None
+    corrected: float | None = None
 
 
 @dataclass(frozen=True)
@@ -168,10 +177,12 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         measures=(*accuracies, *explained),
         borda_labels=_borda(names, accuracies),
         borda_explanations=_borda_of_explaining(evaluations, explained),
-        agreements=tuple(
-            _agreement(evaluation, other, name)
-            for evaluation, other in combinations(evaluations, 2)
-            for name in criteria
+        agreements=_corrected(
+            [
+                found
+                for evaluation, other in combinations(evaluations, 2)
+                for found in _agreements(evaluation, other, criteria)
+            ]
         ),
         differences=tuple(_differences(evaluations, criteria)),
         asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
@@ -261,35 +272,63 @@ def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[M
     return {evaluations[place].name: points[evaluations[place].name] for place in places}
 
 
-def _agreement(first: Evaluation, other: Evaluation, criterion: str) -> PairAgreement:
-    pairs, others = first.matched.pairs[criterion], other.matched.pairs[criterion]
-    labels, other_labels = _labels(pairs), _labels(others)
-    right = [agree(pair.prediction.preference, pair.gold.label) for pair in pairs]
-    other_right = [agree(pair.prediction.preference, pair.gold.label) for pair in others]
-    only_one = sum(a and not b for a, b in zip(right, other_right, strict=True))
-    only_other = sum(b and not a for a, b in zip(right, other_right, strict=True))
-    same = [a is b for a, b in zip(labels, other_labels, strict=True)]
-    return PairAgreement(
-        one=first.name,
-        other=other.name,
-        criterion=criterion,
-        items=len(pairs),
-        same=mean(same) or 0.0,
-        kappa=kappa(labels, other_labels),
-        only_one=only_one,
-        only_other=only_other,
-        p_value=mcnemar(only_one, only_other),
-    )
+def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -> Iterator[PairAgreement]:
+    """On each criterion, and of several on all together."""
+    leads: dict[str, list[int]] = {}
+    instructions: dict[str, list[str]] = {}
+    found = []
+    for name in criteria:
+        pairs, others = first.matched.pairs[name], other.matched.pairs[name]
+        labels, other_labels = _labels(pairs), _labels(others)
+        leads[name] = [is_right(pair) - is_right(theirs) for pair, theirs in zip(pairs, others, strict=True)]
+        instructions[name] = [pair.item.instruction for pair in pairs]
+        same = [a is b for a, b in zip(labels, other_labels, strict=True)]
+        found.append(
+            PairAgreement(
+                one=first.name,
+                other=other.name,
+                criterion=name,
+                items=len(pairs),
+                same=mean(same) or 0.0,
+                kappa=kappa(labels, other_labels),
+                **_lead(OverInstructions.of_one(leads[name], instructions[name]), [leads[name]]),
+            )
+        )
+    yield from found
+    if len(found) > 1:
+        yield PairAgreement(
+            one=first.name,
+            other=other.name,
+            criterion=None,
+            items=sum(one.items for one in found),
+            same=mean([one.same for one in found]) or 0.0,
+            kappa=None,
+            **_lead(OverInstructions.of(leads, instructions), list(leads.values())),
+        )
 
 
-def mcnemar(only_one: int, only_other: int) -> float:
-    """The two-sided p-value of McNemar's exact test on the items that one of two systems alone gets right.
+def _lead(over: OverInstructions | None, leads: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """The fields of PairAgreement that say who is more often right."""
+    return {
+        "only_one": sum(lead > 0 for of_one in leads for lead in of_one),
+        "only_other": sum(lead < 0 for of_one in leads for lead in of_one),
+        "difference": mean([sum(of_one) / len(of_one) for of_one in leads]) or 0.0,
+        "interval": over.difference_interval() if over else None,
+        "p_value": over.p_value if over else None,
+    }
 
-    Source: McNemar, Note on the Sampling Error of the Difference between Correlated Proportions (1947), with
-    the binomial distribution in place of its approximation. 1 where there is no such item.
+
+def _corrected(agreements: Sequence[PairAgreement]) -> tuple[PairAgreement, ...]:
+    """With the p-values that hold for all of them together.
+
+    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure (1979).
     """
-    discordant = only_one + only_other
-    return float(binomtest(only_one, discordant).pvalue) if discordant else 1.0
+    known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
+    corrected, least = {}, 0.0
+    for rank, place in enumerate(sorted(known, key=known.__getitem__)):
+        least = max(least, min(1.0, known[place] * (len(known) - rank)))
+        corrected[place] = least
+    return tuple(replace(one, corrected=corrected.get(place)) for place, one in enumerate(agreements))
 
 
 def _differences(evaluations: Sequence[Evaluation], criteria: Sequence[str]) -> list[Difference]:

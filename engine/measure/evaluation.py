@@ -17,7 +17,8 @@ from engine.measure.explanation_measures import (
     add_model_scores,
     measure_explanations,
 )
-from engine.measure.label_measures import LabelMeasures, measure_labels
+from engine.measure.intervals import Interval
+from engine.measure.label_measures import LabelMeasures, mean_accuracy_interval, measure_labels
 from engine.measure.matching import Matched
 from engine.measure.people_agreement import PeopleAgreement, annotator_agreement, people_agreement
 
@@ -52,6 +53,11 @@ class Evaluation:
     def accuracy(self) -> float:
         """The mean accuracy (0 to 1) over the criteria."""
         return sum(measures.accuracy for measures in self.labels.values()) / len(self.labels)
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """Of `accuracy`, over instructions; None for a single one."""
+        return mean_accuracy_interval({name: self.matched.pairs[name] for name in self.labels})
 
     @property
     def trivial(self) -> float:
@@ -139,6 +145,7 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "extra_ids": list(matched.extra),
         "judge_model": judge_name,
         "mean_accuracy": evaluation.accuracy,
+        "mean_accuracy_interval": evaluation.interval,
         "mean_rougeL": evaluation.explanation_mean("rouge_l"),
         "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
         "mean_agreement": evaluation.explanation_mean("agreement"),

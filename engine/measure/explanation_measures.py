@@ -12,8 +12,8 @@ from engine.core.items import Preference, agree
 from engine.core.judgments import Agreement, Unscored
 from engine.measure.accuracy import mean
 from engine.measure.baselines import most_frequent_by_fold
-from engine.measure.bootstrap import Interval, bootstrap_interval
 from engine.measure.folds import grouped_folds
+from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.matching import Matched, Pair
 from engine.measure.rouge import Typicality, rouge_l
 
@@ -36,7 +36,7 @@ class ExplanationMeasures:
 
     An item that the system did not explain (`unexplained`) counts 0 in `rouge_l`, `bertscore`, `agreement`
     and `p_yes`; all four are means x 100, the last three None where they were not measured. `interval`: the
-    bootstrap 95 % interval of `rouge_l`. `unmeasured`: explanations that the judge model could not be
+    95 % interval of `rouge_l`. `unmeasured`: explanations that the judge model could not be
     asked about, left out of `agreement` and `p_yes`. `format_mass`: the mean share (0 to 1) of all
     probability that yes and no hold; well below 1, the judge model did not understand what it was asked.
     `typical`: ROUGE-L x 100 of giving each item the most typical human explanation of its most frequent
@@ -73,12 +73,13 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
     explained = [pair for pair in known if pair.prediction.explanation]
     rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
     percents = [100 * value for value in rouge]
+    over = OverInstructions.of_one(percents, [pair.item.instruction for pair in known])
     return ExplanationMeasures(
         criterion=criterion,
         items=len(known),
         unexplained=len(known) - len(explained),
         rouge_l=sum(percents) / len(percents),
-        interval=bootstrap_interval(percents, [pair.item.instruction for pair in known]),
+        interval=over.mean_interval() if over else None,
         bertscore=None,
         agreement=None,
         p_yes=None,

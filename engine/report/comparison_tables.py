@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.core.formatting import counted, number, words
 from engine.core.sheets import Section, Sentences, Sheet
-from engine.core.value_tables import Column, Kind, Ranked, Row, Table
+from engine.core.value_tables import Column, Estimate, Kind, Ranked, Row, Table
 from engine.measure.comparison import Comparison, Measure
 from engine.measure.evaluation import Evaluation, mean_of, official_json
 from engine.measure.matching import Matched
@@ -40,6 +40,7 @@ _BORDA = Column(
     Kind.NAME,
     "For each measure, how many systems one is better than; a tie counts half.",
 )
+_P_VALUE = Column("p_value", "p", Kind.NUMBER, "", digits=4, least=0.0001)
 _BOTH = (
     Column("systems", "systems", Kind.TEXT, "The two systems that are held against each other."),
     CRITERION,
@@ -52,12 +53,23 @@ _BOTH = (
         "Items that the first system alone, and the second alone, labels as people do.",
     ),
     Column(
-        "p_value",
-        "McNemar p",
-        Kind.NUMBER,
-        "How likely that much difference is if neither system is more often right.",
-        digits=4,
-        least=0.0001,
+        "difference",
+        "difference",
+        Kind.ESTIMATE,
+        "How much more often the first system is right, in percent points, with its 95 % interval over"
+        " instructions.",
+    ),
+    replace(
+        _P_VALUE,
+        meaning="How likely that much difference is if neither system is more often right, by"
+        " Student's t over instructions.",
+    ),
+    replace(
+        _P_VALUE,
+        key="corrected",
+        title="p, Holm",
+        meaning="The same for as many tests as stand in this table: below .05 by chance in one of twenty such"
+        " tables.",
     ),
 )
 _PUBLISHED_CRITERIA = tuple(PUBLISHED[0].accuracy)
@@ -94,9 +106,8 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
             "agreement",
             "Agreement",
             [agreement_table(comparison)],
-            "Only one right: items that the one system alone, and the other alone, labels as people do."
-            " McNemar p: how likely that much difference is if neither is more often right; not corrected for"
-            " how many there are.",
+            "Only one right: items that the one system alone, and the other alone, labels as people do. p:"
+            " how likely that much difference is if neither is more often right; Holm: for all together.",
         ),
         Section(
             "published",
@@ -152,15 +163,17 @@ def _systems(comparison: Comparison, kind: Kind) -> list[Column]:
 
 
 def agreement_table(comparison: Comparison) -> Table:
-    """Each two systems on each criterion: equal labels, kappa, and McNemar's test."""
+    """Each two systems on each criterion: equal labels, kappa, and who is more often right."""
     rows = [
         [
             f"{pair.one} / {pair.other}",
-            words(pair.criterion),
+            words(pair.criterion) if pair.criterion else "all together",
             pair.same,
             pair.kappa,
             (pair.only_one, pair.only_other),
+            Estimate(pair.difference, pair.interval),
             pair.p_value,
+            pair.corrected,
         ]
         for pair in comparison.agreements
     ]

@@ -163,7 +163,7 @@ def accuracy_table(evaluation: Evaluation) -> Table:
         for measure in measures
     ]
     means = _baseline_values([measure.baselines for measure in measures])
-    rows.append(["mean", "", evaluation.accuracy, "", *means, "", "", ""])
+    rows.append(["mean", "", evaluation.accuracy, evaluation.interval, *means, "", "", ""])
     among = evaluation.people.among if evaluation.people else {}
     if not among:
         return Table(_ACCURACY, rows)

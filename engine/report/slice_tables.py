@@ -11,8 +11,9 @@ from engine.core.formatting import clipped, visible, words
 from engine.core.measure_words import SLICES_NOTE
 from engine.core.sheets import Section
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
+from engine.measure.intervals import FEW
 from engine.measure.matching import Matched
-from engine.measure.slice_measures import FEW, SlicedMeasures, SliceMeasures, lead
+from engine.measure.slice_measures import SlicedMeasures, SliceMeasures, lead
 from engine.report.columns import (
     ACCURACY,
     FLIPPED,
@@ -50,7 +51,7 @@ _SLICES_NOTE = (
     " label the accuracy on that criterion is the share of these labels that the judge finds, and the most"
     " frequent label is right everywhere."
 )
-_TOO_FEW = f"under {FEW}: too few"
+_TOO_FEW = f"under {FEW} instructions: too few"
 
 
 def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
@@ -186,7 +187,7 @@ def weighed_slice_table(weighed: SlicedWeighing) -> Table:
                 found.items,
                 *(Estimate(*found.rates[name]) for name in WINNERS),
                 *(_agreement(found) if held else ()),
-                _TOO_FEW if found.items < FEW else "",
+                _TOO_FEW if found.instructions < FEW else "",
             ]
         )
     more = _HELD if held else ()

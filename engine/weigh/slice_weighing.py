@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.data.dataset import Dataset
 from engine.data.slices import OfSlices, Slice, Slicing
-from engine.measure.bootstrap import Interval, bootstrap_interval
+from engine.measure.intervals import Interval, share_interval
 from engine.measure.matching import Matched
 from engine.weigh.system_weighing import (
     OverallAgreement,
@@ -24,12 +24,15 @@ from engine.weigh.weighted_judge import WINNERS
 
 @dataclass(frozen=True)
 class SliceWeighing:
-    """One slice. `rates`: the share (0 to 1) of its comparisons that A wins, B wins, and that are a tie, by
-    the names of WINNERS, each with its interval. `agreement` with human overall labels, None without any.
+    """One slice, whose items have `instructions` different ones.
+
+    `rates`: the share (0 to 1) of its comparisons that A wins, B wins, and that are a tie, by the names of
+    WINNERS, each with its interval. `agreement` with human overall labels, None without any.
     """
 
     part: Slice
     items: int
+    instructions: int
     rates: Mapping[str, tuple[float, Interval | None]]
     agreement: OverallAgreement | None
     interval: Interval | None
@@ -88,8 +91,8 @@ def _of_slice(
     rates = {}
     for name in WINNERS:
         wins = [float(winner == name) for winner in winners.values()]
-        rates[name] = sum(wins) / len(wins), bootstrap_interval(wins, asked)
+        rates[name] = sum(wins) / len(wins), share_interval(wins, asked)
     known: Sequence[str] = [item_id for item_id in winners if item_id in human]
     same = [float(winners[item_id] == human[item_id]) for item_id in known]
-    interval = bootstrap_interval(same, [instructions[item_id] for item_id in known]) if known else None
-    return SliceWeighing(part, len(winners), rates, decided.agreement, interval)
+    interval = share_interval(same, [instructions[item_id] for item_id in known]) if known else None
+    return SliceWeighing(part, len(winners), len(set(asked)), rates, decided.agreement, interval)

@@ -4,6 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
+from engine.measure.bootstrap import bootstrap_interval, mean_interval
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
 from engine.data.slices import slicing
-from engine.measure.bootstrap import bootstrap_interval, mean_interval
 from engine.measure.evaluation import evaluate_labels, mean_of
 from engine.measure.matching import Matched, match
 from engine.measure.slice_measures import count_slices, lead, measure_slices

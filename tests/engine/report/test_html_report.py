@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine.measure.bootstrap import Interval
 
 from engine.calibrate.run_calibration import calibrate_run
 from engine.core.formatting import visible
@@ -18,7 +19,6 @@ from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
 from engine.decisions.run_results import load_results
-from engine.measure.bootstrap import Interval
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.measure.explanation_measures import ModelScores
 from engine.measure.label_measures import LabelMeasures
