@@ -75,4 +75,5 @@ def worst(claims: Iterable[Claim]) -> Iterator[Claim]:
 
 
 def _margin(claim: Claim) -> float:
-    return claim.bar - claim.rate if claim.at_most else claim.rate - claim.bar
+    """In standard errors."""
+    return (claim.bar - claim.rate if claim.at_most else claim.rate - claim.bar) / claim.error

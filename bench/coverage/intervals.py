@@ -26,8 +26,8 @@ _SHARES = (0.95, 0.9, 0.8, 0.7, 0.6)  # of five criteria
 class World:
     """`instructions` with `each` item, or as many in the mean (`uneven`).
 
-    `alike`: from 0, where items of one instruction have nothing to do with each other, to 1, where all of them
-    are right or all wrong.
+    `alike`: from 0, where items of one instruction have nothing to do with each other, to 1, where they are all
+    right or all wrong.
     """
 
     instructions: int
@@ -47,7 +47,7 @@ class World:
 
     def right(self, random: np.random.Generator, groups: list[int], share: float) -> FloatArray:
         """1 for about such a share of the items, else 0: shape (items,)."""
-        return (self.drawn(random, groups, [share, 1 - share]) == 0).astype(np.float64)
+        return np.asarray(self.drawn(random, groups, [share, 1 - share]) == 0, np.float64)
 
     def drawn(self, random: np.random.Generator, groups: list[int], shares: list[float]) -> IntArray:
         """Which of several kinds each item is, by their shares: places, shape (items,).
