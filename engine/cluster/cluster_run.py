@@ -73,12 +73,7 @@ class _Handing(Protocol):
 
 
 def run_over_cluster(
-    plan: RunPlan,
-    store: RunStore,
-    over: ClusterRun,
-    cancel: CancelToken,
-    *,
-    fresh: bool = False,
+    plan: RunPlan, store: RunStore, over: ClusterRun, cancel: CancelToken, *, fresh: bool = False
 ) -> Generator[RunEvent, None, RunEnded]:
     """Have workers judge what the store does not hold yet; the last event is RunEnded, which is returned too.
 

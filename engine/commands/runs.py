@@ -13,12 +13,7 @@ from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_keeping import add_keeping
 from engine.commands.shared.run_listing import add_all, add_listing, list_runs, no_store
-from engine.commands.shared.run_outputs import (
-    check_outputs,
-    export_results,
-    health_lines,
-    warn_of_gaps,
-)
+from engine.commands.shared.run_outputs import check_outputs, export_results, health_lines, warn_of_gaps
 from engine.commands.shared.setting_arguments import add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
 from engine.core.judgments import JudgmentKey

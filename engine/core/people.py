@@ -42,10 +42,7 @@ def _together(of_each: Sequence[Override]) -> Override:
         if part is not None
     )
     return replace(
-        newest,
-        preference=label.preference,
-        explanation=text.explanation,
-        author=" and ".join(authors),
+        newest, preference=label.preference, explanation=text.explanation, author=" and ".join(authors)
     )
 
 

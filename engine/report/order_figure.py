@@ -12,15 +12,7 @@ from engine.calibrate.order_margin import MarginReport, groups_by_instruction, m
 from engine.core.errors import SetupError
 from engine.decisions.second_order import KEEP, learned_from
 from engine.measure.matching import Matched
-from engine.report.figure_style import (
-    Theme,
-    add_legend,
-    drawable,
-    drawing,
-    drawn_words,
-    finish,
-    new_figure,
-)
+from engine.report.figure_style import Theme, add_legend, drawable, drawing, drawn_words, finish, new_figure
 
 _LINES = (":", "--", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 

@@ -25,12 +25,7 @@ from engine.report.columns import (
     with_both_orders,
 )
 
-_DISTRIBUTION = (
-    CRITERION,
-    *LABELS_GIVEN,
-    FLIPPED,
-    replace(FORMAT_MASS, least=0.001),
-)
+_DISTRIBUTION = (CRITERION, *LABELS_GIVEN, FLIPPED, replace(FORMAT_MASS, least=0.001))
 _RUN_ACCURACY = (
     CRITERION,
     LABELS,
