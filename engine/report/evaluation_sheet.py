@@ -13,8 +13,7 @@ from engine.measure.systems import System
 from engine.report.findings import caveats, in_short, in_short_section
 from engine.report.measure_tables import accuracy_section, explanation_section, label_section
 from engine.report.people_tables import people_sections
-from engine.report.run_tables import labels_given_section
-from engine.report.way_tables import way_sections
+from engine.report.run_tables import labels_given_section, way_sections
 
 
 def evaluation_sheet(

@@ -19,14 +19,15 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin, reliability
-from engine.calibrate.order_margin import MarginReport
+from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
 from engine.core import VERSION
-from engine.core.errors import ModelFileError
+from engine.core.errors import ModelFileError, SetupError
 from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES
 from engine.core.run_records import StoredRun
 from engine.core.sheets import Facts, Picture, Section, Sheet
 from engine.decisions.run_results import RunResults
+from engine.decisions.second_order import KEEP, learned_from
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.measure.disagreements import Disagreement, largest_disagreements
 from engine.measure.evaluation import Evaluation
@@ -36,7 +37,6 @@ from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
 from engine.report.findings import figure_in_words
-from engine.report.order_figure import order_report_of
 from engine.report.run_facts import run_facts
 from engine.report.slice_tables import slice_sections
 from engine.report.weighing_tables import weighing_section
@@ -102,6 +102,18 @@ def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
             probabilities, labels = zip(*known, strict=True)
             found[criterion] = reliability(np.array(probabilities), np.array(labels))
     return found
+
+
+def order_report_of(matched: Matched) -> MarginReport | None:
+    """The curve of a run that read all its items in both orders, before any calibration; else None."""
+    results = matched.system.results
+    if results is None or results.run.submitted:
+        return None
+    with suppress(SetupError):  # it cannot tell
+        read = learned_from(results.run, results.judged)
+        instructions = {item.id: item.instruction for item in matched.dataset}
+        return margin_report(read, groups_by_instruction(read.ids, instructions), KEEP)
+    return None
 
 
 def judged_model(run: StoredRun) -> ModelFile | None:

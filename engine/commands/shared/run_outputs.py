@@ -17,7 +17,7 @@ from engine.data.submission import write_submission
 from engine.decisions.gaps import GapKind, gaps, incomplete
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, submission_of
-from engine.report.way_tables import way_sections
+from engine.report.run_tables import way_sections
 from engine.system.files import check_targets, write_json
 
 _NEXT_STEPS = {
