@@ -28,22 +28,6 @@ def number(value: float | None, digits: int = 2, least: float | None = None) -> 
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
-def count(value: int) -> str:
-    """A whole number: `12,345`."""
-    return f"{value:,}"
-
-
-def shortest(value: float) -> str:
-    """A number with no more digits than it needs, at most six: `3`, `0.5`."""
-    return f"{value:g}"
-
-
-def pair(numbers: tuple[int, int]) -> str:
-    """Two whole numbers side by side: `4/0`."""
-    first, other = numbers
-    return f"{first}/{other}"
-
-
 def yes_or_no(value: bool) -> str:
     """True or false in a word."""
     return "yes" if value else "no"

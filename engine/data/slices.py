@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from engine.core.errors import SetupError
-from engine.core.formatting import clipped, listed, named, quoted, shortest, words
+from engine.core.formatting import clipped, listed, named, quoted, words
 from engine.data.arrow_arrays import to_numpy
 from engine.data.column_content import finite_number
 from engine.data.dataset import Dataset
@@ -301,8 +301,8 @@ def _by_bounds(
     for place, key in enumerate(keys):
         high = bounds[place] if place < len(bounds) else math.inf
         rows = np.flatnonzero(among & (values > low) & (values <= high))
-        over = "" if low == -math.inf else f"over {shortest(low)}"
-        up_to = "" if high == math.inf else f"up to {shortest(high)}"
+        over = "" if low == -math.inf else f"over {low:g}"
+        up_to = "" if high == math.inf else f"up to {high:g}"
         yield key, f"{' '.join(filter(None, (over, up_to))) or 'all'}{unit}", rows
         low = max(low, high)
 
