@@ -100,7 +100,7 @@ def _template(plan: RunPlan, cancel: CancelToken) -> ChatTemplate:
     """The chat format of a plan's model, which is not opened here."""
     plan.model.check_unchanged()
     with open_template(plan.model.path, cancel) as (model, template):
-        check_context(plan, model)
+        check_context(plan.settings, plan.model, model)
         return template
 
 
