@@ -16,13 +16,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped, listed, named, quoted, words
-from engine.data.arrow_arrays import to_numpy
 from engine.data.column_content import finite_number
-from engine.data.dataset import Dataset
+from engine.data.dataset import TEXT_COLUMNS, Dataset
 
 COLUMN, LABEL = "column:", "label:"
 """How the name of a division begins that is by a column of any name, by the human label of a criterion."""
@@ -314,22 +312,16 @@ def _by_thirds(lengths: npt.NDArray[np.int64]) -> Iterator[_Part]:
         yield key, f"{key}: {name}", rows
 
 
-def _lengths(dataset: Dataset, column: str) -> npt.NDArray[np.int64]:
-    """In characters, shape (items,)."""
-    found: npt.NDArray[np.int64] = to_numpy(pc.utf8_length(dataset.texts(column))).astype(np.int64)
-    return found
-
-
 def _by_length(dataset: Dataset) -> Iterator[_Part]:
-    return _by_thirds(_lengths(dataset, "output_a") + _lengths(dataset, "output_b"))
+    return _by_thirds(dataset.lengths("output_a") + dataset.lengths("output_b"))
 
 
 def _by_instruction(dataset: Dataset) -> Iterator[_Part]:
-    return _by_thirds(_lengths(dataset, "instruction"))
+    return _by_thirds(dataset.lengths("instruction"))
 
 
 def _by_longer(dataset: Dataset) -> Iterator[_Part]:
-    a, b = _lengths(dataset, "output_a"), _lengths(dataset, "output_b")
+    a, b = dataset.lengths("output_a"), dataset.lengths("output_b")
     equal = np.abs(a - b) <= _NEAR_SHARE * np.maximum(a, b)
     yield "A", "A is longer", np.flatnonzero(~equal & (a > b))
     yield "equal", "about equal (within 10 %)", np.flatnonzero(equal)
@@ -337,8 +329,7 @@ def _by_longer(dataset: Dataset) -> Iterator[_Part]:
 
 
 def _by_script(dataset: Dataset) -> Iterator[_Part]:
-    names = ("instruction", "output_a", "output_b")
-    columns = (dataset.texts(name).to_pylist() for name in names)
+    columns = (dataset.texts(name).to_pylist() for name in TEXT_COLUMNS)
     rows_of = _grouped(map(script_of, zip(*columns, strict=True)))
     for script in sorted(rows_of, key=lambda found: (-len(rows_of[found]), found)):
         yield script, script, _rows(rows_of[script])
