@@ -33,7 +33,6 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, given_examples
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
@@ -47,7 +46,13 @@ from engine.commands.shared.run_outputs import (
     health_lines,
     warn_of_gaps,
 )
-from engine.commands.shared.setting_arguments import add_device, add_settings, given_settings
+from engine.commands.shared.setting_arguments import (
+    add_device,
+    add_examples,
+    add_settings,
+    given_examples,
+    given_settings,
+)
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, table, tell
-from engine.commands.shared.example_arguments import add_examples
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import check_outputs, export_results, health_lines, warn_of_gaps
-from engine.commands.shared.setting_arguments import add_settings
+from engine.commands.shared.setting_arguments import add_examples, add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
 from engine.core.formatting import counted, without_middle
 from engine.core.judgments import JudgmentKey
