@@ -4,8 +4,9 @@ Knows: shares, numbers, intervals, names, invisible characters. Does not know: w
 where they are shown.
 """
 
+import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 # Control characters but tab and line feed, halves of characters, marks of direction.
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -90,6 +91,12 @@ _LONGEST_SHOWN = 40
 _LONGEST_NAME = 60
 _MOST_LISTED = 10
 _NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
+
+
+def did_you_mean(text: str, choices: Collection[str]) -> str:
+    """A question to begin a remedy with: whether the nearest of some names was meant; empty for none."""
+    near = difflib.get_close_matches(text, choices, n=1)
+    return f"Did you mean {named(near[0])}? " if near else ""
 
 
 def capitalised(sentence: str) -> str:

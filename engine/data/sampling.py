@@ -6,7 +6,6 @@ each id has its place by a hash, and so has each value. A larger sample of a see
 Knows: how items are drawn, what tells the first items of a file that is sorted. Does not know: runs.
 """
 
-import difflib
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from hashlib import sha256
 from itertools import islice
 
 from engine.core.errors import SetupError
-from engine.core.formatting import counted, listed, named, percent, quoted, words
+from engine.core.formatting import counted, did_you_mean, listed, named, percent, quoted, words
 from engine.core.item_sample import ItemSample
 from engine.core.remedies import Remedy, Setting
 from engine.data.dataset import Dataset
@@ -80,10 +79,9 @@ def _values(dataset: Dataset, column: str) -> list[str]:
     if column in known:
         texts: list[str] = dataset.texts(column).to_pylist()
         return texts
-    near = difflib.get_close_matches(column, known, n=1)
     raise SetupError(
         f"{dataset.name} has no column {quoted(column)} over whose values items could be drawn.",
-        f"{f'Did you mean {named(near[0])}? ' if near else ''}There are {listed(known, len(known))}."
+        f"{did_you_mean(column, known)}There are {listed(known, len(known))}."
         if known
         else "Draw them without a column: it has neither human labels nor further columns.",
     )

@@ -4,7 +4,6 @@ Knows: by what items can be divided, how the parts are called, the Unicode names
 judges, measures, languages, where tags are kept.
 """
 
-import difflib
 import math
 import re
 import unicodedata
@@ -18,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engine.core.errors import SetupError
-from engine.core.formatting import clipped, listed, named, quoted, words
+from engine.core.formatting import clipped, did_you_mean, listed, quoted, words
 from engine.data.column_content import finite_number
 from engine.data.dataset import TEXT_COLUMNS, Dataset
 
@@ -169,11 +168,9 @@ def select(dataset: Dataset, wish: str, tags: Tags | None = None) -> tuple[Slici
         if value in (part.key, part.name):
             return division, part
     names = [part.key for part in division.slices]
-    near = difflib.get_close_matches(value, names, n=1)
-    hint = f"Did you mean {named(near[0])}? " if near else ""
     raise SetupError(
         f"{dataset.name} has no item with {clipped(by)} = {quoted(value)}.",
-        f"{hint}There are {listed(names, MOST_VALUES)}.",
+        f"{did_you_mean(value, names)}There are {listed(names, MOST_VALUES)}.",
     )
 
 
@@ -207,8 +204,6 @@ def _unknown(dataset: Dataset, by: str) -> SetupError:
         how = "Tags are given to items on the page Review; a column of this name is column:tag."
         return SetupError(f"No item of {dataset.name} has a tag.", how)
     known = [*_OWN, *dataset.other_columns]
-    near = difflib.get_close_matches(by, known, n=1)
-    hint = f"Did you mean {named(near[0])}? " if near else ""
     if by.startswith(LABEL) or by == "label":
         found = ", ".join(dataset.criteria) or "none"
         return SetupError(
@@ -216,7 +211,7 @@ def _unknown(dataset: Dataset, by: str) -> SetupError:
         )
     return SetupError(
         f"{dataset.name} cannot be divided by {quoted(by)}: it has no such column.",
-        f"{hint}Items are divided by {listed(known, 2 * MOST_VALUES)}.",
+        f"{did_you_mean(by, known)}Items are divided by {listed(known, 2 * MOST_VALUES)}.",
     )
 
 

@@ -7,7 +7,6 @@ Sub-task 1: `id`, then `<criterion>_preference` for each criterion. Sub-task 2: 
 Knows: these formats, and which cells pandas would change. Does not know: models, runs, scores.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +31,6 @@ _EXPLANATION = "_explanation"
 _MOST_COLUMNS_SHOWN = 20
 
 _SAY_WHICH_TIE = "A submission says of each tie whether both responses are good or bad."
-_NEEDS_QUOTES = re.compile('[\t\n\r"]')
 
 
 @dataclass(frozen=True)
@@ -131,10 +129,13 @@ def check_submission(submission: Submission, dataset: Dataset, rubric: Rubric | 
     ]
 
 
-def quoted_cell(cell: str) -> str:
-    """A cell as a submission writes it: in quotes where it would else end the cell or the row."""
+def quoted_cell(cell: str, between: str = "\t") -> str:
+    """A cell as a submission writes it: in quotes where it would else end the cell or the row.
+
+    `between`: what stands between two cells.
+    """
     # csv.writer leaves a lone carriage return bare before Python 3.13, and pandas then ends the row there.
-    if _NEEDS_QUOTES.search(cell) is None:
+    if not any(mark in cell for mark in (between, "\n", "\r", '"')):
         return cell
     doubled = cell.replace('"', '""')
     return f'"{doubled}"'

@@ -271,8 +271,8 @@ def margin_figure(weighing: Weighing, name: str = "", dark: bool = False) -> Fig
         figure = new_figure(3.2)
         axes = figure.subplots()
         base = np.zeros(len(edges) - 1)
-        colours = (theme.judge, theme.third, theme.human)
-        for winner, colour in zip((TIE, *WINNERS[:2]), (colours[2], *colours[:2]), strict=True):
+        colours = (theme.human, theme.judge, theme.third)
+        for winner, colour in zip((TIE, *WINNERS[:2]), colours, strict=True):
             margins = [float(decision["margin"]) for decision in decided if decision["winner"] == winner]
             counts = _counts_within(margins, edges)
             label = f"{'tie' if winner == TIE else f'{winner} wins'} ({len(margins):,})"
