@@ -67,9 +67,7 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
     def work(control: JobControl) -> Sequence[Drawn]:
         from engine.report.figure_style import as_svg
         from engine.report.figures import all_figures
-        from engine.report.findings import figure_in_words
-        from engine.report.html_report import reliability_of
-        from engine.report.order_figure import order_report_of
+        from engine.report.html_report import figure_in_words, order_report_of, reliability_of
 
         bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
         drawn = []
@@ -202,8 +200,7 @@ def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]
 
 def _light(evaluation: "Evaluation") -> "dict[str, Figure]":
     from engine.report.figures import all_figures
-    from engine.report.html_report import reliability_of
-    from engine.report.order_figure import order_report_of
+    from engine.report.html_report import order_report_of, reliability_of
 
     matched = evaluation.matched
     return all_figures(evaluation, reliability_of(matched), orders=order_report_of(matched))

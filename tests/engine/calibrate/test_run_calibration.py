@@ -12,7 +12,7 @@ from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import System, system_of_run
 from engine.report.calibration_tables import calibration_warnings
-from engine.report.findings import in_short
+from engine.report.evaluation_sheet import in_short
 from engine.report.run_tables import changes_table
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
