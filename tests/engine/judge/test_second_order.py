@@ -165,7 +165,7 @@ def test_what_is_counted_to_fit_does_fit(small_model: SmallModel, tmp_path: Path
 
 
 def test_a_preview_is_whole_once_nothing_more_is_read(tmp_path: Path) -> None:
-    plan = plan_of(LABELS, dataset=SEVEN.head(4))
+    plan = plan_of(LABELS)
     with RunStore(tmp_path / "runs.sqlite") as store:
         events = list(run_judging(plan, store, partial(open_model, plan, CancelToken())))
         items = list(store.judged(1))
