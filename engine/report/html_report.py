@@ -130,10 +130,11 @@ def judged_model(run: StoredRun) -> ModelFile | None:
     return None
 
 
-def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> str:
-    """The whole page; `figures` are those of the report, drawn here unless given."""
+def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str:
+    """The whole page; `drawn`: the figures of the report as SVG, drawn here unless given."""
     evaluation = report.evaluation
-    drawn = report.figures() if figures is None else figures
+    if drawn is None:
+        drawn = {name: as_svg(figure) for name, figure in report.figures().items()}
     return _template().render(
         version=VERSION,
         name=evaluation.name,
@@ -142,8 +143,8 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         is_run=report.results is not None,
         sections=report_sheet(report).sections,
         figures={
-            name: _embedded(figure, figure_in_words(name, evaluation, report.bins, report.orders))
-            for name, figure in drawn.items()
+            name: _embedded(svg, figure_in_words(name, evaluation, report.bins, report.orders))
+            for name, svg in drawn.items()
         },
         overridden=bool(evaluation.matched.system.overrides),
         disagreements=[_shown(disagreement) for disagreement in largest_disagreements(evaluation)],
@@ -253,8 +254,8 @@ def _bins_inwords(bins: Sequence[ReliabilityBin]) -> str:
     )
 
 
-def _embedded(figure: Figure, alt: str) -> dict[str, str]:
-    data = base64.b64encode(as_svg(figure)).decode("ascii")
+def _embedded(svg: bytes, alt: str) -> dict[str, str]:
+    data = base64.b64encode(svg).decode("ascii")
     return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
 
 

@@ -456,10 +456,8 @@ def test_what_only_one_side_has_is_said() -> None:
 
 def test_the_same_run_gives_the_same_page_with_the_figures_given(tmp_path: Path) -> None:
     report = gather(evaluate(run_of(tmp_path, GOLD, PROBABILITIES)))
-    figures = report.figures()
-    for figure in figures.values():
-        as_svg(figure)
-    assert report_html(report) == report_html(report, figures)
+    drawn = {name: as_svg(figure) for name, figure in report.figures().items()}
+    assert report_html(report) == report_html(report, drawn)
 
 
 def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
