@@ -11,14 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, ProcessEnded
-from engine.core.events import ItemJudged, RunEnded, followed
+from engine.core.events import RunEnded
 from engine.core.run_records import DEVICE_LEFT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, Device, DeviceKind, Mode
 from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.prepare import prepare_run
-from engine.judge.run import run_judging
 from engine.llama.device_trial import DeviceFinding, DeviceTrial
 from engine.llama.speed import ModelSpeed
 from engine.loading import devices as loading
@@ -37,7 +34,7 @@ from gui.judge.usual_setup import usual_setup
 from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import RunQueue
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
+from tests.gui.judge.pages import A_WHILE, cut_off, new_page, plan_of, press, wait_for_plan
 from tests.gui.labels import text_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -180,9 +177,11 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
     said = text_of(page.plan_panel)
     assert f"the processor. {GONE.title} was found to be the fastest with this model." in said
     assert said.count("was found to be the fastest") == 1
+    page.dataset_line.set_items(2)
+    wait_for_plan(qtbot, page)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
-    assert ended.args[0] == RunEnded(1, 30, 30, stopped=False)
+    assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
     with RunStore(page.workspace.store_path) as store:
         assert "device" not in store.run(1).identity.settings
     assert "was found to be the fastest" in text_of(page.run_panel)
@@ -263,21 +262,11 @@ def test_what_cannot_be_used_is_not_taken() -> None:
 # Runs
 
 
-def plan_of(setup: RunSetup) -> RunPlan:
-    return followed(prepare_run(setup, CancelToken()), lambda _event: None).plan
-
-
 @pytest.fixture
 def begun(workspace: Workspace, demo_gold: Path) -> RunSetup:
     """Run 1, of 4 items, was begun on a device that is gone, and judged two of them; how it is resumed."""
     setup = replace(LABELS, dataset_path=demo_gold, items=4)
-    plan = replace(plan_of(setup), began_on=GONE.key)
-    with RunStore(workspace.store_path) as store:
-        events = run_judging(plan, store, lambda: open_model(plan, CancelToken()))
-        judged = 0
-        while judged < 2:
-            judged += isinstance(next(events), ItemJudged)
-        events.close()  # type: ignore[attr-defined]
+    cut_off(replace(plan_of(setup), began_on=GONE.key), workspace.store_path)
     return replace(setup, resumes=1)
 
 

@@ -80,6 +80,8 @@ def test_it_is_measured_by_a_process_of_its_own(qtbot: QtBot, page: JudgePage) -
 
 def test_the_format_mass_of_the_newest_run_stands_beside(qtbot: QtBot, page: JudgePage) -> None:
     assert page.picker.view.isColumnHidden(MASS)
+    page.dataset_line.set_items(2)
+    wait_for_plan(qtbot, page)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
         page.run()
     page.picker.scan()
