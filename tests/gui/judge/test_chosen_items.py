@@ -117,7 +117,7 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
 def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
     qtbot: QtBot, ready: JudgePage, demo_gold: Path
 ) -> None:
-    ready.settings.show_setup(replace(usual_setup(), threads=1))
+    ready.settings.show_setup(replace(usual_setup(), threads=1, max_explanation_tokens=20))
     choose(qtbot, ready, demo_gold, [str(number) for number in range(3, 15)])
     run_until_two(qtbot, ready)
     with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE):
@@ -136,7 +136,7 @@ def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
 def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
-    page.settings.show_setup(replace(usual_setup(), threads=1))
+    page.settings.show_setup(replace(usual_setup(), threads=1, max_explanation_tokens=20))
     with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
         page.workspace.open_dataset(demo_gold)
     wait_for_plan(qtbot, page)
