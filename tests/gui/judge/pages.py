@@ -36,6 +36,15 @@ def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
     qtbot.waitUntil(lambda: page.can_run, timeout=A_WHILE)
 
 
+def open_dataset(qtbot: QtBot, page: JudgePage, path: Path, items: int | None = None) -> None:
+    """Open a dataset and wait for a plan, of its first `items`."""
+    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+        page.workspace.open_dataset(path)
+    if items is not None:
+        page.dataset_line.set_items(items)
+    wait_for_plan(qtbot, page)
+
+
 def press(widget: QWidget, text: str) -> None:
     """The one button of that text that is seen."""
     (button,) = [

@@ -34,7 +34,7 @@ from gui.judge.usual_setup import usual_setup
 from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import RunQueue
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, new_page, plan_of, press, wait_for_plan
+from tests.gui.judge.pages import A_WHILE, cut_off, new_page, open_dataset, plan_of, press, wait_for_plan
 from tests.gui.labels import text_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -73,9 +73,8 @@ def remembered() -> DeviceTrial:
 def page(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
     page = new_page(qtbot, workspace)
     page.settings.show_setup(LABELS)
-    workspace.open_dataset(demo_gold)
     page.settings.fold.set_open(True)
-    wait_for_plan(qtbot, page)
+    open_dataset(qtbot, page, demo_gold, items=2)
     return page
 
 
@@ -110,9 +109,8 @@ def test_nothing_looks_for_a_gpu_before_a_person_asks(
     monkeypatch.setattr(loading, "run_child", looked)
     page = new_page(qtbot, workspace)
     page.settings.show_setup(LABELS)
-    workspace.open_dataset(demo_gold)
     page.settings.fold.set_open(True)
-    wait_for_plan(qtbot, page)
+    open_dataset(qtbot, page, demo_gold, items=2)
     qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
     assert NOT_TRIED in text_of(choice_of(page))
     assert offered(page) == ["Automatic", "The processor alone (CPU)"]
@@ -177,8 +175,6 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
     said = text_of(page.plan_panel)
     assert f"the processor. {GONE.title} was found to be the fastest with this model." in said
     assert said.count("was found to be the fastest") == 1
-    page.dataset_line.set_items(2)
-    wait_for_plan(qtbot, page)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
     assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
@@ -319,22 +315,21 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
 ) -> None:
     """It is there when it is looked for, and gone when the model is to be loaded there."""
     monkeypatch.setattr(loading, "found_devices", lambda _cancel: [GONE])
-    page.dataset_line.set_items(3)
     page.planner.make()
     qtbot.waitUntil(lambda: f"{GONE.title}\nComputes on" in text_of(page.plan_panel), timeout=A_WHILE)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
-    assert ended.args[0] == RunEnded(1, 3, 3, stopped=False)
+    assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
     note = f"{GONE.title} failed: it is not found on this computer any more. The processor goes on"
     assert note in text_of(page.run_panel)
     assert page.control.progress is not None
-    assert (page.control.progress.judged_before, page.control.progress.judged) == (0, 3)
+    assert (page.control.progress.judged_before, page.control.progress.judged) == (0, 2)
     with RunStore(page.workspace.store_path) as store:
         run = store.run(1)
     assert run.device_left
     assert run.identity.settings["device"] == GONE.key
     wait_for_plan(qtbot, page)
-    assert "all 3 items are judged in run 1" in text_of(page.plan_panel)
+    assert "all 2 items are judged in run 1" in text_of(page.plan_panel)
 
 
 def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:

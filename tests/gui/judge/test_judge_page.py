@@ -41,7 +41,16 @@ from gui.judge.usual_setup import usual_setup
 from gui.kit.pill import PILL_ROLE
 from gui.reading.help_dialog import HelpDialog
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, cut_off, kept, new_page, plan_of, press, wait_for_plan
+from tests.gui.judge.pages import (
+    A_WHILE,
+    cut_off,
+    kept,
+    new_page,
+    open_dataset,
+    plan_of,
+    press,
+    wait_for_plan,
+)
 from tests.gui.labels import text_of
 from tests.model_files import JUDGES, PublishedFile
 from tests.small_models import SPLIT, split_model
@@ -60,15 +69,18 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 
 @pytest.fixture
 def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
-    """A page with 30 items and a plan to judge labels alone, on one thread: other tests are at work too."""
+    """A page with 4 items and a plan to judge labels alone, on one thread: other tests are at work too."""
     page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
-    open_dataset(qtbot, page, demo_gold)
+    open_dataset(qtbot, page, demo_gold, items=4)
     return page
 
 
-def open_dataset(qtbot: QtBot, page: JudgePage, path: Path) -> None:
-    page.workspace.open_dataset(path)
-    wait_for_plan(qtbot, page)
+@pytest.fixture
+def explaining(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
+    """A page with 30 items and a plan to judge and explain, which takes long enough to be stopped."""
+    page.settings.show_setup(EXPLAINED)
+    open_dataset(qtbot, page, demo_gold)
+    return page
 
 
 def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
@@ -141,8 +153,6 @@ def test_a_run_shows_its_judgments_and_leads_to_review_and_results(qtbot: QtBot,
     panel, place, heard = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
     assert ready.run_button.text() == "Run"
     ready.control.judged.connect(heard.append)
-    ready.dataset_line.set_items(4)
-    wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
     assert "Run 1 is complete: 4 of 4 items are judged" in text_of(panel)
     assert [panel.table.index(row, 0).data() for row in range(panel.table.rowCount())] == list("4321")
@@ -213,26 +223,24 @@ def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
     assert panel.minimumSizeHint().width() == before
 
 
-def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -> None:
-    ready.settings.show_setup(EXPLAINED)
-    wait_for_plan(qtbot, ready)
-    ready.run()
-    qtbot.waitUntil(lambda: kept(ready) >= 2, timeout=A_WHILE)
-    assert ready.picker.isEnabled()  # another run can be described meanwhile, for the queue
-    assert not ready.run_button.isVisible()
-    assert ready.stop_button.isEnabled()
-    with qtbot.waitActive(ready):
-        ready.activateWindow()
-    ready.stop_button.setFocus()
-    QTest.keyClick(ready.stop_button, Qt.Key.Key_Escape)
-    assert not ready.control.stopping
-    with qtbot.waitSignal(ready.control.ended):
-        QTest.keyClick(ready.stop_button, Qt.Key.Key_Space)
-    assert "was stopped" in text_of(ready.run_panel)
-    wait_for_plan(qtbot, ready)
-    assert ready.run_button.text() == "Resume"
-    assert "items are judged in run 1, which goes on from there" in text_of(ready.plan_panel)
-    assert ready.over_button.isVisible()
+def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, explaining: JudgePage) -> None:
+    explaining.run()
+    qtbot.waitUntil(lambda: kept(explaining) >= 2, timeout=A_WHILE)
+    assert explaining.picker.isEnabled()  # another run can be described meanwhile, for the queue
+    assert not explaining.run_button.isVisible()
+    assert explaining.stop_button.isEnabled()
+    with qtbot.waitActive(explaining):
+        explaining.activateWindow()
+    explaining.stop_button.setFocus()
+    QTest.keyClick(explaining.stop_button, Qt.Key.Key_Escape)
+    assert not explaining.control.stopping
+    with qtbot.waitSignal(explaining.control.ended):
+        QTest.keyClick(explaining.stop_button, Qt.Key.Key_Space)
+    assert "was stopped" in text_of(explaining.run_panel)
+    wait_for_plan(qtbot, explaining)
+    assert explaining.run_button.text() == "Resume"
+    assert "items are judged in run 1, which goes on from there" in text_of(explaining.plan_panel)
+    assert explaining.over_button.isVisible()
 
 
 def test_items_that_do_not_fit_are_named_with_what_helps(
@@ -297,7 +305,7 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
     qtbot: QtBot, ready: JudgePage, tmp_path: Path, demo_gold: Path
 ) -> None:
     panel, said = ready.plan_panel, list[str]()
-    assert "30 items x 5 criteria" in text_of(panel)
+    assert "4 items x 5 criteria" in text_of(panel)
     place = panel.geometry()
     other = tmp_path / "other.tsv"
     other.write_bytes(b"".join(demo_gold.read_bytes().splitlines(keepends=True)[:8]))
@@ -308,7 +316,7 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
     assert ready.wanted() is None  # nor is the other dataset judged instead
     wait_for_plan(qtbot, ready)
     assert said
-    assert not [text for text in said if "30" in text or "other.tsv" not in text]
+    assert not [text for text in said if "4 items" in text or "other.tsv" not in text]
     assert "7 items x 5 criteria" in text_of(panel)
     assert panel.geometry().topLeft() == place.topLeft()
 
@@ -517,16 +525,14 @@ def test_foreign_text_is_shown_as_text(
 
 
 def test_the_last_run_that_was_not_finished_is_offered(
-    qtbot: QtBot, ready: JudgePage, demo_gold: Path
+    qtbot: QtBot, explaining: JudgePage, demo_gold: Path
 ) -> None:
-    ready.settings.show_setup(EXPLAINED)
-    wait_for_plan(qtbot, ready)
-    ready.run()
-    qtbot.waitUntil(lambda: kept(ready) >= 2, timeout=A_WHILE)
-    with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE):
-        ready.stop()
-    ready.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
-    again = new_page(qtbot, ready.workspace)
+    explaining.run()
+    qtbot.waitUntil(lambda: kept(explaining) >= 2, timeout=A_WHILE)
+    with qtbot.waitSignal(explaining.control.ended, timeout=A_WHILE):
+        explaining.stop()
+    explaining.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
+    again = new_page(qtbot, explaining.workspace)
     assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
     qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
     press(again.banner, "Resume")
@@ -537,7 +543,7 @@ def test_the_last_run_that_was_not_finished_is_offered(
     assert again.setup().mode is Mode.EXPLAIN
     with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
         again.stop()
-    third = new_page(qtbot, ready.workspace)
+    third = new_page(qtbot, explaining.workspace)
     press(third.banner, "Dismiss")
     assert not third.banner.isVisible()
     assert third.control.unfinished is None
@@ -584,9 +590,7 @@ def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_da
 ) -> None:
     page = new_page(qtbot, stopped)
     page.settings.show_setup(EXPLAINED)
-    open_dataset(qtbot, page, own_gold)
-    page.dataset_line.set_items(4)
-    wait_for_plan(qtbot, page)
+    open_dataset(qtbot, page, own_gold, items=4)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
         page.over_button.click()
     assert page.control.unfinished_run == 1
@@ -622,12 +626,10 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
 def test_only_its_button_judges_a_complete_run_again_and_those_of_the_run_open_it(
     qtbot: QtBot, ready: JudgePage
 ) -> None:
-    ready.dataset_line.set_items(2)
-    wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
     with qtbot.waitSignal(ready.workspace.note) as note:
         ready.run()
-    assert note.args == ["All 2 items are judged in run 1; press Judge again for a new run."]
+    assert note.args == ["All 4 items are judged in run 1; press Judge again for a new run."]
     assert not ready.control.running
     with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE) as ended:
         press(ready, "Judge again")
