@@ -75,14 +75,6 @@ def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
     return page
 
 
-@pytest.fixture
-def explaining(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
-    """A page with 30 items and a plan to judge and explain, which takes long enough to be stopped."""
-    page.settings.show_setup(EXPLAINED)
-    open_dataset(qtbot, page, demo_gold)
-    return page
-
-
 def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
     qtbot.waitUntil(lambda: words in text_of(page.plan_panel), timeout=A_WHILE)
 
@@ -223,24 +215,44 @@ def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
     assert panel.minimumSizeHint().width() == before
 
 
-def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, explaining: JudgePage) -> None:
-    explaining.run()
-    qtbot.waitUntil(lambda: kept(explaining) >= 2, timeout=A_WHILE)
-    assert explaining.picker.isEnabled()  # another run can be described meanwhile, for the queue
-    assert not explaining.run_button.isVisible()
-    assert explaining.stop_button.isEnabled()
-    with qtbot.waitActive(explaining):
-        explaining.activateWindow()
-    explaining.stop_button.setFocus()
-    QTest.keyClick(explaining.stop_button, Qt.Key.Key_Escape)
-    assert not explaining.control.stopping
-    with qtbot.waitSignal(explaining.control.ended):
-        QTest.keyClick(explaining.stop_button, Qt.Key.Key_Space)
-    assert "was stopped" in text_of(explaining.run_panel)
-    wait_for_plan(qtbot, explaining)
-    assert explaining.run_button.text() == "Resume"
-    assert "items are judged in run 1, which goes on from there" in text_of(explaining.plan_panel)
-    assert explaining.over_button.isVisible()
+def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_resumed(
+    qtbot: QtBot, page: JudgePage, demo_gold: Path
+) -> None:
+    page.settings.show_setup(EXPLAINED)
+    open_dataset(qtbot, page, demo_gold)
+    page.run()
+    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
+    assert page.picker.isEnabled()  # another run can be described meanwhile, for the queue
+    assert not page.run_button.isVisible()
+    assert page.stop_button.isEnabled()
+    with qtbot.waitActive(page):
+        page.activateWindow()
+    page.stop_button.setFocus()
+    QTest.keyClick(page.stop_button, Qt.Key.Key_Escape)
+    assert not page.control.stopping
+    with qtbot.waitSignal(page.control.ended):
+        QTest.keyClick(page.stop_button, Qt.Key.Key_Space)
+    assert "was stopped" in text_of(page.run_panel)
+    wait_for_plan(qtbot, page)
+    assert page.run_button.text() == "Resume"
+    assert "items are judged in run 1, which goes on from there" in text_of(page.plan_panel)
+    assert page.over_button.isVisible()
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
+    again = new_page(qtbot, page.workspace)
+    assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
+    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
+    press(again.banner, "Resume")
+    assert not again.banner.isVisible()
+    qtbot.waitUntil(lambda: kept(again) >= 1, timeout=A_WHILE)
+    assert again.control.progress is not None
+    assert again.control.progress.judged_before >= 2
+    assert again.setup().mode is Mode.EXPLAIN
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+        again.stop()
+    third = new_page(qtbot, page.workspace)
+    press(third.banner, "Dismiss")
+    assert not third.banner.isVisible()
+    assert third.control.unfinished is None
 
 
 def test_items_that_do_not_fit_are_named_with_what_helps(
@@ -458,7 +470,9 @@ def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, page: JudgeP
     qtbot.waitUntil(lambda: kv_cache() == before // 4, timeout=A_WHILE)
 
 
-def test_without_a_criterion_there_is_no_run(qtbot: QtBot, ready: JudgePage) -> None:
+def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
+    qtbot: QtBot, ready: JudgePage
+) -> None:
     for box in ready.settings.findChildren(QCheckBox):
         if box.accessibleName().startswith("Judge "):
             box.setChecked(False)
@@ -466,9 +480,6 @@ def test_without_a_criterion_there_is_no_run(qtbot: QtBot, ready: JudgePage) -> 
     assert not ready.run_button.isEnabled()
     press(ready, "Back to defaults")
     assert ready.run_button.isEnabled()
-
-
-def test_settings_are_there_next_time(qtbot: QtBot, ready: JudgePage) -> None:
     chosen = replace(
         usual_setup(),
         mode=Mode.LABELS,
@@ -522,31 +533,6 @@ def test_foreign_text_is_shown_as_text(
     assert all(
         label.textFormat() is Qt.TextFormat.PlainText for label in page.plan_panel.findChildren(QLabel)
     )
-
-
-def test_the_last_run_that_was_not_finished_is_offered(
-    qtbot: QtBot, explaining: JudgePage, demo_gold: Path
-) -> None:
-    explaining.run()
-    qtbot.waitUntil(lambda: kept(explaining) >= 2, timeout=A_WHILE)
-    with qtbot.waitSignal(explaining.control.ended, timeout=A_WHILE):
-        explaining.stop()
-    explaining.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
-    again = new_page(qtbot, explaining.workspace)
-    assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
-    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
-    press(again.banner, "Resume")
-    assert not again.banner.isVisible()
-    qtbot.waitUntil(lambda: kept(again) >= 1, timeout=A_WHILE)
-    assert again.control.progress is not None
-    assert again.control.progress.judged_before >= 2
-    assert again.setup().mode is Mode.EXPLAIN
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
-        again.stop()
-    third = new_page(qtbot, explaining.workspace)
-    press(third.banner, "Dismiss")
-    assert not third.banner.isVisible()
-    assert third.control.unfinished is None
 
 
 @pytest.fixture
