@@ -26,7 +26,12 @@ for _waiting in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.wai
 
 @pytest.fixture(autouse=True, scope="module")
 def windows_collected() -> Iterator[None]:
-    """What is left of windows that have lived through several tests is cleared away, too, and their look."""
+    """What is left of windows that have lived through several tests is cleared away, too, and their look.
+
+    What other files have left for good, as the packages that they used, is not looked through each time.
+    """
+    gc.collect()
+    gc.freeze()
     yield
     gc.collect()
     app = QApplication.instance()
