@@ -166,7 +166,7 @@ def _imports(node: ast.AST, for_types: bool, in_function: bool) -> Iterator[Impo
             names = (f"{child.module}.{alias.name}" for alias in child.names)
             yield from (Import(name, for_types, in_function) for name in names)
         else:
-            types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            types = isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"
             inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             yield from _imports(child, for_types or types, in_function or inside)
 
