@@ -207,7 +207,7 @@ def test_random_changes_raise_nothing_but_a_model_file_error(family: str, tmp_pa
     chance, path = random.Random(1), tmp_path / "changed.gguf"
     data, end = file_of(family).read_bytes(), read_header(file_of(family)).data_offset
     refused = 0
-    for _ in range(300):
+    for _ in range(100):
         bytes_now = bytearray(data)
         for _ in range(chance.choice((1, 4))):
             bytes_now[chance.randrange(4, end)] ^= 1 << chance.randrange(8)
@@ -216,7 +216,7 @@ def test_random_changes_raise_nothing_but_a_model_file_error(family: str, tmp_pa
             read_encoder_file(path)
         except ModelFileError:
             refused += 1
-    assert 0 < refused < 300
+    assert 0 < refused < 100
 
 
 def child_that(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
