@@ -119,8 +119,8 @@ def demo_store(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     own = tmp_path_factory.getbasetemp()
     judged = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "judged-demo"
     with FileLock(judged.with_suffix(".lock")):
-        if not judged.exists():
-            judged.mkdir()
+        judged.mkdir(exist_ok=True)
+        if not (judged / "submission.tsv").exists():  # which is written last
             _judge_demo(demo_gold, judged / path.name)
     shutil.copytree(judged, path.parent, dirs_exist_ok=True)
     with closing(sqlite3.connect(path)) as db, db:
