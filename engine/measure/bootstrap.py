@@ -77,9 +77,13 @@ def mean_interval(
     sizes = np.array([np.bincount(place, minlength=count) for place, _ in pairs])
     random = np.random.default_rng(_SEED)
     means = []
-    for _ in range(RESAMPLES):
-        times = np.bincount(random.integers(count, size=count), minlength=count)
-        drawn = sizes @ times
-        means.append(float(np.mean((sums @ times)[drawn > 0] / drawn[drawn > 0])))
-    low, high = np.quantile(means, [_TAIL, 1 - _TAIL])
+    for start in range(0, RESAMPLES, _RESAMPLES_AT_ONCE):
+        at_once = min(_RESAMPLES_AT_ONCE, RESAMPLES - start)
+        drawn = random.integers(count, size=(at_once, count)) + count * np.arange(at_once)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=at_once * count).reshape(at_once, count)
+        items = times @ sizes.T
+        known = items > 0
+        of_names = np.divide(times @ sums.T, items, out=np.zeros(items.shape), where=known)
+        means.append(of_names.sum(axis=1) / known.sum(axis=1))
+    low, high = np.quantile(np.concatenate(means), [_TAIL, 1 - _TAIL])
     return Interval(float(low), float(high))
