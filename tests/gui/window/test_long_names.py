@@ -183,8 +183,9 @@ def choose_models(qtbot: QtBot, made: Interior, study: Study) -> None:
 
 
 def parts(root: QWidget) -> list[QWidget]:
-    """Everything that is seen."""
-    return [widget for widget in root.findChildren(QWidget) if widget.isVisible()]
+    """Everything that is seen; what is in a part that is not is not looked for."""
+    seen = [child for child in root.children() if isinstance(child, QWidget) and child.isVisible()]
+    return [part for child in seen for part in (child, *parts(child))]
 
 
 def scrolled_sideways(root: QWidget) -> set[str]:
@@ -263,8 +264,11 @@ def settle(qtbot: QtBot, root: QWidget, threads: EngineThreads) -> None:
     patience = QDeadlineTimer(A_WHILE)
     while alike < 3 and not patience.hasExpired():
         qtbot.wait(10)
+        if any(threads.busy(lane) for lane in Lane):
+            alike = 0
+            continue
         seen = parts(root)
-        busy = any(threads.busy(lane) for lane in Lane) or any(isinstance(part, BusyLine) for part in seen)
+        busy = any(isinstance(part, BusyLine) for part in seen)
         now = [(type(part), part.geometry()) for part in seen]
         alike = alike + 1 if now == before and not busy else 0
         before = now
