@@ -7,7 +7,8 @@ Knows: what each figure shows. Does not know: colours and fonts, files, reports,
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -46,21 +47,26 @@ def all_figures(
     bins: Mapping[str, Sequence[ReliabilityBin]],
     weighing: Weighing | None = None,
     orders: MarginReport | None = None,
+    *,
     dark: bool = False,
+    only: str | None = None,
 ) -> dict[str, Figure]:
-    """Every figure that there is something to show in, by name, in the order in which they are read."""
-    figures = {
-        "accuracy": accuracy_figure(evaluation, dark),
-        "labels": label_figure(evaluation, dark),
-        "confusion": confusion_figure(evaluation, dark),
+    """Every figure that there is something to show in, by name, in the order in which they are read.
+
+    `only`: its name, where no other one is wanted.
+    """
+    figures: dict[str, Callable[[], Figure]] = {
+        "accuracy": partial(accuracy_figure, evaluation, dark),
+        "labels": partial(label_figure, evaluation, dark),
+        "confusion": partial(confusion_figure, evaluation, dark),
     }
     if bins:
-        figures["reliability"] = reliability_figure(bins, evaluation.name, dark)
+        figures["reliability"] = partial(reliability_figure, bins, evaluation.name, dark)
     if weighing and weighing.margins:
-        figures["margins"] = margin_figure(weighing, evaluation.name, dark)
+        figures["margins"] = partial(margin_figure, weighing, evaluation.name, dark)
     if orders:
-        figures["orders"] = order_figure(orders, evaluation.name, dark)
-    return figures
+        figures["orders"] = partial(order_figure, orders, evaluation.name, dark)
+    return {name: draw() for name, draw in figures.items() if only in (None, name)}
 
 
 FIGURE_NAMES = ("accuracy", "labels", "confusion", "reliability", "margins", "orders")

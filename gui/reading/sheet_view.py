@@ -105,12 +105,16 @@ class _TableView(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
+        self._part: Table | None = None
         self.model, self._note = TableModel(self), hint("")
         self._view = measure_view(self.model, "")
         in_column(self._view, self._note, on=self, spacing=8)
 
     def show_part(self, part: Table, title: str) -> None:
         self._view.setAccessibleName(title)
+        if part == self._part:  # while more is measured most tables stay, and Qt asks for each cell anew
+            return
+        self._part = part
         self.model.show_table(part)
         self._note.setText(part.note)
         self._note.setVisible(bool(part.note))

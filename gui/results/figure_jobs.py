@@ -162,7 +162,7 @@ def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:
     """One figure in the light colours, as `png` or `svg`."""
 
     def work(_control: JobControl) -> bytes:
-        return _bytes(_light(evaluation)[name], form)
+        return _bytes(_light(evaluation, name)[name], form)
 
     return work
 
@@ -176,7 +176,7 @@ def save_figure(evaluation: "Evaluation", name: str, path: Path, in_use: Mapping
         from engine.system.files import check_targets, write_whole
 
         check_targets({"the figure": path}, in_use)
-        write_whole(path, _bytes(_light(evaluation)[name], path.suffix.lower().lstrip(".")))
+        write_whole(path, _bytes(_light(evaluation, name)[name], path.suffix.lower().lstrip(".")))
         return path
 
     return work
@@ -198,12 +198,12 @@ def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]
     return work
 
 
-def _light(evaluation: "Evaluation") -> "dict[str, Figure]":
+def _light(evaluation: "Evaluation", only: str | None = None) -> "dict[str, Figure]":
     from engine.report.figures import all_figures
     from engine.report.html_report import order_report_of, reliability_of
 
     matched = evaluation.matched
-    return all_figures(evaluation, reliability_of(matched), orders=order_report_of(matched))
+    return all_figures(evaluation, reliability_of(matched), orders=order_report_of(matched), only=only)
 
 
 def _bytes(figure: "Figure", form: str) -> bytes:

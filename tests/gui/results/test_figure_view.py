@@ -38,13 +38,13 @@ def view(qtbot: QtBot) -> FigureView:
     return made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def results(demo_store: Path) -> RunResults:
     with RunStore(demo_store) as store:
         return load_results(store, 1)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def scores(results: RunResults, demo_gold: Path) -> Scores:
     return done(measure_labels(results, load_dataset(demo_gold)))
 
