@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QWidget
 
 from engine.core.errors import EngineError, SetupError
@@ -219,9 +219,8 @@ class ChoicePanel(DownScroll):
     def _restore(self) -> None:
         values = self._workspace.state.record(_KEPT)
         for box, kept in ((self.partial, "partial"), (self.model_alone, "model_alone")):
-            box.blockSignals(True)
-            box.setChecked(values.get(kept) is True)
-            box.blockSignals(False)
+            with QSignalBlocker(box):
+                box.setChecked(values.get(kept) is True)
         self.systems.restore(values)
         self._list_runs()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from engine.core.errors import EngineError
@@ -25,6 +25,7 @@ from gui.compare.compare_jobs import (
     save_comparison,
 )
 from gui.compare.comparison_view import ComparisonView
+from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_target
 from gui.kit.foreign_text import one_line, plain_label
@@ -211,9 +212,7 @@ class ComparePage(Page):
         for signal in (space.run_changed, space.overrides_changed, space.runs_changed):
             signal.connect(self._look_at_runs)
         self._looking.finished.connect(self._take_look)
-        key = QShortcut(QKeySequence("Ctrl+Return"), self)
-        key.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        key.activated.connect(self.compare)
+        add_key(self, "Ctrl+Return", self.compare, inside=True)
 
     # What happens
 

@@ -170,8 +170,7 @@ def _part(*widgets: QWidget) -> QWidget:
 
 
 def _scrolled(content: QWidget, accessible: str) -> QScrollArea:
-    area = QScrollArea()
-    area.setWidgetResizable(True)
+    area = QScrollArea(widgetResizable=True)
     area.setWidget(content)
     area.setAccessibleName(accessible)
     return area

@@ -5,7 +5,7 @@ Knows: how a source and a meaning are chosen. Does not know: files, what a sourc
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -73,14 +73,13 @@ class SourceField(ComboBox):
     def show_source(self, source: str) -> None:
         """Show a source, one of the list or another."""
         place = self.findData(source)
-        self.blockSignals(True)
-        if place >= 0:
-            self.setCurrentIndex(place)
-        else:
-            self.setEditText(source)
-        if (line := self.lineEdit()) is not None:
-            line.setCursorPosition(0)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            if place >= 0:
+                self.setCurrentIndex(place)
+            else:
+                self.setEditText(source)
+            if (line := self.lineEdit()) is not None:
+                line.setCursorPosition(0)
         self.setToolTip(tip(source))
 
     @Slot()

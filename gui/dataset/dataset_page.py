@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QWidget
 
 from engine.core.column_map import ColumnMap
@@ -24,6 +24,7 @@ from gui.dataset.recent_files import RecentFiles
 from gui.dataset.selected_items import KEY, PROMPT_KEY, judge_words
 from gui.dataset.summary_panel import SummaryPanel
 from gui.dataset.welcome import Welcome
+from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ALL_FILES, DATASETS
 from gui.kit.foreign_text import one_line, tip
@@ -149,15 +150,11 @@ class DatasetPage(Page):
         self.items.item_chosen.connect(self._show_item)
         self.items.selected.prompt_wanted.connect(self._want_prompt)
         self.preview.prompt_wanted.connect(self._want_prompt)
-        prompt = QShortcut(QKeySequence(PROMPT_KEY), self)
-        prompt.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        prompt.activated.connect(self._want_prompt)
+        add_key(self, PROMPT_KEY, self._want_prompt, inside=True)
         self._counting.finished.connect(self._show_summary)
         self._counting.failed.connect(space.problem)
-        for keys in (QKeySequence(Qt.Key.Key_Slash), QKeySequence(QKeySequence.StandardKey.Find)):
-            find = QShortcut(keys, self)
-            find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            find.activated.connect(self.items.start_search)
+        for key in ("/", QKeySequence.StandardKey.Find):
+            add_key(self, key, self.items.start_search, inside=True)
 
     # The dataset
 

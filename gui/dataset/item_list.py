@@ -8,8 +8,8 @@ Knows: the item table and its jobs. Does not know: what is done with the chosen 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QPushButton, QStackedWidget, QWidget
 
 from gui.dataset import dataset_jobs
@@ -17,6 +17,7 @@ from gui.dataset.dataset_jobs import Wanted
 from gui.dataset.item_columns import ColumnChooser, ItemColumns
 from gui.dataset.item_table import ItemTableModel, column_named
 from gui.dataset.selected_items import SelectedItems
+from gui.kit.actions import add_key
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name
 from gui.kit.layouts import STRETCH, in_column, in_row
@@ -97,9 +98,8 @@ class ItemList(QWidget):
         self._pause.stop()
         self._dataset, self._item = dataset, None
         self._wanted = self._shown = Wanted()
-        self.search.blockSignals(True)
-        self.search.clear()
-        self.search.blockSignals(False)
+        with QSignalBlocker(self.search):
+            self.search.clear()
         self.slices.clear()
         self.slices.show_dataset(dataset)
         self.table.show_dataset(dataset)
@@ -152,9 +152,7 @@ class ItemList(QWidget):
         self.chooser.sort_wanted.connect(self._sort)
         self.chooser.shown_changed.connect(self._wait)
         self.slices.changed.connect(self._ask)
-        copy = QShortcut(QKeySequence.StandardKey.Copy, self.view)
-        copy.setContext(Qt.ShortcutContext.WidgetShortcut)
-        copy.activated.connect(self._copy_cell)
+        add_key(self.view, QKeySequence.StandardKey.Copy, self._copy_cell)
 
     def restyle(self) -> None:
         """Follow colours and text size."""
@@ -191,10 +189,9 @@ class ItemList(QWidget):
     def _mark_sorted(self) -> None:
         wanted, header = self._wanted, self.view.horizontalHeader()
         place = column_named(self.table.columns, wanted.column)
-        header.blockSignals(True)
-        order = Qt.SortOrder.DescendingOrder if wanted.descending else Qt.SortOrder.AscendingOrder
-        header.setSortIndicator(-1 if place is None else place, order)
-        header.blockSignals(False)
+        with QSignalBlocker(header):
+            order = Qt.SortOrder.DescendingOrder if wanted.descending else Qt.SortOrder.AscendingOrder
+            header.setSortIndicator(-1 if place is None else place, order)
         header.viewport().update()
         self.chooser.show_sorted(wanted.column, wanted.descending)
 

@@ -26,8 +26,7 @@ class GroupPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._what = OneLine()
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = QProgressBar(textVisible=False)
         self._bar.setMaximumHeight(6)
         name(self._bar, "Tokens of the item that is read")
         self._draft = OneLine()

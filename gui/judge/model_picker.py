@@ -199,9 +199,7 @@ class ModelPicker(QWidget):
         self.refit()
 
     def _heading(self) -> QHBoxLayout:
-        self._filter = QLineEdit()
-        self._filter.setPlaceholderText("Filter")
-        self._filter.setClearButtonEnabled(True)
+        self._filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
         name(self._filter, "Show only model files with this text")
         self._filter.textChanged.connect(self._filter_by)
         self._filter.hide()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QFormLayout, QPushButton, QWidget
 
 from engine.core.run_setup import RunSetup
@@ -42,8 +42,7 @@ class SettingsPanel(QWidget):
         self._state = workspace.state
         self.rubric = RubricChoice(workspace, described)
         self._make_fields()
-        form = QFormLayout()
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form = QFormLayout(rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         self._mode.add_to(form, "mode")
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
@@ -55,14 +54,13 @@ class SettingsPanel(QWidget):
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says, and remember it."""
-        self.blockSignals(True)
-        self._mode.show_setup(setup)
-        self._orders.setCurrentIndex(_index_of(setup))
-        self._workspace.rubric.ask(setup.rubric)
-        self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
-        self.ways.show_setup(setup)
-        self.advanced.show_setup(setup)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self._mode.show_setup(setup)
+            self._orders.setCurrentIndex(_index_of(setup))
+            self._workspace.rubric.ask(setup.rubric)
+            self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
+            self.ways.show_setup(setup)
+            self.advanced.show_setup(setup)
         self._tell()
 
     def in_setup(self, setup: RunSetup) -> RunSetup:

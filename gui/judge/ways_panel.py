@@ -6,7 +6,7 @@ Knows: fields for a RunSetup. Does not know: how a way asks, what a person shoul
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
 from engine.core.formatting import short_name, visible
@@ -48,11 +48,10 @@ class WaysPanel(QWidget):
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says; `changed` is not emitted."""
-        self.blockSignals(True)
-        for way, box in self.boxes.items():
-            box.setChecked(way in setup.ways)
-        self.of_thoughts.show_setup(setup)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            for way, box in self.boxes.items():
+                box.setChecked(way in setup.ways)
+            self.of_thoughts.show_setup(setup)
         self._say()
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
@@ -86,9 +85,8 @@ class WaysPanel(QWidget):
             layout.addWidget(box)
             layout.addWidget(_indented(hint(WAYS[way].help)))
         self._thoughts = QWidget()
-        form = QFormLayout(self._thoughts)
+        form = QFormLayout(self._thoughts, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setContentsMargins(22, 4, 0, 0)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self.of_thoughts.add_to(form, *_OF_THOUGHTS)
         layout.addWidget(self._thoughts)
         layout.addWidget(hint("What the ways say of an item is averaged; Review shows each by itself."))

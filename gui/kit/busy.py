@@ -19,8 +19,7 @@ class BusyLine(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = OneLine()
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedHeight(8)
         self._button = QPushButton("Cancel")
         name(self._button, "Cancel what is under way")

@@ -120,8 +120,7 @@ def column(*widgets: QWidget) -> QWidget:
 
 def scrolling(inside: QWidget) -> QScrollArea:
     """A widget that is scrolled where there is too little room for it."""
-    area = QScrollArea()
-    area.setWidgetResizable(True)
+    area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(inside)
     return area

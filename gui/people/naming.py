@@ -25,8 +25,7 @@ class WhoDialog(QDialog):
     def __init__(self, suggested: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Who labels?")
-        self.field = QLineEdit(suggested)
-        self.field.setMaxLength(LONGEST_NAME)
+        self.field = QLineEdit(suggested, maxLength=LONGEST_NAME)
         self.field.selectAll()
         name(self.field, "Your name")
         self._buttons = QDialogButtonBox(
@@ -74,8 +73,7 @@ class WhoButton(QToolButton):
         self.dialog: WhoDialog | None = None
         self.setProperty("role", "button")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._menu = QMenu(self)
-        self._menu.setToolTipsVisible(True)
+        self._menu = QMenu(self, toolTipsVisible=True)
         self._menu.aboutToShow.connect(self._fill)
         self.setMenu(self._menu)
         workspace.author_changed.connect(self.follow)

@@ -31,9 +31,7 @@ class HelpDialog(QDialog):
         super().__init__(parent)
         self.setObjectName(_NAME)
         self.setWindowTitle("What the words mean")
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Search")
-        self.search.setClearButtonEnabled(True)
+        self.search = QLineEdit(placeholderText="Search", clearButtonEnabled=True)
         name(self.search, "Show only explanations with this text")
         self.search.textChanged.connect(self._filter)
         self.sections = {topic: _section(topic) for topic in Topic}

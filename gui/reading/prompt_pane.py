@@ -263,8 +263,7 @@ class InkSample(QWidget):
     def __init__(self, source: Source, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.source = source
-        self._label = QLabel(_WORDS[source])
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label = QLabel(_WORDS[source], textFormat=Qt.TextFormat.PlainText)
         in_row(self._label, on=self)
         self._restyle()
 

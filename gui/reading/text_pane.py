@@ -165,8 +165,7 @@ class TextPane(QWidget):
         if self._markdown:
             document = markdown_document(shown)
         else:
-            document = QTextDocument()
-            document.setUndoRedoEnabled(False)
+            document = QTextDocument(undoRedoEnabled=False)
             document.setPlainText(visible(shown))
         document.setDefaultFont(self.font())
         document.setDocumentMargin(8 if self._titled else 2)

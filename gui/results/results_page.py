@@ -24,10 +24,10 @@ from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import Filters, WantedItems
+from gui.kit.actions import Entry
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
 from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.menu_entry import Entry
 from gui.kit.value_table import TableModel
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import beside_help
@@ -98,9 +98,7 @@ class ResultsPage(Page):
         self.exporter = Exporter(workspace, self._exported, self)
         self._stale = True
         self._run_id: int | None = None
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(_DEBOUNCE_MS)
+        self._later = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
         self._build_header()
         self._build_body()
         self._connect()
@@ -334,9 +332,8 @@ class ResultsPage(Page):
 
     def _build_header(self) -> None:
         self.picker = RunPicker(self.workspace)
-        self.export_button = QToolButton()
+        self.export_button = QToolButton(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.export_button.setProperty("role", "button")
-        self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(self.export_button)
         for entry in self.exports:
             entry.add_to(menu, with_keys=False)
@@ -352,8 +349,7 @@ class ResultsPage(Page):
         self.busy, self.snapshot = BusyLine(), SnapshotLine()
         self.stopped = label(_STOPPED, "warning")
         self.stopped.hide()
-        self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
+        self.tabs = QTabWidget(documentMode=True)
         for text, inside in (
             ("&Scores", self.scores),
             ("Fi&gures", self.figures),
@@ -409,8 +405,7 @@ class ResultsPage(Page):
 
 def _scrolled(inside: QWidget) -> QScrollArea:
     inside.setProperty("role", "content")
-    area = QScrollArea()
-    area.setWidgetResizable(True)
+    area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(inside)
     return area

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QListWidget,
@@ -95,19 +95,18 @@ class Chooser(QToolButton):
     def show_systems(self, systems: Sequence[tuple[int, str, str]], ticked: Sequence[int]) -> None:
         """List these: id, words and tool tip; no more than so many can be ticked."""
         row = max(0, self.list.currentRow())
-        self.list.blockSignals(True)
-        self.list.clear()
-        full = len(ticked) >= MOST_BESIDE
-        for run_id, text, more in systems:
-            entry = QListWidgetItem(one_line(text))
-            entry.setToolTip(tip(more))
-            entry.setData(Qt.ItemDataRole.UserRole, run_id)
-            entry.setCheckState(Qt.CheckState.Checked if run_id in ticked else Qt.CheckState.Unchecked)
-            if full and run_id not in ticked:
-                entry.setFlags(Qt.ItemFlag.ItemIsSelectable)
-            self.list.addItem(entry)
-        self.list.setCurrentRow(min(row, self.list.count() - 1))
-        self.list.blockSignals(False)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            full = len(ticked) >= MOST_BESIDE
+            for run_id, text, more in systems:
+                entry = QListWidgetItem(one_line(text))
+                entry.setToolTip(tip(more))
+                entry.setData(Qt.ItemDataRole.UserRole, run_id)
+                entry.setCheckState(Qt.CheckState.Checked if run_id in ticked else Qt.CheckState.Unchecked)
+                if full and run_id not in ticked:
+                    entry.setFlags(Qt.ItemFlag.ItemIsSelectable)
+                self.list.addItem(entry)
+            self.list.setCurrentRow(min(row, self.list.count() - 1))
         others = any(run_id != _HUMAN for run_id, *_ in systems)
         self._most.setText(
             f"At most {MOST_BESIDE} beside the open run and your own column."

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QToolButton, QWidget
 
@@ -89,9 +89,7 @@ class FilterBar(QWidget):
         name(self.more, "More filters", "Filters by label and by what is to be looked at")
         self.clear_all = QPushButton("Clear")
         name(self.clear_all, "Clear the search and all filters")
-        self._typing = QTimer(self)
-        self._typing.setSingleShot(True)
-        self._typing.setInterval(_PAUSE_MS)
+        self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._fill_criteria(())
         self._fill_orders(labelled=False)
         self._lay_out()
@@ -178,9 +176,8 @@ class FilterBar(QWidget):
         self._ids = wish.ids
         self.slices.clear()
         self._typing.stop()
-        self.search.blockSignals(True)
-        self.search.setText(wish.text)
-        self.search.blockSignals(False)
+        with QSignalBlocker(self.search):
+            self.search.setText(wish.text)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(wish.criterion)))
         for key, box in self.labels.items():
             label = getattr(wish, key)

@@ -77,9 +77,7 @@ class ItemReading(QWidget):
         self._comparing = LatestTask(threads, Lane.FILES, self)
         self._comparing.finished.connect(self._take)
         # Both responses change at once: they are compared once.
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(0)
+        self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._compare)
         self.a.changed.connect(self._forget)
         self.b.changed.connect(self._forget)

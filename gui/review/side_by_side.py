@@ -217,13 +217,10 @@ class SideBySide(QWidget):
         self.own = OwnColumn()
         self.systems: list[_Column] = []
         self._markdown = False
-        self._row = QSplitter(Qt.Orientation.Horizontal)
-        self._row.setChildrenCollapsible(False)
+        self._row = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False, handleWidth=8)
         self._row.setProperty("role", "content")
-        self._row.setHandleWidth(8)
         self._row.addWidget(self.own)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
+        self._area = QScrollArea(widgetResizable=True)
         self._area.setWidget(self._row)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -326,10 +326,9 @@ class WeighingPanel(QWidget):
 
     def _items_button(self) -> QToolButton:
         """What a click on a bar does, for those who use no mouse."""
-        self.items_button = QToolButton()
+        self.items_button = QToolButton(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.items_button.setText("Show in Review")
         self.items_button.setProperty("role", "button")
-        self.items_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         name(
             self.items_button, "Show the items of a winner in Review", "A click on a bar shows its items too"
         )

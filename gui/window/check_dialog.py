@@ -37,9 +37,7 @@ class CheckDialog(QDialog):
         )
         self.outcome = plain_label("Checking …")
         set_role(self.outcome, "heading")
-        self.list = QPlainTextEdit()
-        self.list.setReadOnly(True)
-        self.list.setTabChangesFocus(True)
+        self.list = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         name(self.list, "What was found")
         self.list.hide()
         against = hint(

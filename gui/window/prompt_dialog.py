@@ -129,8 +129,7 @@ class PromptDialog(QDialog):
         ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
         in_column(title, why, ask, self.busy, self.mass, self.answer_view, STRETCH, on=right)
         right.setProperty("role", "content")
-        scrolled = QScrollArea()  # of large text the table is higher than the window
-        scrolled.setWidgetResizable(True)
+        scrolled = QScrollArea(widgetResizable=True)  # of large text the table is higher than the window
         scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scrolled.setWidget(right)
         across = two_parts(Qt.Orientation.Horizontal, left, scrolled)
@@ -156,10 +155,9 @@ class PromptDialog(QDialog):
         self.finished.connect(self._asking.drop)
         self.finished.connect(self._forget)
         for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_way)):
-            QShortcut(QKeySequence(key), self).activated.connect(do)
+            QShortcut(QKeySequence(key), self, do)
         for place in range(9):
-            shortcut = QShortcut(QKeySequence(str(place + 1)), self)
-            shortcut.activated.connect(lambda place=place: self._choose_criterion(place))
+            QShortcut(QKeySequence(str(place + 1)), self, lambda place=place: self._choose_criterion(place))
         self._enable(False)
 
     def _enable(self, there: bool) -> None:

@@ -59,8 +59,7 @@ class SettingsDialog(QDialog):
         self._show()
 
     def _form(self) -> QFormLayout:
-        form = QFormLayout()
-        form.setVerticalSpacing(10)
+        form = QFormLayout(verticalSpacing=10)
         self._author = QLineEdit()
         name(self._author, "Your name", "Stands beside every label and note that you give")
         self._author.editingFinished.connect(self._keep_author)

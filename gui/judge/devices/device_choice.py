@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.events import MeasureProgress, Preparing
@@ -181,14 +181,13 @@ class DeviceChoice(QWidget):
 
     def _fill(self) -> None:
         """Offer what there is; what is chosen and not there stays, and is named so."""
-        self.field.blockSignals(True)
-        self.field.clear()
-        self.field.addItem("Automatic", _AUTOMATIC)
-        self.field.addItem("The processor alone (CPU)", CPU)
-        for device in self.known:
-            self.field.addItem(_named(device), self._called(device))
-        self.field.setCurrentIndex(self._place())
-        self.field.blockSignals(False)
+        with QSignalBlocker(self.field):
+            self.field.clear()
+            self.field.addItem("Automatic", _AUTOMATIC)
+            self.field.addItem("The processor alone (CPU)", CPU)
+            for device in self.known:
+                self.field.addItem(_named(device), self._called(device))
+            self.field.setCurrentIndex(self._place())
 
     def _place(self) -> int:
         """The row of what is chosen; made where it lacks."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import words
@@ -16,6 +15,7 @@ from engine.core.rubric import LONGEST_TEXT
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, At, EditedCriterion
 from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
+from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import DownScroll, column, label, name
 from gui.kit.layouts import STRETCH, in_column, in_row
@@ -141,21 +141,15 @@ class CriteriaTab(QWidget):
         self.up_button.clicked.connect(lambda: draft.move(-1))
         self.down_button = self._button("D&own", "Move the criterion down", "It is asked later (Alt+Down)")
         self.down_button.clicked.connect(lambda: draft.move(1))
-        self._key("Ins").activated.connect(self.add)
-        self._key("Del").activated.connect(draft.remove)
-        self._key("Alt+Up").activated.connect(lambda: draft.move(-1))
-        self._key("Alt+Down").activated.connect(lambda: draft.move(1))
+        add_key(self.view, "Ins", self.add)
+        add_key(self.view, "Del", draft.remove)
+        add_key(self.view, "Alt+Up", lambda: draft.move(-1))
+        add_key(self.view, "Alt+Down", lambda: draft.move(1))
 
     def _button(self, text: str, accessible: str, what: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setAutoDefault(False)
+        button = QPushButton(text, autoDefault=False)
         name(button, accessible, what)
         return button
-
-    def _key(self, key: str) -> QShortcut:
-        shortcut = QShortcut(QKeySequence(key), self.view)
-        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        return shortcut
 
     def _make_fields(self) -> None:
         self.name_field = LineField(

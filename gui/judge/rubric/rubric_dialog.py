@@ -76,7 +76,7 @@ class RubricDialog(QDialog):
         self.disk.read_again.connect(self._take_read_again)
         self.disk.not_saved.connect(self._stay)
         self.finished.connect(self._let_go)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Save), self).activated.connect(self.save)
+        QShortcut(QKeySequence.StandardKey.Save, self, self.save)
         self._show()
         self.name_field.setFocus()
 
@@ -271,9 +271,7 @@ class RubricDialog(QDialog):
     def _may_discard(self) -> bool:
         """Ask; where a person wants to save, that is done, and the dialog closes then."""
         sound = not self.draft.problems
-        box = QMessageBox(self)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setIcon(QMessageBox.Icon.Question)
+        box = QMessageBox(self, textFormat=Qt.TextFormat.PlainText, icon=QMessageBox.Icon.Question)
         box.setWindowTitle("Unsaved changes")
         box.setText(visible(f"“{short_name(self.draft.rubric.name)}” has changes that are not saved."))
         if not sound:

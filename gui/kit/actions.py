@@ -1,13 +1,14 @@
-"""An entry of a menu: its title, what it does, its keys.
+"""What a person calls by a key: an entry of a menu, or a key of a widget alone.
 
-Knows: how an entry becomes an action of Qt. Does not know: which menus there are.
+Knows: how an entry becomes an action of Qt. Does not know: which menus and keys there are.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtWidgets import QMenu, QWidget
 
 Key = QKeySequence.StandardKey | str
 
@@ -28,3 +29,11 @@ class Entry:
         # The signal carries whether the action is checked, which nobody wants to know.
         added.triggered.connect(lambda _checked=False: self.action())
         return added
+
+
+def add_key(place: QWidget, key: Key, do: Callable[[], object], inside: bool = False) -> None:
+    """Let a key do something while a widget has the focus, or, with `inside`, while anything in it has."""
+    context = Qt.ShortcutContext
+    shortcut = QShortcut(QKeySequence(key), place)
+    shortcut.setContext(context.WidgetWithChildrenShortcut if inside else context.WidgetShortcut)
+    shortcut.activated.connect(do)
