@@ -18,7 +18,7 @@ from gui.compare.examine_jobs import Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel
+from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel, show_text
 from gui.kit.layouts import STRETCH, in_row
 from gui.kit.remedies import FIELDS, IN_THE_WINDOW
 from gui.work.lanes import Lane, LatestTask
@@ -184,8 +184,7 @@ class ChoicePanel(DownScroll):
         self.gold_text.setText(visible(f"{_words_on(gold)} ({self._gold_from})") if gold else "None yet.")
         self._own_button.setVisible(self._chosen is not None)
         self.compare_button.setEnabled(not lacking and not self._busy)
-        self._lacking.setText(visible("\n".join(lacking)))
-        self._lacking.setVisible(bool(lacking))
+        show_text(self._lacking, "\n".join(lacking))
         self.changed.emit()
 
     # Making

@@ -29,7 +29,7 @@ from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_target
 from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import heading, hint, name, panel, set_role
+from gui.kit.labels import heading, hint, name, panel, set_role, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import Notice
 from gui.work.files_in_use import files_in_use
@@ -286,8 +286,7 @@ class ComparePage(Page):
         self._listed_otherwise.clear()
         self._overridden.clear()
         self._looked_at = self._equal = None
-        self.doubts.setText(visible("\n".join(compared.doubts)))
-        self.doubts.setVisible(bool(compared.doubts))
+        show_text(self.doubts, "\n".join(compared.doubts))
         self.view.show_comparison(compared)
         self.slices.show()
         self.stack.setCurrentWidget(self.view)

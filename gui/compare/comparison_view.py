@@ -15,7 +15,7 @@ from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Table
 from gui.compare.difference_list import DifferenceList
 from gui.kit.foreign_text import OneLine, one_line, plain_label
-from gui.kit.labels import hint, set_role
+from gui.kit.labels import hint, set_role, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
@@ -89,8 +89,7 @@ class ComparisonView(QTabWidget):
     def show_comparison(self, compared: "Compared") -> None:
         """Show another comparison; the tab that is open stays open."""
         before, self._compared = self._compared, compared
-        self.notes.setText(visible("\n".join(compared.notes)))
-        self.notes.setVisible(bool(compared.notes))
+        show_text(self.notes, "\n".join(compared.notes))
         for section in compared.sheet.sections:
             self._show_section(section)
         self.differences.show_comparison(compared)

@@ -18,12 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.formatting import visible
 from engine.core.settings import Mode
 from gui.compare.examine_jobs import Examined
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, plain_label, tip
-from gui.kit.labels import name, set_role
+from gui.kit.labels import name, set_role, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 
 if TYPE_CHECKING:
@@ -139,8 +138,7 @@ class SystemList(QWidget):
         lines = [f"Not found: {gone}. Put it back, or remove it from the list."] if gone else []
         unfit = [examined.unfit[path] for path in self._files if path in examined.unfit]
         lines += [error.problem.partition("\n")[0] for error in unfit]
-        self._gone.setText(visible("\n".join(lines)))
-        self._gone.setVisible(bool(lines))
+        show_text(self._gone, "\n".join(lines))
 
     def _why_not(self, path: Path) -> str:
         """Why a file cannot be compared, in two words; empty where it can."""

@@ -18,7 +18,7 @@ from gui.kit.emptying import empty, take_out
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.labels import hint, label, panel, set_role
+from gui.kit.labels import hint, label, panel, set_role, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.theme import colours
 
@@ -161,8 +161,7 @@ class SummaryPanel(QWidget):
             labels_beside({label for counts in summary.labels.values() for label in counts})
         )
         self._legend.setVisible(self._has_labels)
-        self._agreement.setText("\n".join(found.agreement))
-        self._agreement.setVisible(bool(found.agreement))
+        show_text(self._agreement, "\n".join(found.agreement))
         self._no_labels.setVisible(not self._has_labels)
         lengths = ", ".join(
             f"{title} {summary.lengths[column]:,.0f}"

@@ -15,7 +15,7 @@ from engine.core.item_sample import ItemSample
 from engine.core.run_setup import RunSetup
 from gui.judge.item_choice import ItemChoice
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.labels import heading, hint, label, name
+from gui.kit.labels import heading, hint, label, name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ class DatasetLine(QWidget):
 
     def show_reading(self, file_name: str | None) -> None:
         """Say that a dataset is being read; None for none."""
-        self._reading.setText(f"Reading {one_line(short_name(file_name))} …" if file_name is not None else "")
-        self._reading.setVisible(file_name is not None)
+        reading = f"Reading {one_line(short_name(file_name))} …" if file_name is not None else ""
+        show_text(self._reading, reading)
         self._without.setVisible(not self._there and file_name is None)
 
     def _make_choice(self) -> None:

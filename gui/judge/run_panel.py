@@ -20,7 +20,7 @@ from gui.judge.group_panel import GroupPanel
 from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunControl
 from gui.kit.foreign_text import OneLine, one_line
-from gui.kit.labels import hint, label, name, panel, set_role, shown_text
+from gui.kit.labels import hint, label, name, panel, set_role, show_text, shown_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
@@ -145,8 +145,7 @@ class RunPanel(QWidget):
         """Show how far the run is; None before it has begun."""
         note = self._control.note
         self._show_latest()
-        self._note.setText(visible(note))
-        self._note.setVisible(bool(note))
+        show_text(self._note, note)
         self._grid.setVisible(progress is not None)
         self._show_computing(self._control.computing if progress is not None else Computing())
         if progress is None:
@@ -175,8 +174,7 @@ class RunPanel(QWidget):
     def _show_computing(self, computing: Computing) -> None:
         """Name a GPU that computes, and say as long as the run is shown why one does not any more."""
         on = f"Computes on: {computing.device}" if computing.device else ""
-        self._computing.setText(visible(computing.remark or on))
-        self._computing.setVisible(bool(self._computing.text()))
+        show_text(self._computing, computing.remark or on)
         set_role(self._computing, "warning" if computing.remark else "hint")
 
     def show_awake(self, awake: bool) -> None:

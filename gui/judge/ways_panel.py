@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
-from engine.core.formatting import short_name, visible
+from engine.core.formatting import short_name
 from engine.core.items import Way
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
@@ -18,7 +18,7 @@ from gui.judge.model_jobs import knows_thoughts
 from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
 from gui.kit.fold import Fold
-from gui.kit.labels import hint, label, name
+from gui.kit.labels import hint, label, name, show_text
 from gui.kit.layouts import in_column
 from gui.kit.remedies import FIELDS
 from gui.work.lanes import Lane, LatestTask
@@ -115,8 +115,7 @@ class WaysPanel(QWidget):
                 f"{short_name(self._model.stem)} cannot be asked to think: its chat template knows no"
                 f" thoughts. Choose a model that reasons, or leave out “{Way.THINKING.capitalize()}”."
             )
-        self._problem.setText(visible(problem))
-        self._problem.setVisible(bool(problem))
+        show_text(self._problem, problem)
 
 
 def _indented(widget: QWidget) -> QWidget:

@@ -93,6 +93,12 @@ def hint(text: str) -> QLabel:
     return label(text, "hint")
 
 
+def show_text(shown: QLabel, text: str) -> None:
+    """Show a text in letters that can all be seen; a label that has nothing to say is hidden."""
+    shown.setText(visible(text))
+    shown.setVisible(bool(text))
+
+
 def set_role(widget: QWidget, role: str) -> None:
     """Give a widget another role, and let the style sheet see it."""
     if widget.property("role") != role:

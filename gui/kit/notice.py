@@ -15,7 +15,7 @@ from engine.core import VERSION
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
 from gui.kit.foreign_text import plain_label
-from gui.kit.labels import name, set_role
+from gui.kit.labels import name, set_role, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.remedies import IN_THE_WINDOW
 
@@ -98,8 +98,7 @@ class NoticeWords(QWidget):
         line = self.fontMetrics().lineSpacing()
         self._list.setMinimumHeight(line * min(_FEWEST_LINES, len(found)) + 18)
         self._list.setMaximumHeight(line * min(_MOST_LINES, len(found)) + 18)
-        self._remedy.setText(visible(said.remedy))
-        self._remedy.setVisible(bool(said.remedy))
+        show_text(self._remedy, said.remedy)
 
 
 class CopyButton(QPushButton):

@@ -17,7 +17,7 @@ from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.labels import heading, hint, name
+from gui.kit.labels import heading, hint, name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.pill import Pill
 from gui.people.blind import HIDDEN
@@ -270,8 +270,7 @@ class JudgmentCard(QFrame):
         self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))
         self.beginning.setText(one_line(shown.explanation or nothing))
         self.beginning.setToolTip(tip(shown.explanation or ""))
-        self.by.setText(by_whom(shown))
-        self.by.setVisible(bool(self.by.text()))
+        show_text(self.by, by_whom(shown))
         self.by.setToolTip(tip("\n".join(in_words(override) for override in shown.history)))
 
     def _show_human(self, shown: Shown) -> None:
@@ -288,8 +287,7 @@ class JudgmentCard(QFrame):
         self.people.setVisible(bool(said))
         names = [one_line(path.name) for path in shown.human_from]
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
-        self.human_from.setText(source if names else "")
-        self.human_from.setVisible(bool(names))
+        show_text(self.human_from, source if names else "")
         self.human_from.setToolTip(tip("\n".join(map(str, shown.human_from))))
 
 

@@ -20,7 +20,7 @@ from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.label_mark import LabelBadge
 from gui.kit.label_words import LABEL_WORDS
-from gui.kit.labels import name, set_role
+from gui.kit.labels import name, set_role, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.pill import Pill
 from gui.reading.text_pane import TextPane
@@ -162,8 +162,7 @@ class _Column(QFrame):
             self.badge.show_label(shown.label)
         self._show_marks(shown.marks)
         self._head.setVisible(shown.said or bool(shown.marks))
-        self.remark.setText(shown.remark)
-        self.remark.setVisible(bool(shown.remark))
+        show_text(self.remark, shown.remark)
         self.text.setVisible(bool(shown.text))
         self._filler.setVisible(not shown.text)
         if before is None or (shown.text, shown.system) != (before.text, before.system):

@@ -18,7 +18,7 @@ from engine.core.ways.graded import mean_grade
 from engine.core.ways.question import among
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
-from gui.kit.labels import heading, hint
+from gui.kit.labels import heading, hint, show_text
 from gui.kit.layouts import in_column
 from gui.reading.text_pane import TextPane
 from gui.review.order_bars import ORDER_NAMES, OrderBars, likeliest, own_shares
@@ -71,8 +71,7 @@ class WaysView(QWidget):
         """Show what these say, or nothing where there are letters alone."""
         ways = tuple(way for way in Way if any(reading.way is way for reading in readings))
         words = "\n".join(said_of_each(readings))
-        self.words.setText(words)
-        self.words.setVisible(bool(words))
+        show_text(self.words, words)
         self.thoughts.show_readings(readings)
         self.setVisible(len(ways) > 1 or bool(words) or Way.THINKING in ways)
         both = {reading.order: reading for reading in together(readings)} if len(ways) > 1 else {}

@@ -11,12 +11,12 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QDialog, QLineEdit, QPushButton, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.formatting import counted, visible
+from engine.core.formatting import counted
 from engine.core.run_records import AnyRun, DamagedRun, Deleted, RunContents
 from engine.core.value_tables import Table
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import OneLine
-from gui.kit.labels import label, name
+from gui.kit.labels import label, name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.kit.views import FillingView, dressed
@@ -187,8 +187,7 @@ class RunsDialog(QDialog):
 
     def say(self, text: str) -> None:
         """Say a sentence above the buttons; empty for none."""
-        self.said.setText(visible(text))
-        self.said.setVisible(bool(text))
+        show_text(self.said, text)
 
     @Slot(int, str)
     def _rename(self, run_id: int, text: str) -> None:

@@ -19,7 +19,7 @@ from gui.judge.prompt_jobs import Asking, KeyedPrompt, PromptAnswer, PromptHead,
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import OneLine, one_line, plain_label
-from gui.kit.labels import heading, hint, label, name, narrow
+from gui.kit.labels import heading, hint, label, name, narrow, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
@@ -200,8 +200,7 @@ class PromptDialog(QDialog):
             self.way.addItem(_in_words(asking))
         self.way.setVisible(len(head.asked) > 1)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
-        self.notes.setText("\n".join(head.notes))
-        self.notes.setVisible(bool(head.notes))
+        show_text(self.notes, "\n".join(head.notes))
         self._enable(True)
 
     @Slot()

@@ -17,7 +17,7 @@ from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, At, EditedCrite
 from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.labels import DownScroll, column, label, name
+from gui.kit.labels import DownScroll, column, label, name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.value_table import Head, HeadedModel, Index
 from gui.kit.views import FillingView, dressed
@@ -230,8 +230,7 @@ class CriteriaTab(QWidget):
         if self.view.currentIndex().row() != draft.place:
             self.view.selectRow(draft.place)
         many = draft.problems.get(At(RUBRIC, "criteria"), "")
-        self._none.setText(many)
-        self._none.setVisible(bool(many))
+        show_text(self._none, many)
         self._fill()
 
     @Slot()

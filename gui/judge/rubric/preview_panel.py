@@ -17,7 +17,7 @@ from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewWi
 from gui.judge.rubric.draft import RubricDraft
 from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import OneLine, one_line
-from gui.kit.labels import heading, hint, label, name, narrow
+from gui.kit.labels import heading, hint, label, name, narrow, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.reading.prompt_pane import PromptView, ShownPrompt
@@ -150,8 +150,7 @@ class PreviewPanel(QWidget):
 
     def _tell(self, note: str) -> None:
         wrong = "What has a problem is shown as usual, or left open." if self._draft.problems else ""
-        self.note.setText(visible(" ".join(filter(None, (wrong, note)))))
-        self.note.setVisible(bool(wrong or note))
+        show_text(self.note, " ".join(filter(None, (wrong, note))))
 
 
 def _first_difference(before: ShownPrompt, now: ShownPrompt) -> int | None:
