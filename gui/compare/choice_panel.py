@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QWidget
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
 from engine.core.remedies import Setting
-from gui.compare.compare_jobs import CompareWish
-from gui.compare.examine_jobs import Examined, examine
+from gui.compare.compare_jobs import CompareWish, Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label

@@ -3,7 +3,6 @@
 Knows: when a comparison begins and ends, and the way to Review. Does not know: how systems are compared.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,14 +48,6 @@ _WHAT = (
 )
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What Review shall show as soon as its run is open: one judgment, or a set of items."""
-
-    run: int
-    what: JudgmentKey | WantedItems
-
-
 class ComparePage(Page):
     """What is compared at the left; the comparison at the right."""
 
@@ -72,7 +63,6 @@ class ComparePage(Page):
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(workspace, parent)
         self.compared: Compared | None = None
-        self._wanted: _Wanted | None = None
         self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
         self._overridden: set[int] = set()  # those of them that people changed, which no list tells
         self._equal: Dataset | None = None  # the labels of now, read again but the same
@@ -207,8 +197,6 @@ class ComparePage(Page):
         self.view.differences.opened.connect(self._open_in_review)
         self.view.listed.connect(self._list_in_review)
         self.view.differences.failed.connect(self.notice.show_error)
-        space.run_changed.connect(self._go_on_to_review)
-        space.problem.connect(self._give_up_review)
         for signal in (space.run_changed, space.overrides_changed, space.runs_changed):
             signal.connect(self._look_at_runs)
         self._looking.finished.connect(self._take_look)
@@ -325,7 +313,7 @@ class ComparePage(Page):
         """Open an item in the run of a system; else in the run that is open, else in the first one."""
         run = self._run_of(system)
         if run is not None:
-            self._open_run(_Wanted(run, key))
+            self.workspace.open_in_review(run, key)
 
     @Slot(object, str)
     def _list_in_review(self, filters: Filters, words: str) -> None:
@@ -334,7 +322,7 @@ class ComparePage(Page):
         if run is None:
             self.workspace.note.emit("Only a run can be opened in Review, and none of these systems is one.")
         else:
-            self._open_run(_Wanted(run, WantedItems(run, filters, words)))
+            self.workspace.open_in_review(run, WantedItems(run, filters, words))
 
     def _run_of(self, system: int | None) -> int | None:
         """The run of a system; else the run that is open, else the first one; None without any."""
@@ -345,28 +333,6 @@ class ComparePage(Page):
             return chosen
         opened = self.workspace.run.id if self.workspace.run else None
         return opened if opened in runs else runs[0]
-
-    def _open_run(self, wanted: _Wanted) -> None:
-        self._wanted = wanted
-        if self.workspace.run is not None and self.workspace.run.id == wanted.run:
-            self._go_on_to_review()
-        else:
-            self.workspace.open_run(wanted.run)
-
-    @Slot()
-    def _go_on_to_review(self) -> None:
-        wanted, run = self._wanted, self.workspace.run
-        if wanted is not None and run is not None and run.id == wanted.run:
-            self._wanted = None
-            self.workspace.page_wanted.emit(PageName.REVIEW)
-            if isinstance(wanted.what, WantedItems):
-                self.workspace.listing_wanted.emit(wanted.what)
-            else:
-                self.workspace.review_wanted.emit(wanted.what)
-
-    @Slot(object)
-    def _give_up_review(self, _error: EngineError) -> None:
-        self._wanted = None
 
 
 def _dropped_submissions(event: QDropEvent) -> list[Path]:

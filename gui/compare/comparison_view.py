@@ -16,7 +16,7 @@ from engine.core.value_tables import Table
 from gui.compare.difference_list import DifferenceList
 from gui.kit.foreign_text import OneLine, one_line, plain_label
 from gui.kit.labels import hint, set_role, show_text
-from gui.kit.layouts import STRETCH, in_column
+from gui.kit.layouts import STRETCH, as_column, in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
 from gui.work.slice_jobs import compare_slices
@@ -156,16 +156,12 @@ class ComparisonView(QTabWidget):
         return _scrolled(content, "Measures")
 
     def _agreement_tab(self) -> QWidget:
-        content = QWidget()
-        in_column(self._notes["agreement"], (self.agreement_view, STRETCH), on=content, margins=(0, 8, 0, 0))
-        return content
+        return as_column(self._notes["agreement"], (self.agreement_view, STRETCH), margins=(0, 8, 0, 0))
 
 
 def _part(*widgets: QWidget) -> QWidget:
     """Widgets one below the other, without a frame."""
-    part = QWidget()
-    in_column(*widgets, on=part, margins=(0, 8, 2, 0))
-    return part
+    return as_column(*widgets, margins=(0, 8, 2, 0))
 
 
 def _scrolled(content: QWidget, accessible: str) -> QScrollArea:

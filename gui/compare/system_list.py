@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.settings import Mode
-from gui.compare.examine_jobs import Examined
+from gui.compare.compare_jobs import Examined
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.labels import name, set_role, show_text

@@ -21,11 +21,11 @@ from PySide6.QtWidgets import (
 from engine.core.column_map import NO_LABEL, Sureness, annotators_of, of_annotators
 from engine.core.formatting import clipped, counted, words
 from engine.core.items import HUMAN_LABELS
-from gui.kit.emptying import take_out
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import hint, label, name, narrow
+from gui.kit.layouts import take_out
 
 NOTHING = "(none)"
 _NUMBERED = "(number of the row)"

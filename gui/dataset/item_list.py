@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QPushButton, QStackedWidget, QWidget
+from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QPushButton, QStackedWidget, QWidget
 
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import Wanted
@@ -18,9 +18,10 @@ from gui.dataset.item_columns import ColumnChooser, ItemColumns
 from gui.dataset.item_table import ItemTableModel, column_named
 from gui.dataset.selected_items import SelectedItems
 from gui.kit.actions import add_key
+from gui.kit.fields import SearchField
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_column, in_column, in_row
 from gui.kit.theme import colours
 from gui.kit.views import table_view
 from gui.work.lanes import Lane, LatestTask
@@ -34,28 +35,6 @@ if TYPE_CHECKING:
 _PAUSE_MS = 200  # after the last letter, before the search begins
 _SEARCHED = 12  # letters of a search that are seen at least
 _COLUMNS = "dataset/columns"
-
-
-class SearchField(QLineEdit):
-    """A field for words; Escape clears it, Enter and Down leave it for the list."""
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take the keys that are the list's."""
-        key = event.key()
-        if key == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Escape}:
-            self.left.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Have the old words replaced by what is typed."""
-        super().focusInEvent(event)
-        if event.reason() is not Qt.FocusReason.MouseFocusReason:
-            self.selectAll()
 
 
 class ItemList(QWidget):
@@ -75,7 +54,7 @@ class ItemList(QWidget):
         self._columns = ItemColumns(self.view, self.table, workspace.state.record(_COLUMNS))
         self.chooser = ColumnChooser(self.view, self.table, self._columns)
         self.selected = SelectedItems(self.view, self.table)
-        self.search = SearchField()
+        self.search = SearchField("Search id, texts and shown columns")
         self.count = hint("")
         self.slices = SliceChoice(workspace)
         self._build()
@@ -119,8 +98,6 @@ class ItemList(QWidget):
     # Making
 
     def _build(self) -> None:
-        self.search.setPlaceholderText("Search id, texts and shown columns")
-        self.search.setClearButtonEnabled(True)
         self.search.setAcceptDrops(False)  # a dropped file is a dataset to open
         name(self.search, "Search the items", "Items in which all these words occur (/)")
         self.count.setWordWrap(False)
@@ -135,8 +112,7 @@ class ItemList(QWidget):
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         clear = QPushButton("Clear the search")
         clear.clicked.connect(self.search.clear)
-        none = QWidget()
-        in_column(STRETCH, self._nothing, (clear, Qt.AlignmentFlag.AlignHCenter), 2, on=none, margins=None)
+        none = as_column(STRETCH, self._nothing, (clear, Qt.AlignmentFlag.AlignHCenter), 2, margins=None)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.view)
         self._stack.addWidget(none)

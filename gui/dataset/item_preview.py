@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
 from engine.core.items import Item
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.theme import colours

@@ -14,12 +14,11 @@ from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
 from gui.dataset.dataset_jobs import Counted
 from gui.kit.bars import ShareBar
-from gui.kit.emptying import empty, take_out
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import hint, label, panel, set_role, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_column, as_row, empty, in_column, in_row, take_out
 from gui.kit.theme import colours
 
 if TYPE_CHECKING:
@@ -127,8 +126,7 @@ class SummaryPanel(QWidget):
         figures = in_column(self._items, self._labelled, STRETCH, spacing=2)
         last = in_row(self._legend, (self._lengths, STRETCH), spacing=20)
         right = in_column(self._cells, self._agreement, self._no_labels, last, spacing=6)
-        top = QWidget()
-        in_row(figures, (right, STRETCH), on=top, spacing=24)
+        top = as_row(figures, (right, STRETCH), spacing=24)
         in_column(panel(top, self._notices), on=self)
 
     def begin(self, dataset: "Dataset") -> None:
@@ -173,8 +171,7 @@ class SummaryPanel(QWidget):
         empty(self._notice_lines)
         lines = [_notice(text) for text in notices]
         if len(lines) > _OPENLY:
-            inside = QWidget()
-            in_column(*lines, on=inside, margins=(20, 0, 0, 0))
+            inside = as_column(*lines, margins=(20, 0, 0, 0))
             self._notice_lines.addWidget(Fold(f"{len(lines)} things were noticed in this file", inside))
         for line in lines[:_OPENLY] if len(lines) <= _OPENLY else ():
             self._notice_lines.addWidget(line)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 from engine.core.events import Drafted, GroupUnderWay
 from engine.core.formatting import visible, words
 from gui.kit.foreign_text import OneLine, one_line
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import hint, name, shown_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 

@@ -14,7 +14,7 @@ from engine.core.remedies import Setting
 from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import tip
 from gui.kit.labels import label, name, narrow
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_row, in_column, in_row
 from gui.kit.remedies import FIELDS
 
 _USUAL_PART = 30
@@ -109,8 +109,7 @@ class ItemChoice(QWidget):
             "Seed of the draw",
             "The same seed draws the same items; another one draws others.",
         )
-        self._seed_field = QWidget()
-        in_row(label("Seed of the draw", wrap=False), self._seed, on=self._seed_field)
+        self._seed_field = as_row(label("Seed of the draw", wrap=False), self._seed)
         self._way.currentIndexChanged.connect(self._follow_way)
         self._way.currentIndexChanged.connect(self.changed)
         self._column.currentIndexChanged.connect(self.changed)

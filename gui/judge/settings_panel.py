@@ -3,28 +3,33 @@
 Knows: fields for a RunSetup, what is remembered of them. Does not know: what the engine does with them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QFormLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QWidget
 
+from engine.core.formatting import without_middle, words
+from engine.core.rubric import Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.settings import USUAL_MARGIN
 from gui.judge.advanced_panel import AdvancedPanel
-from gui.judge.rubric.criteria_boxes import CriteriaBoxes
 from gui.judge.rubric.rubric_choice import RubricChoice
 from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
 from gui.judge.ways_panel import WaysPanel
 from gui.kit.fields import ComboBox
+from gui.kit.flow import FlowLayout
 from gui.kit.fold import Fold
+from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import heading, label, name, narrow
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, in_column, in_row, take_out
 from gui.work.workspace import Workspace
 
 _KEPT = "judge/settings"
+_LONGEST_NAME = 24  # letters of a criterion
+_NO_MNEMONIC = str.maketrans({"&": "&&"})
 _BOTH, _ONE, _DOUBTFUL = range(3)  # places in the list of orders
 
 
@@ -139,3 +144,34 @@ def _index_of(setup: RunSetup) -> int:
     if not setup.both_orders:
         return _ONE
     return _BOTH if setup.second_order_below is None else _DOUBTFUL
+
+
+class CriteriaBoxes(QWidget):
+    """A box for each criterion. `changed`: a person has ticked one, or taken its tick away."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.boxes: dict[str, QCheckBox] = {}
+        self._flow = FlowLayout(self, gap=8)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The names of those that are ticked, in the rubric's order."""
+        return tuple(criterion for criterion, box in self.boxes.items() if box.isChecked())
+
+    def show_rubric(self, rubric: Rubric, chosen: Collection[str]) -> None:
+        """A box for each criterion; `chosen`: the names of those to be ticked."""
+        take_out(self._flow, self.boxes.values())
+        self.boxes = {}
+        for criterion in rubric.criteria:
+            shown = one_line(words(criterion.name))
+            text = without_middle(shown, _LONGEST_NAME)
+            box = QCheckBox((text[:1].upper() + text[1:]).translate(_NO_MNEMONIC))
+            name(box, f"Judge {shown}", criterion.question)
+            box.setToolTip(tip(f"{shown}: {criterion.question}"))
+            box.setChecked(criterion.name in chosen)
+            box.toggled.connect(self.changed)
+            self._flow.addWidget(box)
+            self.boxes[criterion.name] = box

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
 from gui.kit.foreign_text import tip
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.theme import colours
 
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from engine.core.formatting import visible
-from gui.kit.layouts import STRETCH, Part, in_column
+from gui.kit.layouts import STRETCH, Part, as_column, in_column
 
 # Qt breaks a line after a space, a slash or a hyphen. A name of 255 letters may have none of these, and would
 # widen the window: where it has more than 40, it may be broken after each 20.
@@ -118,10 +118,7 @@ def panel(*parts: Part, role: str = "panel") -> QFrame:
 
 def column(*widgets: QWidget) -> QWidget:
     """Widgets one below the other, as wide as there is room; what is left over is below them."""
-    made = QWidget()
-    made.setProperty("role", "content")
-    in_column(*widgets, STRETCH, on=made, margins=(0, 0, 6, 0), spacing=10)
-    return made
+    return as_column(*widgets, STRETCH, margins=(0, 0, 6, 0), spacing=10, role="content")
 
 
 def scrolling(inside: QWidget) -> QScrollArea:

@@ -7,9 +7,9 @@ import traceback
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QMessageBox, QPlainTextEdit, QPushButton, QWidget
 
 from engine.core import VERSION
 from engine.core.errors import EngineError, SetupError
@@ -39,6 +39,15 @@ def details_of(error: EngineError) -> str:
     if not isinstance(error, SetupError):
         lines.append("".join(traceback.format_exception(error)))
     return "\n".join(lines)
+
+
+def question(parent: QWidget, title: str, text: str, more: str = "") -> QMessageBox:
+    """A box that asks, in plain text; its buttons are those of whoever asks."""
+    box = QMessageBox(parent, textFormat=Qt.TextFormat.PlainText, icon=QMessageBox.Icon.Question)
+    box.setWindowTitle(title)
+    box.setText(visible(text))
+    box.setInformativeText(visible(more))
+    return box
 
 
 @dataclass(frozen=True)

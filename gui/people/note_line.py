@@ -23,11 +23,10 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import ItemNote
-from gui.kit.emptying import empty
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, hint, name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, empty, in_column, in_row
 from gui.kit.pill import Pill
 from gui.work import store_jobs
 from gui.work.lanes import Lane, LatestTask

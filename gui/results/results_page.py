@@ -20,9 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.errors import EngineError
 from engine.core.formatting import visible
-from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import Filters, WantedItems
 from gui.kit.actions import Entry
 from gui.kit.busy import BusyLine
@@ -41,7 +39,6 @@ from gui.results.measurer import Measurer
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.results.scores_panel import ScoresPanel
-from gui.results.snapshot_line import SnapshotLine
 from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.files_in_use import files_in_use
 from gui.work.outdated_line import OutdatedLine
@@ -305,11 +302,6 @@ class ResultsPage(Page):
         dialog.chosen.connect(self.measurer.measure_with_model)
         dialog.open()
 
-    @Slot(object)
-    def _open_item(self, key: JudgmentKey) -> None:
-        self.workspace.page_wanted.emit(PageName.REVIEW)
-        self.workspace.review_wanted.emit(key)
-
     @Slot()
     def _divide(self) -> None:
         """Divide the items that the open run judged; where they are not there, those with human labels."""
@@ -321,12 +313,7 @@ class ResultsPage(Page):
     def _list_slice(self, filters: Filters, words: str) -> None:
         """List the items of a slice in Review."""
         if self.workspace.run is not None:
-            self.workspace.page_wanted.emit(PageName.REVIEW)
-            self.workspace.listing_wanted.emit(WantedItems(self.workspace.run.id, filters, words))
-
-    @Slot(object)
-    def _tell(self, error: EngineError) -> None:
-        self.workspace.problem.emit(error)
+            self.workspace.show_in_review(WantedItems(self.workspace.run.id, filters, words))
 
     # Making
 
@@ -396,11 +383,29 @@ class ResultsPage(Page):
         self.measurer.changed.connect(self._show)
         self.measurer.progress.connect(self._follow_progress)
         self.measurer.stopped.connect(self._tell_stop)
-        self.measurer.failed.connect(self._tell)
+        self.measurer.failed.connect(space.problem)
         self.busy.cancelled.connect(self.measurer.cancel)
         self.scores.measure_wanted.connect(self._ask_for_model)
         self.scores.explanations_wanted.connect(self.measurer.measure_explanations)
-        self.scores.item_wanted.connect(self._open_item)
+        self.scores.item_wanted.connect(space.show_in_review)
+
+
+class SnapshotLine(QWidget):
+    """Says of a run that is not complete after how many items it is shown, and offers to read it again."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = label("", "warning", wrap=False)
+        self.again_button = QPushButton("Read again")
+        name(self.again_button, "Read the run again", "Show what has been judged since")
+        in_row(self.text, self.again_button, STRETCH, on=self)
+
+    def follow(self, stored: "StoredRun | None", goes_on: bool) -> None:
+        """Say how far a run is; nothing of a complete one, nor of a submission, which the scores tell."""
+        self.setVisible(stored is not None and not stored.complete and not stored.submitted)
+        if stored is not None:
+            text = f"{stored.title} after {stored.judged:,} of {stored.identity.items:,} items"
+            self.text.setText(f"{text}; it goes on." if goes_on else f"{text}.")
 
 
 def _scrolled(inside: QWidget) -> QScrollArea:

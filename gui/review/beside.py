@@ -24,7 +24,7 @@ from engine.core.formatting import short_name, words
 from engine.core.run_records import StoredRun
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
-from gui.kit.layouts import STRETCH, in_column
+from gui.kit.layouts import STRETCH, as_column
 from gui.people.blind import HIDDEN
 from gui.review import review_jobs
 from gui.review.judgment_desk import JudgmentDesk
@@ -81,8 +81,7 @@ class Chooser(QToolButton):
         self._add = QPushButton("Open &submission…")
         name(self._add, "Open a submission file")
         self._add.clicked.connect(self._want_submission)
-        panel = QWidget()
-        in_column(self.on, self.list, self._most, self._add, on=panel, margins=None)
+        panel = as_column(self.on, self.list, self._most, self._add, margins=None)
         self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
         action = QWidgetAction(self)
         action.setDefaultWidget(panel)
@@ -141,8 +140,8 @@ class Beside(QObject):
         self._hashed: object = None
         self.button = Chooser()
         self.columns = SideBySide()
-        self.home = _box(desk)
-        self.panel = _box(self.columns)
+        self.home = as_column((desk, STRETCH), spacing=6)
+        self.panel = as_column((self.columns, STRETCH), spacing=6)
         self.panel.hide()
         self._listing = LatestTask(workspace.threads, Lane.STORE, self)
         self._listing.finished.connect(self._take_list)
@@ -370,12 +369,6 @@ class Beside(QObject):
             return silent_column(system_name(run), whole_name(run), f"Has no criterion {words(criterion)}.")
         override = other.results.overrides.get(shown.judgment.key)
         return column_of(run, judgments[criterion][place], override)
-
-
-def _box(inside: QWidget) -> QWidget:
-    box = QWidget()
-    in_column((inside, STRETCH), on=box, spacing=6)
-    return box
 
 
 def _put_first(box: QWidget, widget: QWidget) -> None:

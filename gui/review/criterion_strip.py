@@ -13,11 +13,11 @@ from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
 from engine.core.formatting import words
-from gui.kit.emptying import take_out
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.label_mark import label_icon
 from gui.kit.labels import name
+from gui.kit.layouts import take_out
 from gui.review.review_table import in_words, row_marks
 
 if TYPE_CHECKING:

@@ -8,15 +8,14 @@ from dataclasses import asdict
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
-from gui.kit.fields import narrow_box
+from gui.kit.fields import SearchField, narrow_box
 from gui.kit.flow import FlowLayout
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.people.person_filter import PersonFilter
@@ -44,22 +43,6 @@ _LABELS = (
 )
 
 
-class _Search(QLineEdit):
-    """A search that is left by Enter and Down; Esc empties it, and leaves it once it is empty."""
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Catch the keys that leave it."""
-        escape = event.key() == Qt.Key.Key_Escape
-        if escape and self.text():
-            self.clear()
-            return
-        super().keyPressEvent(event)
-        if escape or event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
-            self.left.emit()
-
-
 class FilterBar(QWidget):
     """The controls above the list.
 
@@ -73,9 +56,7 @@ class FilterBar(QWidget):
         super().__init__(parent)
         self.slices = SliceChoice(workspace)
         self._people = people
-        self.search = _Search()
-        self.search.setPlaceholderText("Search in the texts (/)")
-        self.search.setClearButtonEnabled(True)
+        self.search = SearchField("Search in the texts (/)")
         name(self.search, "Search in ids, instructions and responses")
         self.criterion = narrow_box("Criterion that is listed")
         self.order = narrow_box("Order of the list")

@@ -15,8 +15,7 @@ from engine.core.ways.all_ways import together
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
-from gui.kit.label_mark import LabelBadge
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS, LabelBadge
 from gui.kit.labels import heading, hint, name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.pill import Pill
@@ -226,8 +225,7 @@ class JudgmentCard(QFrame):
         super().resizeEvent(event)
         narrow = self.width() < self.fontMetrics().averageCharWidth() * _NARROW
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        if self._parts.direction() != direction:
-            self._parts.setDirection(direction)
+        self._parts.setDirection(direction)
         self.body.ways.set_narrow(narrow)
 
     def _show_own(self, shown: Shown) -> None:

@@ -15,7 +15,7 @@ from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import Reading
 from gui.kit.bars import ProbabilityBars
 from gui.kit.foreign_text import tip
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import heading, hint
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.theme import colours

@@ -18,8 +18,7 @@ from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
-from gui.kit.label_mark import LabelBadge
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS, LabelBadge
 from gui.kit.labels import name, set_role, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.pill import Pill

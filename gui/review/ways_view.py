@@ -19,7 +19,7 @@ from engine.core.ways.question import among
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, show_text
-from gui.kit.layouts import in_column
+from gui.kit.layouts import as_column, in_column
 from gui.reading.text_pane import TextPane
 from gui.review.order_bars import ORDER_NAMES, OrderBars, likeliest, own_shares
 
@@ -42,8 +42,7 @@ class WaysView(QWidget):
         self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._beside.setSpacing(24)
         for order, bars in self.bars.items():
-            column = QWidget()
-            in_column(hint(ORDER_NAMES[order]), bars, on=column, spacing=2)
+            column = as_column(hint(ORDER_NAMES[order]), bars, spacing=2)
             self._beside.addWidget(column, 1)
             self._columns[order] = column
         self.words = plain_label()
@@ -88,8 +87,7 @@ class WaysView(QWidget):
     def set_narrow(self, narrow: bool) -> None:
         """Put the orders one below the other, or side by side."""
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        if self._beside.direction() != direction:
-            self._beside.setDirection(direction)
+        self._beside.setDirection(direction)
 
 
 class Thoughts(QWidget):

@@ -6,7 +6,7 @@ Knows: what can be done with runs that are chosen. Does not know: how any of it 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QDialog, QLineEdit, QPushButton, QWidget
 
@@ -17,7 +17,7 @@ from engine.core.value_tables import Table
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import label, name, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, in_column, in_row, make_room
 from gui.kit.notice import problem_of
 from gui.kit.views import FillingView, dressed
 from gui.runs import runs_jobs
@@ -373,8 +373,7 @@ class RunsDialog(QDialog):
             self.close_button,
         )
         in_column(top, (self.view, STRETCH), self.note, self.said, bottom, on=self, margins=None)
-        wanted = QSize(self.fontMetrics().averageCharWidth() * 180, self.fontMetrics().height() * 34)
-        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.92))
+        make_room(self, 180, 34, 0.92)
 
 
 _WIDEST = (

@@ -39,7 +39,6 @@ from gui.weigh.weighing_jobs import Basis, Fitted, Weighed
 from gui.weigh.weight_row import WeightControl
 from gui.weigh.win_charts import MarginChart, WinRates
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -75,11 +74,11 @@ class WeighingPanel(QWidget):
         self._weighing.failed.connect(self._tell)
         self._finding = LatestTask(workspace.threads, Lane.FILES, self)
         self._finding.finished.connect(self._list_items)
-        self._finding.failed.connect(self._tell_fit)
+        self._finding.failed.connect(workspace.problem)
         self._wanted_words = ""
         self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._take_fit)
-        self._fitting.failed.connect(self._tell_fit)
+        self._fitting.failed.connect(workspace.problem)
         self._fitting.busy_changed.connect(self._follow_fitting)
         self._build()
         self._show_criteria(ELOQUENT.names)
@@ -219,10 +218,6 @@ class WeighingPanel(QWidget):
         self._fit_view.show()
         self._set(fitted.wish)
 
-    @Slot(object)
-    def _tell_fit(self, error: EngineError) -> None:
-        self._workspace.problem.emit(error)
-
     def _set(self, wish: Wish) -> None:
         self._show_wish(wish)
         self._decide()
@@ -253,9 +248,7 @@ class WeighingPanel(QWidget):
     def _list_items(self, ids: frozenset[str]) -> None:
         results = self._basis.system.results if self._basis else None
         if results is not None:
-            wanted = WantedItems(results.run.id, Filters(ids=ids), self._wanted_words)
-            self._workspace.page_wanted.emit(PageName.REVIEW)
-            self._workspace.listing_wanted.emit(wanted)
+            self._workspace.show_in_review(WantedItems(results.run.id, Filters(ids=ids), self._wanted_words))
 
     # Showing
 

@@ -6,7 +6,7 @@ Knows: how prompts are chosen, how they are laid out. Does not know: how they ar
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QScrollArea, QWidget
 
@@ -20,7 +20,7 @@ from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import OneLine, one_line, plain_label
 from gui.kit.labels import heading, hint, label, name, narrow, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, in_column, in_row, make_room
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
@@ -78,8 +78,7 @@ class PromptDialog(QDialog):
         self._asking.failed.connect(self._tell_failure)
         self._asking.busy_changed.connect(self._follow_asking)
         self._connect()
-        wished = QSize(self.fontMetrics().averageCharWidth() * 200, self.fontMetrics().height() * 44)
-        self.resize(wished.boundedTo(self.screen().availableSize() * 0.92))
+        make_room(self, 200, 44, 0.92)
         self._making.start(prompt_jobs.show_prompts(wanted.subject, (wanted.criterion, Order.AB)))
 
     # Making

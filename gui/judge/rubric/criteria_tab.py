@@ -18,7 +18,7 @@ from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import DownScroll, column, label, name, show_text
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_column, in_column, in_row
 from gui.kit.value_table import Head, HeadedModel, Index
 from gui.kit.views import FillingView, dressed
 from gui.work.page import two_parts
@@ -182,8 +182,7 @@ class CriteriaTab(QWidget):
 
     def _lay_out(self) -> None:
         buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
-        above = QWidget()
-        in_column((self.view, STRETCH), self._none, buttons, on=above)
+        above = as_column((self.view, STRETCH), self._none, buttons)
         self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
         fields = QWidget()
         fields.setLayout(self.fields)
