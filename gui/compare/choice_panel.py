@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
@@ -40,8 +40,8 @@ class ChoicePanel(DownScroll):
     gold_changed = Signal()
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None

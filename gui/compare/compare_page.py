@@ -60,8 +60,8 @@ class ComparePage(Page):
         ("Return", "Open the item that differs in Review; list those of two systems, or of a slice"),
     )
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
         self.compared: Compared | None = None
         self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
         self._overridden: set[int] = set()  # those of them that people changed, which no list tells

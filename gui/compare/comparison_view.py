@@ -52,8 +52,8 @@ class ComparisonView(QTabWidget):
 
     listed = Signal(object, str)
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self.setAccessibleName("Comparison")
         self.tabBar().setDrawBase(False)
         self._tables = {key: TableModel(self) for key in ("measures", "borda", "published", "agreement")}

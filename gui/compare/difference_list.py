@@ -39,8 +39,8 @@ class DifferenceList(QWidget):
     listed = Signal(object, str)
     failed = Signal(object)
 
-    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, threads: EngineThreads) -> None:
+        super().__init__()
         self._compared: Compared | None = None
         self._asked_for = self._shown_for = DifferenceFilter()
         self._filtering = LatestTask(threads, Lane.FILES, self)

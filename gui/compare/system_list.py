@@ -49,8 +49,8 @@ class SystemList(QWidget):
     changed = Signal()
     files_wanted = Signal()  # the button that adds submissions was pressed
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._known_runs: Sequence[StoredRun] = ()
         self._open_run: int | None = None
         self._ticked_runs: set[int] = set()

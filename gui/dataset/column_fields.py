@@ -40,8 +40,8 @@ class SourceField(ComboBox):
 
     changed = Signal()
 
-    def __init__(self, target: str, offers: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, target: str, offers: Sequence[str]) -> None:
+        super().__init__()
         self.target = target
         self._nothing = _NUMBERED if target == "id" else NOTHING
         self.setEditable(True)
@@ -91,8 +91,8 @@ class SourceField(ComboBox):
 class AnnotatorsButton(QToolButton):
     """Chooses the columns of several annotators for a label's field; its menu stays open meanwhile."""
 
-    def __init__(self, field: SourceField, columns: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, field: SourceField, columns: Sequence[str]) -> None:
+        super().__init__()
         self._field, self._columns = field, columns
         self.setText("Several…")
         self.setProperty("role", "button")
@@ -137,9 +137,8 @@ class SourceFields(QWidget):
         targets: Mapping[str, str],
         offers: Sequence[str],
         of_labels: Sequence[str],
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._fields = {target: SourceField(target, offers) for target in targets}
         self._sureness = {target: hint("") for target in targets}
         grid = QGridLayout(self)
@@ -188,8 +187,8 @@ class LabelFields(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._boxes: dict[str, QComboBox] = {}
         self._meant: Mapping[str, str] = {}
         self._chosen: dict[str, str | None] = {}  # what a person said of values

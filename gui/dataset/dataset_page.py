@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError
@@ -60,8 +60,8 @@ class DatasetPage(Page):
         ("Alt+C", "Change the columns of a file that has others than a dataset"),
     )
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
         self.items = ItemList(workspace)
         self.preview = ItemPreview()
         self.summary = SummaryPanel()

@@ -10,7 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QTableView, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QTableView, QToolButton
 
 from gui.dataset.item_table import DatasetColumn, ItemTableModel, column_named
 from gui.kit.labels import name
@@ -113,10 +113,8 @@ class ColumnChooser(QToolButton):
     shown_changed = Signal()
     sort_wanted = Signal(str, bool)  # a column's name in the dataset, empty for the file's order; descending
 
-    def __init__(
-        self, view: QTableView, table: ItemTableModel, columns: ItemColumns, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, view: QTableView, table: ItemTableModel, columns: ItemColumns) -> None:
+        super().__init__()
         self._view = view
         self._table = table
         self._columns = columns

@@ -43,8 +43,8 @@ class ItemList(QWidget):
     item_chosen = Signal(object)  # its row in the dataset, from 0; None where nothing is shown
     listed = Signal(object)  # the rows in the dataset of the listed items, in its order; None for all
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._dataset: Dataset | None = None
         self._item: int | None = None

@@ -32,8 +32,8 @@ class ItemPreview(QWidget):
 
     prompt_wanted = Signal()  # for the item that is shown
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._item: Item | None = None
         self._words: Sequence[str] = ()
         self._others = _NO_OTHERS

@@ -6,7 +6,7 @@ Knows: the remembered files. Does not know: what they hold.
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton
 
 from engine.core.formatting import without_middle
 from gui.kit.foreign_text import one_line, tip
@@ -23,8 +23,8 @@ class RecentFiles(QToolButton):
 
     chosen = Signal(object)  # a Path
 
-    def __init__(self, workspace: Workspace, kind: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace, kind: str) -> None:
+        super().__init__()
         self._workspace = workspace
         self._kind = kind
         self._gone: frozenset[Path] = frozenset()

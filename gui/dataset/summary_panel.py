@@ -32,8 +32,8 @@ _NO_LABELS = "No human labels: this dataset can be judged, but not be measured."
 class LabelLegend(QWidget):
     """What the colours of the labels mean, on one line."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.show_labels(PREFERENCES)
 
@@ -72,8 +72,8 @@ class LabelLegend(QWidget):
 class _Cells(QWidget):
     """Widgets of one size side by side, in as many lines as the width asks for."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._cells: list[QWidget] = []
         self._across = 0
         self._grid = QGridLayout(self)
@@ -111,8 +111,8 @@ class _Cells(QWidget):
 class SummaryPanel(QWidget):
     """A strip above the items."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._has_labels = False  # the whole dataset
         self._items, self._labelled = label("", "figure", wrap=False), hint("")
         self._labelled.setWordWrap(False)

@@ -4,7 +4,7 @@ Knows: what a dataset is. Does not know: how one is opened.
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QPushButton, QScrollArea
 
 from engine.core.formatting import short_name
 from gui.kit.foreign_text import one_line
@@ -31,8 +31,8 @@ class Welcome(QScrollArea):
     open_wanted = Signal()
     demo_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setWidgetResizable(True)
         choose, demo = main_button("Open…"), QPushButton("Open the demo dataset")
         name(choose, "Open a dataset", "Choose a file of this computer")

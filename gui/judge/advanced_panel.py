@@ -37,8 +37,8 @@ class AdvancedPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._example_columns: ColumnMap | None = None
         self._known_examples: Path | None = None  # whose columns these are
         self._workspace, self._problem = workspace, workspace.problem

@@ -31,8 +31,8 @@ class DatasetLine(QWidget):
     dataset_wanted = Signal()
     demo_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._name = label("")
         self.part = ItemChoice()
         self.part.changed.connect(self.changed)

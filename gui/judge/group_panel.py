@@ -23,8 +23,8 @@ class GroupPanel(QWidget):
 
     soon_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._what = OneLine()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setMaximumHeight(6)

@@ -28,8 +28,8 @@ class ItemChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._fresh = True  # no number is proposed yet
         self._make_fields()
         first = in_row(self._way, self._number, STRETCH)

@@ -51,8 +51,8 @@ class JudgePage(Page):
         ("Enter", "In the latest judgments: show one in Review"),
     )
 
-    def __init__(self, workspace: Workspace, control: RunControl, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace, control: RunControl) -> None:
+        super().__init__(workspace)
         self.control = control
         self._awake = False  # set once the page is seen: what it computes can wait until then
         self._reading = False  # a dataset

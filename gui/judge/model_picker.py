@@ -55,8 +55,8 @@ class ModelPicker(QWidget):
     changed = Signal()  # another file is chosen
     measured = Signal()  # speeds were
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._state = workspace.state
         self._wish = ModelWish(None, KvType.F16, store=workspace.store_path)
         self._choose_none = False  # rows go; the view selects a neighbour, which nobody chose

@@ -260,11 +260,11 @@ class ModelOrder(QSortFilterProxyModel):
 class UnusableModels(Fold):
     """Why the others cannot be used, each reason once; hidden while there are none."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._list = QWidget()
         self._rows = in_column(on=self._list, margins=(22, 0, 0, 4), spacing=3)
         self._shown: list[Candidate] = []
-        super().__init__("", self._list, parent)
+        super().__init__("", self._list)
         self.opened.connect(self._fill)
         self.hide()
 

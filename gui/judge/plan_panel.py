@@ -32,8 +32,8 @@ class PlanPanel(QWidget):
     context_wanted = Signal(object)  # tokens
     shorten_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._context: int | None = None
         self._busy = BusyLine()
         self._busy.cancelled.connect(self.cancelled)

@@ -40,8 +40,8 @@ class RunPanel(QWidget):
     review_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
-    def __init__(self, control: RunControl, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, control: RunControl) -> None:
+        super().__init__()
         self._control = control
         self._waiting: list[ItemJudged] = []
         self._previews: list[LabelsRead] = []

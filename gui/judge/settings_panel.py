@@ -38,11 +38,9 @@ class SettingsPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(
-        self, workspace: Workspace, described: Callable[[], RunSetup], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
-        super().__init__(parent)
+        super().__init__()
         self._workspace = workspace
         self._state = workspace.state
         self.rubric = RubricChoice(workspace, described)
@@ -151,8 +149,8 @@ class CriteriaBoxes(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.boxes: dict[str, QCheckBox] = {}
         self._flow = FlowLayout(self, gap=8)
 

@@ -32,8 +32,8 @@ class WaysPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._model: Path | None = None
         self._thinks: bool | None = None  # whether this model does; None: not known
         self._looking = LatestTask(workspace.threads, Lane.SCAN, self)

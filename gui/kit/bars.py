@@ -65,8 +65,8 @@ class ShareBar(QWidget):
 class ProbabilityBars(QWidget):
     """Four bars, one below the other, with the label and the probability of each."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._values: Sequence[float] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 

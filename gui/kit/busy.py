@@ -16,8 +16,8 @@ class BusyLine(QWidget):
 
     cancelled = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._text = OneLine()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedHeight(8)

@@ -68,8 +68,8 @@ def label_icon(which: HumanLabel | None, palette: QPalette) -> QIcon:
 class LabelSquare(QWidget):
     """The square as a widget, as high as a line of its text."""
 
-    def __init__(self, which: HumanLabel | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, which: HumanLabel | None = None) -> None:
+        super().__init__()
         self._which = which
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
@@ -93,8 +93,8 @@ class LabelSquare(QWidget):
 class LabelBadge(QWidget):
     """The square and the words of a label; hidden until there is one to show."""
 
-    def __init__(self, big: bool = False, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, big: bool = False) -> None:
+        super().__init__()
         self._square = LabelSquare()
         self._words = label("", "figure" if big else "heading", wrap=False)
         in_row(self._square, self._words, STRETCH, on=self, spacing=8)

@@ -132,8 +132,8 @@ def scrolling(inside: QWidget) -> QScrollArea:
 class DownScroll(QScrollArea):
     """Scrolls up and down alone, so it is never narrower than what is in it."""
 
-    def __init__(self, inside: QWidget | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, inside: QWidget | None = None) -> None:
+        super().__init__()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -82,8 +82,8 @@ class Message:
 class NoticeWords(QWidget):
     """What a notice says, one part below the other: what it is, all that was found, the next step."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._first = plain_label()
         self._first.setStyleSheet("font-weight: 600;")
         self._list = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
@@ -113,8 +113,8 @@ class NoticeWords(QWidget):
 class CopyButton(QPushButton):
     """Copies the details of what a notice says."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(_COPY, parent)
+    def __init__(self) -> None:
+        super().__init__(_COPY)
         name(self, "Copy the details of the problem")
         self._details = ""
         self.clicked.connect(self._copy)
@@ -134,8 +134,8 @@ class Notice(QFrame):
 
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "problem")
         self._words = NoticeWords()
         self._copy = CopyButton()

@@ -65,8 +65,8 @@ class WhoButton(QToolButton):
     `then` does what needs a name, once there is one.
     """
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._wish: Callable[[], object] | None = None
         self._wished_of: int | None = None  # the run that was open

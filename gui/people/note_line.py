@@ -50,9 +50,8 @@ class NoteLine(QWidget):
         self,
         workspace: Workspace,
         named: Callable[[Callable[[], object]], object],
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._workspace = workspace
         self._named = named
         self._content_hash = ""

@@ -81,8 +81,8 @@ def show_help(window: QWidget, topic: Topic | None = None) -> HelpDialog:
 class HelpMark(QToolButton):
     """A small question mark beside a word, which shows what the word means."""
 
-    def __init__(self, topic: Topic, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, topic: Topic) -> None:
+        super().__init__()
         self.topic = topic
         self.setText("?")
         self.setAutoRaise(True)
@@ -101,8 +101,8 @@ class FirstSteps(QFrame):
 
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         steps = QGridLayout()
         steps.setColumnStretch(1, 1)

@@ -26,8 +26,8 @@ CUT_AFTER = 20_000  # characters: more takes long to lay out
 class TextBrowser(QTextBrowser):
     """A browser that goes nowhere."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setOpenLinks(False)
         self.setOpenExternalLinks(False)
         self.setUndoRedoEnabled(False)

@@ -45,8 +45,8 @@ _KIND = "Calibrations (*.json)"
 class CalibrationPanel(QWidget):
     """Proposes a calibration; the run changes only when it is applied."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self.proposal: Proposal | None = None
         self._proposed_for: int | None = None  # a run

@@ -41,8 +41,8 @@ _KINDS = {"png": "PNG pictures (*.png)", "svg": "SVG pictures (*.svg)"}
 class FiguresPanel(QWidget):
     """One figure below the other; two side by side where there is room."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._evaluation: Evaluation | None = None
         self._name = "run"

@@ -79,8 +79,8 @@ class ResultsPage(Page):
 
     can_export_changed = Signal(bool)
 
-    def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
+        super().__init__(workspace)
         self.measurer = Measurer(workspace)
         self.outdated = OutdatedLine(rewriter, across=True)
         self.scores = ScoresPanel(self.outdated)
@@ -393,8 +393,8 @@ class ResultsPage(Page):
 class SnapshotLine(QWidget):
     """Says of a run that is not complete after how many items it is shown, and offers to read it again."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.text = label("", "warning", wrap=False)
         self.again_button = QPushButton("Read again")
         name(self.again_button, "Read the run again", "Show what has been judged since")

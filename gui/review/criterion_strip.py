@@ -33,8 +33,8 @@ class CriterionStrip(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._layout = FlowLayout(self, gap=_GAP)
         self._group = QButtonGroup(self, exclusive=True)
         self._group.buttonClicked.connect(self._tell)

@@ -52,8 +52,8 @@ class FilterBar(QWidget):
     changed = Signal()
     left = Signal()  # the keys are to go to the list
 
-    def __init__(self, workspace: Workspace, people: PersonFilter, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace, people: PersonFilter) -> None:
+        super().__init__()
         self.slices = SliceChoice(workspace)
         self._people = people
         self.search = SearchField("Search in the texts (/)")

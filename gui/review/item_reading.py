@@ -44,8 +44,8 @@ class MarkingBox(ComboBox):
 
     chosen = Signal(object)  # a Marking
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         for marking, words in _MARKINGS.items():
             self.addItem(words, marking)
         name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
@@ -64,8 +64,8 @@ class MarkingBox(ComboBox):
 class ItemReading(QWidget):
     """The three texts of an item."""
 
-    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, threads: EngineThreads) -> None:
+        super().__init__()
         self.instruction = TextPane("Instruction")
         self.a = TextPane("Response A", Preference.A)
         self.b = TextPane("Response B", Preference.B)

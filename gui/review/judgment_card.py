@@ -42,8 +42,8 @@ class JudgmentCard(QFrame):
     body_shown = Signal(bool)
     prompt_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         self._key: JudgmentKey | None = None
         self._low_mass = self._folded = False

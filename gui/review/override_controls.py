@@ -124,8 +124,8 @@ class ExplanationEditor(QWidget):
     saved = Signal(str)
     left = Signal(str)  # without saving; the text is a draft
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._begun_with = ""
         self.field = _Field()
         self.field.setTabChangesFocus(True)

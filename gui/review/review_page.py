@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QStackedWidget,
-    QWidget,
 )
 
 from engine.core.items import Preference
@@ -78,8 +77,8 @@ class ReviewPage(Page):
         ("Ctrl+Shift+J", "Judge all listed items"),
     )
 
-    def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
+        super().__init__(workspace)
         self.outdated = OutdatedLine(rewriter, across=False)
         self._stale = True
         self._run_id: int | None = None

@@ -120,8 +120,8 @@ def whole_name(run: StoredRun) -> str:
 class _Column(QFrame):
     """The name of a system, its label, and its explanation in full."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         self.shown: ColumnText | None = None
         self.title = OneLine()
@@ -183,8 +183,8 @@ class _Column(QFrame):
 class OwnColumn(_Column):
     """What the person gave who looks, with the buttons and the field to change it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.buttons = narrow_buttons()
         self.layout_.insertWidget(1, self.buttons)
 
@@ -210,8 +210,8 @@ class SideBySide(QWidget):
     They are scrolled across where there is too little room for their texts.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.own = OwnColumn()
         self.systems: list[_Column] = []
         self._markdown = False

@@ -35,8 +35,8 @@ class WaysView(QWidget):
     Hidden where one way was asked that the bars of the orders show whole.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.bars = {order: OrderBars() for order in Order}
         self._columns: dict[Order, QWidget] = {}
         self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -93,8 +93,8 @@ class WaysView(QWidget):
 class Thoughts(QWidget):
     """What the model wrote before its answers: a line that opens all thoughts, with what was said then."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._thoughts: Sequence[tuple[Order, RawAnswer]] = ()
         self._shown: Sequence[tuple[Order, RawAnswer]] = ()
         self._column = QWidget()

@@ -22,8 +22,8 @@ _WHEN = "The run gets both when it begins. If it goes on with an earlier run, th
 class NoteField(QPlainTextEdit):
     """A few lines for a note; whether somebody has written there is known."""
 
-    def __init__(self, accessible: str, what: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, accessible: str, what: str = "") -> None:
+        super().__init__()
         self.setTabChangesFocus(True)
         self.setFixedHeight(self.fontMetrics().lineSpacing() * _LINES + 16)
         name(self, accessible, what)

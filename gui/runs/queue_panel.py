@@ -84,11 +84,9 @@ class QueuePanel(QFrame):
 
     added = Signal(str)  # what was put into the queue, or why nothing was, in a sentence
 
-    def __init__(
-        self, queue: RunQueue, wanted: Callable[[], RunSetup | None], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, queue: RunQueue, wanted: Callable[[], RunSetup | None]) -> None:
         """`wanted`: the run that a person has described, None where something of it lacks."""
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("role", "panel")
         self._queue = queue
         self._wanted = wanted

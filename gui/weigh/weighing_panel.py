@@ -56,8 +56,8 @@ _WHAT = (
 class WeighingPanel(QWidget):
     """Follows its sliders: a change made while the last one is still decided is decided right after it."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self.weights = RunWeights(workspace.state)
         self._run: StoredRun | None = None  # whose weights are set

@@ -3,7 +3,7 @@
 Knows: keeping both in step. Does not know: what the number means.
 """
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 
 from gui.kit.fields import DoubleSpinBox, Slider
 from gui.kit.labels import name
@@ -41,12 +41,9 @@ class WeightControl(QObject):
 
     def set_value(self, value: float) -> None:
         """Show a number, without a signal."""
-        for widget in (self.slider, self.field):
-            widget.blockSignals(True)
-        self.field.setValue(value)
-        self.slider.setValue(round(self.field.value() * _STEPS))
-        for widget in (self.slider, self.field):
-            widget.blockSignals(False)
+        with QSignalBlocker(self.slider), QSignalBlocker(self.field):
+            self.field.setValue(value)
+            self.slider.setValue(round(self.field.value() * _STEPS))
 
     def _take_slider(self, steps: int) -> None:
         self.set_value(steps / _STEPS)

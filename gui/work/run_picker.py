@@ -5,7 +5,7 @@ Knows: the workspace's runs, and that a submission may be opened as one. Does no
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
 
 from engine.core.run_list import run_in_a_line, run_in_lines
 from gui.kit.fields import ComboBox
@@ -23,8 +23,8 @@ class RunPicker(ComboBox):
     come to it by the way.
     """
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._by_key = False  # an entry is chosen by a key on the closed box
         self.setAccessibleName("Run that is looked at")

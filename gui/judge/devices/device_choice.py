@@ -49,11 +49,9 @@ class DeviceChoice(QWidget):
     changed = Signal()
     tried = Signal()  # another device may be the fastest by now, and speeds are known
 
-    def __init__(
-        self, workspace: Workspace, threads: Callable[[], int | None], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace, threads: Callable[[], int | None]) -> None:
         """`threads`: how many are set."""
-        super().__init__(parent)
+        super().__init__()
         self._threads_of, self._lanes = threads, workspace.threads
         self._wish: str | None = None
         self._model: Path | None = None

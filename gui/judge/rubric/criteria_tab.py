@@ -94,8 +94,8 @@ _SEPARATORS = str.maketrans({" ": "_", "-": "_"})
 class CriteriaTab(QWidget):
     """Writes into a draft, and follows it."""
 
-    def __init__(self, draft: RubricDraft, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, draft: RubricDraft) -> None:
+        super().__init__()
         self._draft = draft
         self.table = CriteriaTable(self)
         self.view = dressed(FillingView(), self.table, "Criteria")

@@ -40,10 +40,9 @@ class PreviewPanel(QWidget):
         threads: EngineThreads,
         dataset: "Dataset | None",
         model: Path | None,
-        parent: QWidget | None = None,
     ) -> None:
         """`dataset`: whose items are asked about, None for a sample; `model`: in whose chat format."""
-        super().__init__(parent)
+        super().__init__()
         self._draft, self._dataset, self._model = draft, dataset, model
         self._shown_of: tuple[int, Way | None, Order] | None = None
         self._make_choices()

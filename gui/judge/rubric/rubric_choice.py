@@ -44,11 +44,9 @@ _MOST_NAMED = 4  # criteria
 class RubricChoice(QWidget):
     """Shows and changes the rubric that the workspace has at hand."""
 
-    def __init__(
-        self, workspace: Workspace, described: Callable[[], RunSetup], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes, by whose model the editor shows prompts."""
-        super().__init__(parent)
+        super().__init__()
         self._workspace, self._described = workspace, described
         self._at_hand = workspace.rubric
         self._found = RubricsFound((), ())

@@ -40,8 +40,8 @@ _WHAT = (
 class WordingTab(QWidget):
     """Writes into a draft, and follows it."""
 
-    def __init__(self, draft: RubricDraft, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, draft: RubricDraft) -> None:
+        super().__init__()
         self._draft = draft
         self.fields: dict[str, LineField | TextField] = {}
         self.usual_buttons: dict[str, QPushButton] = {}
