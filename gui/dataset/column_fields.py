@@ -12,8 +12,6 @@ from PySide6.QtWidgets import (
     QCompleter,
     QGridLayout,
     QLabel,
-    QMenu,
-    QToolButton,
     QWidget,
     QWidgetAction,
 )
@@ -21,6 +19,7 @@ from PySide6.QtWidgets import (
 from engine.core.column_map import NO_LABEL, Sureness, annotators_of, of_annotators
 from engine.core.formatting import clipped, counted, words
 from engine.core.items import HUMAN_LABELS
+from gui.kit.actions import MenuButton
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.label_mark import LABEL_WORDS
@@ -88,19 +87,14 @@ class SourceField(ComboBox):
         self.changed.emit()
 
 
-class AnnotatorsButton(QToolButton):
+class AnnotatorsButton(MenuButton):
     """Chooses the columns of several annotators for a label's field; its menu stays open meanwhile."""
 
     def __init__(self, field: SourceField, columns: Sequence[str]) -> None:
-        super().__init__()
+        super().__init__("Several…")
         self._field, self._columns = field, columns
-        self.setText("Several…")
-        self.setProperty("role", "button")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         name(self, f"Several annotators for {words(field.target)}", "Choose a column for each annotator")
-        self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill)
-        self.setMenu(self._menu)
 
     @Slot()
     def _fill(self) -> None:

@@ -1,4 +1,4 @@
-"""What a person calls by a key: an entry of a menu, or a key of a widget alone.
+"""What a person calls by a menu or a key: an entry of a menu, a button with a menu, a key of a widget alone.
 
 Knows: how an entry becomes an action of Qt. Does not know: which menus and keys there are.
 """
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 Key = QKeySequence.StandardKey | str
 
@@ -29,6 +29,17 @@ class Entry:
         # The signal carries whether the action is checked, which nobody wants to know.
         added.triggered.connect(lambda _checked=False: self.action())
         return added
+
+
+class MenuButton(QToolButton):
+    """A button that opens a menu. `tips`: whether the menu shows the tool tips of its entries."""
+
+    def __init__(self, text: str = "", tips: bool = False) -> None:
+        super().__init__(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setText(text)
+        self.setProperty("role", "button")
+        self._menu = QMenu(self, toolTipsVisible=tips)
+        self.setMenu(self._menu)
 
 
 def add_key(place: QWidget, key: Key, do: Callable[[], object], inside: bool = False) -> None:

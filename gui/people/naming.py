@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QWidget
 
 from engine.core.formatting import visible
+from gui.kit.actions import MenuButton
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import in_column
@@ -59,23 +60,19 @@ class WhoDialog(QDialog):
         self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(self.chosen))
 
 
-class WhoButton(QToolButton):
+class WhoButton(MenuButton):
     """`You are Ada ▾`: everybody who labelled the open run, and another name.
 
     `then` does what needs a name, once there is one.
     """
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__()
+        super().__init__(tips=True)
         self._workspace = workspace
         self._wish: Callable[[], object] | None = None
         self._wished_of: int | None = None  # the run that was open
         self.dialog: WhoDialog | None = None
-        self.setProperty("role", "button")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._menu = QMenu(self, toolTipsVisible=True)
         self._menu.aboutToShow.connect(self._fill)
-        self.setMenu(self._menu)
         workspace.author_changed.connect(self.follow)
         self.follow()
 

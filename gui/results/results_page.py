@@ -11,18 +11,16 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QFrame,
-    QMenu,
     QPushButton,
     QScrollArea,
     QStackedWidget,
     QTabWidget,
-    QToolButton,
     QWidget,
 )
 
 from engine.core.formatting import visible
 from engine.core.review_filters import Filters, WantedItems
-from gui.kit.actions import Entry
+from gui.kit.actions import Entry, MenuButton
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel
 from gui.kit.layouts import STRETCH, in_column, in_row
@@ -319,12 +317,9 @@ class ResultsPage(Page):
 
     def _build_header(self) -> None:
         self.picker = RunPicker(self.workspace)
-        self.export_button = QToolButton(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.export_button.setProperty("role", "button")
-        menu = QMenu(self.export_button)
+        self.export_button = MenuButton()
         for entry in self.exports:
-            entry.add_to(menu, with_keys=False)
-        self.export_button.setMenu(menu)
+            entry.add_to(self.export_button.menu(), with_keys=False)
         self.header.addWidget(self.picker, 4)
         self.header.addWidget(self.export_button)
 

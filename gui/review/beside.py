@@ -12,9 +12,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QListWidget,
     QListWidgetItem,
-    QMenu,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
     QWidgetAction,
@@ -22,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import short_name, words
 from engine.core.run_records import StoredRun
+from gui.kit.actions import MenuButton
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
 from gui.kit.layouts import STRETCH, as_column
@@ -55,7 +54,7 @@ _USUAL_SHARE = 55  # percent of the height of the page, for the columns
 _HUMAN = 0  # in the place of a run's id
 
 
-class Chooser(QToolButton):
+class Chooser(MenuButton):
     """A button that opens a list of systems with a tick at each that is read beside."""
 
     shown_changed = Signal(bool)
@@ -64,10 +63,7 @@ class Chooser(QToolButton):
     submission_wanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__()
-        self.setText("Beside")
-        self.setProperty("role", "button")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        super().__init__("Beside")
         name(self, "Beside", "Read other runs and submissions beside the open one (V shows and hides them)")
         self.on = QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)
@@ -85,11 +81,9 @@ class Chooser(QToolButton):
         self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
         action = QWidgetAction(self)
         action.setDefaultWidget(panel)
-        self._menu = QMenu(self)
         self._menu.addAction(action)
         self._menu.aboutToShow.connect(self.list_wanted)
         self._menu.aboutToShow.connect(self.list.setFocus)
-        self.setMenu(self._menu)
 
     def show_systems(self, systems: Sequence[tuple[int, str, str]], ticked: Sequence[int]) -> None:
         """List these: id, words and tool tip; no more than so many can be ticked."""

@@ -13,9 +13,7 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QGridLayout,
     QLabel,
-    QMenu,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -25,6 +23,7 @@ from engine.core.formatting import number, percent, visible, words
 from engine.core.measure_words import SCORE
 from engine.core.review_filters import Filters, WantedItems
 from engine.core.rubric import ELOQUENT
+from gui.kit.actions import MenuButton
 from gui.kit.flow import FlowLayout
 from gui.kit.labels import hint, label, name, panel
 from gui.kit.notice import problem_of
@@ -317,19 +316,15 @@ class WeighingPanel(QWidget):
         below.addStretch(1)
         return self._decided
 
-    def _items_button(self) -> QToolButton:
+    def _items_button(self) -> MenuButton:
         """What a click on a bar does, for those who use no mouse."""
-        self.items_button = QToolButton(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.items_button.setText("Show in Review")
-        self.items_button.setProperty("role", "button")
+        self.items_button = MenuButton("Show in Review")
         name(
             self.items_button, "Show the items of a winner in Review", "A click on a bar shows its items too"
         )
-        menu = QMenu(self.items_button)
         for winner, text in (("A", "&A wins"), ("tie", "&Tie"), ("B", "&B wins")):
-            entry = menu.addAction(text)
+            entry = self.items_button.menu().addAction(text)
             entry.triggered.connect(lambda _checked=False, wanted=winner: self._find_winner(wanted))
-        self.items_button.setMenu(menu)
         return self.items_button
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -38,7 +38,7 @@ class NotedItem:
 
 
 def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
-    """What becomes of asking the store, or changing it; `or_none`: where it is not there, an empty one."""
+    """What becomes of asking the store, or changing it; `or_none`: see RunStore."""
 
     def work(_control: JobControl) -> Result:
         from engine.store.run_store import RunStore
