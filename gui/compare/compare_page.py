@@ -28,7 +28,7 @@ from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_target
 from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import heading, hint, name, panel, set_role, show_text
+from gui.kit.labels import heading, hint, name, panel, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import Notice
 from gui.work.files_in_use import files_in_use
@@ -72,8 +72,8 @@ class ComparePage(Page):
         self.choosing = ChoicePanel(workspace)
         self.notice = Notice()
         self.busy = BusyLine()
-        self.stale = plain_label("What is ticked, or its labels, changed since: compare again.")
-        self.doubts = plain_label()
+        self.stale = plain_label("What is ticked, or its labels, changed since: compare again.", "warning")
+        self.doubts = plain_label(role="bad")
         self.needs = plain_label()
         self.view = ComparisonView(workspace)
         self.slices = self.view.slices.choice
@@ -158,12 +158,10 @@ class ComparePage(Page):
         self.header.addWidget(self.slices)
         self.header.addWidget(self.save_button)
         self.header.addWidget(self.choosing.compare_button)  # last, where nothing can move it
-        set_role(self.stale, "warning")
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty())
         self.stack.addWidget(self.view)
         right = QWidget()
-        set_role(self.doubts, "bad")
         self.doubts.hide()
         in_column(self.notice, self.busy, self.stale, self.doubts, (self.stack, STRETCH), on=right)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)

@@ -15,7 +15,7 @@ from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Table
 from gui.compare.difference_list import DifferenceList
 from gui.kit.foreign_text import OneLine, one_line, plain_label
-from gui.kit.labels import hint, set_role, show_text
+from gui.kit.labels import hint, show_text
 from gui.kit.layouts import STRETCH, as_column, in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
@@ -64,8 +64,7 @@ class ComparisonView(QTabWidget):
         title, table = OneLine(role="heading"), TableModel(self)
         self.slices = SlicesPanel(workspace, _SLICES, title=title, head=title, table=table, framed=_part)
         self.systems = plain_label()
-        self.notes = plain_label()
-        set_role(self.notes, "warning")
+        self.notes = plain_label(role="warning")
         self._views = [
             measure_view(self.measures, "Measures of all systems"),
             measure_view(self.borda, "Borda counts"),

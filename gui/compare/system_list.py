@@ -22,7 +22,7 @@ from engine.core.settings import Mode
 from gui.compare.compare_jobs import Examined
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, plain_label, tip
-from gui.kit.labels import name, set_role, show_text
+from gui.kit.labels import name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 
 if TYPE_CHECKING:
@@ -158,8 +158,7 @@ class SystemList(QWidget):
         self.view.itemChanged.connect(self._take_tick)
         self.view.currentRowChanged.connect(self._follow_current)
         add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_current)
-        self._gone = plain_label()
-        set_role(self._gone, "warning")
+        self._gone = plain_label(role="warning")
         self._gone.hide()
         self._add = QPushButton("&Add submission…")
         name(self._add, "Add submission files", "Submissions are .tsv files. They can be dropped here too.")

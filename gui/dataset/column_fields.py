@@ -220,8 +220,7 @@ class LabelFields(QWidget):
             caption: QLabel = plain_label(one_line(value))
             caption.setToolTip(tip(value))
             caption.setMaximumWidth(self.fontMetrics().averageCharWidth() * 24)
-            often = hint(counted(count, "time", "times") if count else "further on")
-            often.setWordWrap(False)
+            often = hint(counted(count, "time", "times") if count else "further on", wrap=False)
             for column, part in enumerate((caption, box, often)):
                 self._grid.addWidget(part, row, column)
                 self._lines.append(part)

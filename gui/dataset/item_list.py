@@ -55,7 +55,7 @@ class ItemList(QWidget):
         self.chooser = ColumnChooser(self.view, self.table, self._columns)
         self.selected = SelectedItems(self.view, self.table)
         self.search = SearchField("Search id, texts and shown columns")
-        self.count = hint("")
+        self.count = hint("", wrap=False)
         self.slices = SliceChoice(workspace)
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
@@ -100,7 +100,6 @@ class ItemList(QWidget):
     def _build(self) -> None:
         self.search.setAcceptDrops(False)  # a dropped file is a dataset to open
         name(self.search, "Search the items", "Items in which all these words occur (/)")
-        self.count.setWordWrap(False)
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         header = self.view.horizontalHeader()

@@ -38,11 +38,8 @@ class ItemPreview(QWidget):
         self._words: Sequence[str] = ()
         self._others = _NO_OTHERS
         self._longer = False
-        self.view = QTextEdit()
-        self.view.setReadOnly(True)
+        self.view = QTextEdit(readOnly=True, tabChangesFocus=True, undoRedoEnabled=False)
         self.view.setAcceptDrops(False)
-        self.view.setTabChangesFocus(True)
-        self.view.setUndoRedoEnabled(False)
         self.view.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )

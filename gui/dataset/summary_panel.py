@@ -114,8 +114,7 @@ class SummaryPanel(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._has_labels = False  # the whole dataset
-        self._items, self._labelled = label("", "figure", wrap=False), hint("")
-        self._labelled.setWordWrap(False)
+        self._items, self._labelled = label("", "figure", wrap=False), hint("", wrap=False)
         self._cells = _Cells()
         self._legend = LabelLegend()
         self._lengths = hint("")
@@ -185,8 +184,7 @@ def _criterion_cell(summary: "Summary", criterion: str) -> QWidget:
     bar = ShareBar(title, without="no label")
     counts: dict[HumanLabel | None, int] = dict(summary.labels[criterion].items())
     bar.show_counts(counts | {None: summary.items - labelled})
-    count = hint(f"{labelled:,}" if labelled else "no labels")
-    count.setWordWrap(False)
+    count = hint(f"{labelled:,}" if labelled else "no labels", wrap=False)
     count.setToolTip(f"{labelled:,} labels, {summary.explained[criterion]:,} explanations")
     above = in_row((label(title, wrap=False), STRETCH), count)
     in_column(above, bar, on=cell, spacing=3)

@@ -174,8 +174,7 @@ class PlanPanel(QWidget):
     def _value(self, caption: str) -> QLabel | None:
         if not caption:
             return None
-        self._captions[caption] = hint(caption)
-        self._captions[caption].setWordWrap(False)
+        self._captions[caption] = hint(caption, wrap=False)
         self._values[caption] = label("")
         self._values[caption].setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return self._values[caption]

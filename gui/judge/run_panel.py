@@ -49,8 +49,7 @@ class RunPanel(QWidget):
         self._dataset = ""
         self._seen: Health | None = None
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
-        self._heading = OneLine()  # it names a file
-        set_role(self._heading, "heading")
+        self._heading = OneLine(role="heading")  # it names a file
         self._note = hint("")
         self._awake = hint("The computer stays awake until it ends.")
         self._awake.hide()
@@ -277,8 +276,7 @@ class RunPanel(QWidget):
         for place, caption in enumerate(_FIGURES):
             row, column = 2 * (place // _COLUMNS), place % _COLUMNS
             self._figures[caption] = label("-", wrap=False)
-            words = hint("Judged before" if caption == "Before" else caption)
-            words.setWordWrap(False)
+            words = hint("Judged before" if caption == "Before" else caption, wrap=False)
             grid.addWidget(words, row, column)
             grid.addWidget(self._figures[caption], row + 1, column)
             grid.setColumnStretch(column, 1)

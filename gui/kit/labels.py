@@ -22,8 +22,8 @@ _LONGEST_LINE = 160  # mean letters of the font, which are wider than those of m
 class Prose(QLabel):
     """Wrapped text in lines that the eye can follow, however wide the page is, and however long a word is."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         self.setText(text)
@@ -88,9 +88,9 @@ def heading(text: str) -> QLabel:
     return label(text, "heading", wrap=False)
 
 
-def hint(text: str) -> QLabel:
+def hint(text: str, wrap: bool = True) -> QLabel:
     """A quieter sentence."""
-    return label(text, "hint")
+    return label(text, "hint", wrap)
 
 
 def show_text(shown: QLabel, text: str) -> None:

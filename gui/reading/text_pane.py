@@ -69,8 +69,7 @@ class TextPane(QWidget):
         self._markdown = False
         self._whole = False
         self._document: QTextDocument | None = None
-        self._note = hint("")
-        self._note.setWordWrap(False)
+        self._note = hint("", wrap=False)
         self.pill = Pill()
         self.pill.hide()
         self.view = TextBrowser()

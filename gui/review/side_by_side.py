@@ -19,7 +19,7 @@ from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.label_mark import LABEL_WORDS, LabelBadge
-from gui.kit.labels import name, set_role, show_text
+from gui.kit.labels import name, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.pill import Pill
 from gui.reading.text_pane import TextPane
@@ -124,12 +124,10 @@ class _Column(QFrame):
         super().__init__()
         self.setProperty("role", "panel")
         self.shown: ColumnText | None = None
-        self.title = OneLine()
-        set_role(self.title, "heading")
+        self.title = OneLine(role="heading")
         self.badge = LabelBadge()
         self.marks: list[Pill] = []
-        self.remark = plain_label()
-        set_role(self.remark, "hint")
+        self.remark = plain_label(role="hint")
         self.text = TextPane("", line_height=_LINE_HEIGHT)
         self.text.view.setProperty("role", "flat")
         self._head = QWidget()

@@ -50,13 +50,11 @@ class DeleteDialog(QDialog):
 
     def _buttons(self, number: str) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.delete = QPushButton(f"&Delete {number}")
+        self.delete = QPushButton(f"&Delete {number}", autoDefault=False)
         self.delete.clicked.connect(self._agree)
-        self.delete.setAutoDefault(False)
-        self.export = QPushButton("&Export first…")
+        self.export = QPushButton("&Export first…", autoDefault=False)
         name(self.export, "Export first", "Opens the first of the runs on the Results page")
         self.export.clicked.connect(self._export)
-        self.export.setAutoDefault(False)
         buttons.addButton(self.export, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self.delete, QDialogButtonBox.ButtonRole.DestructiveRole)
         buttons.rejected.connect(self.reject)

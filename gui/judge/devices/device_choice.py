@@ -20,7 +20,7 @@ from gui.judge.model_table import rate
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
-from gui.kit.labels import name, narrow, set_role
+from gui.kit.labels import name, narrow
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.work.lanes import WAITING, Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -122,8 +122,7 @@ class DeviceChoice(QWidget):
         self.button.clicked.connect(self.try_devices)
         self.line = BusyLine()
         self.line.cancelled.connect(self._trying.stop)
-        self.outcome = plain_label()
-        set_role(self.outcome, "hint")
+        self.outcome = plain_label(role="hint")
         row = in_row((self.field, STRETCH), self.button)
         in_column(row, self.line, self.outcome, on=self)
 

@@ -26,7 +26,7 @@ from gui.kit.fields import ComboBox
 from gui.kit.file_dialogs import ask_source
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
-from gui.kit.labels import name, narrow, set_role
+from gui.kit.labels import name, narrow
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.reading.glossary import Topic
@@ -98,8 +98,7 @@ class RubricChoice(QWidget):
         for button in (self.edit_button, self.new_button, self.copy_button, self.open_button):
             flow.addWidget(button)
         self.offer = QWidget()
-        self._offer_text = plain_label()
-        set_role(self._offer_text, "warning")
+        self._offer_text = plain_label(role="warning")
         self.offer_button = self._button("Draft a rubric…", "Draft a rubric of the dataset's own criteria")
         self.offer_button.clicked.connect(self._take_offer)
         in_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft), on=self.offer)
