@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFrame,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QTabWidget,
     QWidget,
@@ -22,7 +20,7 @@ from engine.core.formatting import visible
 from engine.core.review_filters import Filters, WantedItems
 from gui.kit.actions import Entry, MenuButton
 from gui.kit.busy import BusyLine
-from gui.kit.labels import heading, hint, label, main_button, name, panel
+from gui.kit.labels import heading, hint, label, main_button, name, panel, scrolling
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.value_table import TableModel
 from gui.reading.glossary import Topic
@@ -339,7 +337,8 @@ class ResultsPage(Page):
             ("&Calibration", self.calibration),
             ("B&y slice", self.slices),
         ):
-            self.tabs.addTab(_scrolled(inside), text)
+            inside.setProperty("role", "content")
+            self.tabs.addTab(scrolling(inside), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0, MOST_OF_QT))
         content = QWidget()
         # What was stopped is said where the line of work was, whose button was pressed.
@@ -401,11 +400,3 @@ class SnapshotLine(QWidget):
         if stored is not None:
             text = f"{stored.title} after {stored.judged:,} of {stored.identity.items:,} items"
             self.text.setText(f"{text}; it goes on." if goes_on else f"{text}.")
-
-
-def _scrolled(inside: QWidget) -> QScrollArea:
-    inside.setProperty("role", "content")
-    area = QScrollArea(widgetResizable=True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(inside)
-    return area

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -24,6 +24,7 @@ from engine.core.measure_words import SCORE
 from engine.core.review_filters import Filters, WantedItems
 from engine.core.rubric import ELOQUENT
 from gui.kit.actions import MenuButton
+from gui.kit.fields import DoubleSpinBox, Slider
 from gui.kit.flow import FlowLayout
 from gui.kit.labels import hint, label, name, panel
 from gui.kit.notice import problem_of
@@ -32,10 +33,9 @@ from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import headed
 from gui.weigh import weighing_jobs
-from gui.weigh.run_weights import BY_HAND, HIGHEST_WEIGHT, RunWeights, Wish, usual_wish
+from gui.weigh.run_weights import BY_HAND, DIGITS, HIGHEST_WEIGHT, RunWeights, Wish, usual_wish
 from gui.weigh.saved_weights import SavedWeights
 from gui.weigh.weighing_jobs import Basis, Fitted, Weighed
-from gui.weigh.weight_row import WeightControl
 from gui.weigh.win_charts import MarginChart, WinRates
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -46,10 +46,53 @@ if TYPE_CHECKING:
     from engine.measure.systems import System
 
 _EQUAL = 1.0
+_STEPS = 10  # of a slider in one point
 _WHAT = (
     f"Each response gets a score on each criterion: {SCORE}. The weighted sums decide the winner; a"
     " difference up to the tie threshold is a tie."
 )
+
+
+class WeightControl(QObject):
+    """A number from 0 to `highest`: a slider in steps of 0.1 and a field that takes finer ones, kept in step.
+
+    Its two parts are laid out by whoever shows them: `slider` and `field`.
+    """
+
+    changed = Signal()
+
+    def __init__(self, what: str, highest: float, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.slider = Slider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, round(highest * _STEPS))
+        self.slider.setPageStep(_STEPS)
+        name(self.slider, what)
+        self.field = DoubleSpinBox()
+        self.field.setRange(0.0, highest)
+        self.field.setDecimals(DIGITS)
+        self.field.setSingleStep(1 / _STEPS)
+        name(self.field, f"{what}, as a number")
+        self.slider.valueChanged.connect(self._take_slider)
+        self.field.valueChanged.connect(self._take_field)
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return self.field.value()
+
+    def set_value(self, value: float) -> None:
+        """Show a number, without a signal."""
+        with QSignalBlocker(self.slider), QSignalBlocker(self.field):
+            self.field.setValue(value)
+            self.slider.setValue(round(self.field.value() * _STEPS))
+
+    def _take_slider(self, steps: int) -> None:
+        self.set_value(steps / _STEPS)
+        self.changed.emit()
+
+    def _take_field(self, value: float) -> None:
+        self.set_value(value)
+        self.changed.emit()
 
 
 class WeighingPanel(QWidget):
