@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from engine.core.formatting import visible
 from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Table
-from gui.kit.labels import heading, hint, label, set_role
+from gui.kit.labels import heading, hint, label, set_role, show_text
 from gui.kit.layouts import in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
@@ -116,8 +116,7 @@ class _TableView(QFrame):
             return
         self._part = part
         self.model.show_table(part)
-        self._note.setText(part.note)
-        self._note.setVisible(bool(part.note))
+        show_text(self._note, part.note)
 
 
 class _SentencesView(QFrame):

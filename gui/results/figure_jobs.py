@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.work.lanes import Job, JobControl, Lane
 
 if TYPE_CHECKING:

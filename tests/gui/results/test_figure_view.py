@@ -16,7 +16,7 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.report.figure_style import as_svg
 from engine.report.figures import confusion_figure
 from engine.store.run_store import RunStore
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.results.figure_jobs import TITLES, Spot, spots_of
 from gui.results.figure_view import FigureView
 from gui.results.figures_panel import FiguresPanel
