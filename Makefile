@@ -20,6 +20,9 @@ GPU_PACKAGES_yes := --with-gpu
 GPU_PART_yes := --with-gpu
 GPU_PART_no := --without-gpu
 
+# Compiled once, not anew in each process of the tests, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: run judge model test mypy pytest test-models test-cluster bundle screenshots clean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.

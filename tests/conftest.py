@@ -4,12 +4,15 @@ import gc
 import logging
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
 import hypothesis
 import pytest
+from filelock import FileLock
 from pyarrow import csv, parquet
 
 from engine.core.cancel import CancelToken
@@ -107,23 +110,35 @@ def demo_file(demo_gold: Path, tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="session")
-def demo_store(demo_gold: Path) -> Path:
+def demo_store(demo_gold: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store whose run 1 is `demo_gold` judged by the demo model; beside it lies its `submission.tsv`.
 
-    Tests that change it put it back.
+    Tests that change it put it back. One process judges for all of them; each has files of its own.
     """
     path = demo_gold.with_name("runs.sqlite")
+    own = tmp_path_factory.getbasetemp()
+    judged = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "judged-demo"
+    with FileLock(judged.with_suffix(".lock")):
+        judged.mkdir(exist_ok=True)
+        if not (judged / "submission.tsv").exists():  # which is written last
+            _judge_demo(demo_gold, judged / path.name)
+    shutil.copytree(judged, path.parent, dirs_exist_ok=True)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE run SET dataset_path = ?", (str(demo_gold),))
+    return path
+
+
+def _judge_demo(gold: Path, path: Path) -> None:
     state = demo_model().stat()
     model = CheckedModel(
         demo_model(), read_model_file(demo_model()).name, "d" * 64, state.st_size, state.st_mtime_ns
     )
     settings = JudgeSettings(context=4096, max_explanation_tokens=40)
-    plan = RunPlan(load_dataset(demo_gold), ELOQUENT, settings, MachineSettings(1, 0), model)
+    plan = RunPlan(load_dataset(gold), ELOQUENT, settings, MachineSettings(1, 0), model)
     with RunStore(path) as store:
         for _event in run_judging(plan, store, lambda: open_model(plan, CancelToken())):
             pass
         write_submission(path.with_name("submission.tsv"), submission_of(load_results(store, 1)))
-    return path
 
 
 @pytest.fixture

@@ -166,7 +166,7 @@ def _imports(node: ast.AST, for_types: bool, in_function: bool) -> Iterator[Impo
             names = (f"{child.module}.{alias.name}" for alias in child.names)
             yield from (Import(name, for_types, in_function) for name in names)
         else:
-            types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            types = isinstance(child, ast.If) and getattr(child.test, "id", "") == "TYPE_CHECKING"
             inside = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
             yield from _imports(child, for_types or types, in_function or inside)
 
@@ -337,20 +337,29 @@ def test_the_window_opens_no_model_in_its_own_process() -> None:
     ]
 
 
-def test_the_window_opens_without_what_only_jobs_need() -> None:
-    tables = ["numpy", "pandas", "pyarrow"]
+def test_heavy_libraries_wait_for_what_needs_them() -> None:
+    """The window opens without what only jobs need, judging starts without what only measuring needs, and
+    nobody but who asks for a cluster loads Dask: one process that loads more and more.
+    """
     measures = ["matplotlib", "rouge_score", "scipy", "sklearn"]
-    window = "gui.app, gui.window.interior"
-    assert loaded_of(["jinja2", "llama_cpp", *tables, *measures], window) == "[]"
-
-
-def test_judging_starts_without_what_only_measuring_needs() -> None:
-    assert loaded_of(["matplotlib", "rouge_score", "scipy", "sklearn"], "engine.commands.judge") == "[]"
-
-
-def test_nobody_loads_dask_but_who_asks_for_a_cluster() -> None:
+    for_jobs = ["jinja2", "llama_cpp", "numpy", "pandas", "pyarrow", *measures]
     commands = ", ".join(f"engine.commands.{name}" for name in COMMANDS)
-    assert loaded_of(["dask", "distributed", "tornado", "cryptography"], f"gui.app, {commands}") == "[]"
+    code = f"""
+import sys
+def loaded(*names):
+    print(*(name for name in names if name in sys.modules), end=";")
+import gui.app, gui.window.interior
+loaded(*{for_jobs})
+import engine.commands.judge
+loaded(*{measures})
+import {commands}
+loaded("dask", "distributed", "tornado", "cryptography")
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == ";;;"
+
+
+def test_dask_is_imported_by_modules_that_wait_for_it() -> None:
     imported = [
         f"{path}: {used.name}"
         for path in PROGRAM
@@ -360,13 +369,6 @@ def test_nobody_loads_dask_but_who_asks_for_a_cluster() -> None:
         if not used.for_types and below(used.name, module_name(PurePosixPath(name)))
     ]
     assert not imported  # they import Dask as they are imported themselves
-
-
-def loaded_of(names: list[str], modules: str) -> str:
-    """Which of these modules are loaded once `modules` (`one, two`) are, as a Python list."""
-    code = f"import sys, {modules}; print([name for name in {names} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 # Libraries

@@ -6,13 +6,13 @@ the seed and its number alone, so that one can be tried again by itself.
 Knows: processes, limits in time and memory. Does not know: what a case does.
 """
 
-import contextlib
 import multiprocessing
 import os
 import shutil
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -74,18 +74,19 @@ def tried(
     numbers: Iterable[int],
     folder: Path,
     seen: Callable[[int], None] | None = None,
-    limit: float = LIMIT,
+    worker: "Worker | None" = None,
 ) -> Tally:
     """Try cases of a kind, a module of this package with `try_case`; folders of sound ones are removed.
 
-    `seen`: called with the number of cases tried so far. `limit`: seconds after which a step is a hang.
+    `seen`: called with the number of cases tried so far. `worker`: who takes them, and stays; else one of
+    their own.
     """
     tally = Tally(kind)
-    with contextlib.closing(_Worker(folder, limit)) as worker:
+    with nullcontext(worker) if worker else closing(Worker(folder)) as takes:
         for count, number in enumerate(numbers, start=1):
             own = folder / f"{kind}-{seed}-{number}"
             started = time.monotonic()
-            outcome = worker.take(kind, seed, number, own)
+            outcome = takes.take(kind, seed, number, own)
             tally.add(number, outcome, time.monotonic() - started)
             if outcome.sound:
                 shutil.rmtree(own, ignore_errors=True)
@@ -98,10 +99,13 @@ def tried(
     return tally
 
 
-class _Worker:
-    """A child process that takes cases, started anew where one ended it."""
+class Worker:
+    """A child process that takes cases, started anew where one ended it.
 
-    def __init__(self, folder: Path, limit: float) -> None:
+    `limit`: seconds after which a step is a hang.
+    """
+
+    def __init__(self, folder: Path, limit: float = LIMIT) -> None:
         self._folder = folder
         self._limit = limit
         self._process: Any = None
@@ -160,7 +164,7 @@ def _serve(pipe: Connection, folder: Path) -> None:
     with (folder / "stderr.txt").open("ab") as errors:
         os.dup2(errors.fileno(), 2)
     pipe.send(None)
-    with contextlib.suppress(EOFError, KeyboardInterrupt):
+    with suppress(EOFError, KeyboardInterrupt):
         while True:
             kind, seed, number, own = pipe.recv()
             pipe.send(attempt(kind, seed, number, own, pipe.send))

@@ -7,8 +7,8 @@ Knows: plans, stores, what comes from workers, margins of labels. Does not know:
 """
 
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -73,12 +73,7 @@ class _Handing(Protocol):
 
 
 def run_over_cluster(
-    plan: RunPlan,
-    store: RunStore,
-    over: ClusterRun,
-    cancel: CancelToken,
-    *,
-    fresh: bool = False,
+    plan: RunPlan, store: RunStore, over: ClusterRun, cancel: CancelToken, *, fresh: bool = False
 ) -> Generator[RunEvent, None, RunEnded]:
     """Have workers judge what the store does not hold yet; the last event is RunEnded, which is returned too.
 
@@ -105,7 +100,7 @@ def _template(plan: RunPlan, cancel: CancelToken) -> ChatTemplate:
     """The chat format of a plan's model, which is not opened here."""
     plan.model.check_unchanged()
     with open_template(plan.model.path, cancel) as (model, template):
-        check_context(plan, model)
+        check_context(plan.settings, plan.model, model)
         return template
 
 
@@ -146,7 +141,9 @@ class _Judging:
             refused=partial(self._refused, facts_here(self._plan.machine)),
             patience=self._over.patience,
         )
-        return _stopping(partial(module.Hands, self._over.connection, orders), cancel)
+        hands: AbstractContextManager[_Handing]
+        hands = module.Hands(self._over.connection, orders, _Either(cancel))
+        return hands
 
     def _refused(self, own: WorkerFacts, worker: WorkerFacts) -> SetupError | None:
         if error := refused(worker, own, self._over.mixed_builds):
@@ -202,18 +199,8 @@ class _Judging:
         )
 
 
-@contextmanager
-def _stopping(
-    make: Callable[[CancelToken], AbstractContextManager[_Handing]], cancel: CancelToken
-) -> Iterator[_Handing]:
-    """Hands that end with whoever takes from them, and stop as the run is asked to."""
-    own = _Either(cancel)
-    with make(own) as hands:
-        yield hands
-
-
 class _Either(CancelToken):
-    """Set by itself or by another token, which it leaves as it is."""
+    """Set by itself, as hands do it at their end, or by another token, which it leaves as it is."""
 
     def __init__(self, other: CancelToken) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ Knows: versions, builds, processors, devices. Does not know: Dask, models.
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from engine.core import VERSION
@@ -59,13 +59,8 @@ def facts_here(machine: MachineSettings) -> WorkerFacts:
     )
 
 
-def facts_json(facts: WorkerFacts) -> dict[str, Any]:
-    """As plain values."""
-    return asdict(facts)
-
-
 def facts_of(value: object) -> WorkerFacts:
-    """What `facts_json` gave. ValueError for anything else."""
+    """Facts out of their plain values. ValueError for anything else."""
     value = value if isinstance(value, Mapping) else {}
     made: dict[str, Any] = {}
     for field in fields(WorkerFacts):

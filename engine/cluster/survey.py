@@ -83,10 +83,7 @@ async def _workers(client: Any, connection: Connection, cancel: CancelToken) -> 
 
 
 async def _one(
-    client: Any,
-    worker: str,
-    refused: Callable[[WorkerFacts], SetupError | None],
-    work: JudgeWork | None,
+    client: Any, worker: str, refused: Callable[[WorkerFacts], SetupError | None], work: JudgeWork | None
 ) -> Surveyed:
     facts: WorkerFacts | None = None
     try:

@@ -46,13 +46,7 @@ def work_of(plan: RunPlan) -> JudgeWork:
     """What workers need of a plan."""
     model = plan.model
     return JudgeWork(
-        model.name,
-        model.hash,
-        model.size_bytes,
-        plan.rubric,
-        plan.settings,
-        plan.examples,
-        plan.calibration,
+        model.name, model.hash, model.size_bytes, plan.rubric, plan.settings, plan.examples, plan.calibration
     )
 
 

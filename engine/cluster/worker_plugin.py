@@ -17,7 +17,7 @@ from distributed.core import Status
 
 from engine.cluster.answers import answer, item_json, refusal
 from engine.cluster.dask_setup import be_quiet
-from engine.cluster.facts import WorkerFacts, facts_here, facts_json
+from engine.cluster.facts import WorkerFacts, facts_here
 from engine.cluster.work import JudgeWork, PlacedItem
 from engine.cluster.worker_model import ModelOnWorker, Prepared, WorkerOptions
 from engine.core.cancel import Cancelled, CancelToken
@@ -77,7 +77,7 @@ class JudgingPlugin(WorkerPlugin):  # type: ignore[misc]
 
 def describe(dask_worker: Worker) -> bytes:
     """What this worker is; asked beside its tasks, of which one may take long."""
-    return _answered(lambda plugin: facts_json(plugin.facts), dask_worker)
+    return _answered(lambda plugin: asdict(plugin.facts), dask_worker)
 
 
 def prepare(work: JudgeWork) -> bytes:

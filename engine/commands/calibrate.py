@@ -8,14 +8,7 @@ from pathlib import Path
 
 from engine.calibrate.run_calibration import calibrate_run
 from engine.commands.shared.column_arguments import read_labels
-from engine.commands.shared.console import (
-    DONE,
-    add_store,
-    command_parser,
-    interruptible,
-    printable,
-    tell,
-)
+from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
 from engine.commands.shared.measure_arguments import add_gold, check_measure_outputs, say_what_was_left_out
 from engine.commands.shared.printed_sheet import printed_section
 from engine.core.errors import SetupError

@@ -10,7 +10,6 @@ from pathlib import Path
 from engine.commands.shared.column_arguments import (
     add_columns,
     add_rubric,
-    other_criteria,
     print_guess,
     read_dataset,
     rubric_of,
@@ -22,6 +21,7 @@ from engine.core.formatting import listed
 from engine.core.items import labels_beside
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
+from engine.data.rubrics.offered import criteria_of_columns
 from engine.data.submission import Submission, check_submission, is_submission, read_submission
 from engine.measure.people_agreement import annotator_agreement
 from engine.report.people_tables import among_in_words
@@ -72,7 +72,7 @@ def _read(options: argparse.Namespace) -> Dataset:
 def _describe_dataset(dataset: Dataset) -> str:
     lines = [f"{dataset.name}: a dataset of {len(dataset):,} items."]
     lines += [f"Note: {notice}" for notice in dataset.notices]
-    if others := other_criteria(dataset):
+    if others := criteria_of_columns(dataset.other_columns):
         lines.append(
             f"Note: labels on criteria that the rubric {dataset.rubric.name} lacks: {listed(others)}."
             f" A rubric for them: rubrics draft {dataset.path} --out FILE.toml"

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from engine.cluster.addresses import PORT, address_of, scheduler_address
 from engine.cluster.certificates import make_certificates, usual_folder
-from engine.cluster.extra import need_cluster
 from engine.cluster.worker_model import WorkerOptions
-from engine.commands.shared.cluster_arguments import add_connection
+from engine.commands.shared.cluster_arguments import add_connection, need_cluster
 from engine.commands.shared.console import DONE, command_parser, interruptible, printable, tell
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.setting_arguments import add_device, add_settings

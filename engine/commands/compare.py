@@ -29,13 +29,7 @@ from engine.commands.shared.measure_arguments import (
 )
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.run_outputs import health_lines
-from engine.commands.shared.slice_arguments import (
-    add_slices,
-    divided,
-    kept,
-    print_slice_tables,
-    sliced,
-)
+from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, sliced
 from engine.data.slices import Slicing
 from engine.measure.accuracy import UNSCORED
 from engine.measure.comparison import Comparison, Difference, about_the_task, compare, match_all

@@ -7,12 +7,7 @@ import argparse
 from pathlib import Path
 
 from engine.commands.shared.column_arguments import read_labels
-from engine.commands.shared.console import (
-    DONE,
-    add_store,
-    command_parser,
-    interruptible,
-)
+from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
     add_gold,
@@ -24,13 +19,7 @@ from engine.commands.shared.measure_arguments import (
 )
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.remedies import OPTIONS
-from engine.commands.shared.slice_arguments import (
-    add_slices,
-    divided,
-    kept,
-    sliced,
-    slices_json,
-)
+from engine.commands.shared.slice_arguments import add_slices, divided, kept, sliced, slices_json
 from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system

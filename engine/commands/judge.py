@@ -33,7 +33,6 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, given_examples
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
@@ -45,10 +44,15 @@ from engine.commands.shared.run_outputs import (
     check_outputs,
     export_results,
     health_lines,
-    print_by_way,
     warn_of_gaps,
 )
-from engine.commands.shared.setting_arguments import add_device, add_settings, given_settings
+from engine.commands.shared.setting_arguments import (
+    add_device,
+    add_examples,
+    add_settings,
+    given_examples,
+    given_settings,
+)
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
@@ -66,7 +70,7 @@ from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
-from engine.report.run_tables import labels_given_section, run_accuracy_table
+from engine.report.run_tables import labels_given_section, run_accuracy_table, way_sections
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
@@ -293,5 +297,6 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
-    print_by_way(results, plan.dataset)
+    for section in way_sections(results, plan.dataset):
+        print(f"\n{printed_section(section)}")
     return warn_of_gaps(results)

@@ -15,14 +15,7 @@ from engine.calibrate.order_margin import (
     margin_report,
 )
 from engine.commands.shared.column_arguments import add_columns, columns_of
-from engine.commands.shared.console import (
-    DONE,
-    add_store,
-    command_parser,
-    interruptible,
-    printable,
-    tell,
-)
+from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken

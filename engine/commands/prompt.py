@@ -20,9 +20,14 @@ from engine.commands.shared.console import (
     printed,
     tell,
 )
-from engine.commands.shared.example_arguments import add_examples, given_examples
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
-from engine.commands.shared.setting_arguments import add_given, add_settings, given_settings
+from engine.commands.shared.setting_arguments import (
+    add_examples,
+    add_given,
+    add_settings,
+    given_examples,
+    given_settings,
+)
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import followed

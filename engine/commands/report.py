@@ -4,9 +4,7 @@ Knows: its arguments and what it prints.
 """
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
@@ -32,10 +30,7 @@ from engine.report.html_report import DEFAULT_WEIGHTS, gather, report_html
 from engine.system.files import write_whole
 from engine.system.places import reason_of, shown
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_FORMS = {"png": as_png, "svg": as_svg}
+_FORMS = ("png", "svg")
 _SUFFIXES = (".html", ".htm")
 
 
@@ -81,9 +76,12 @@ def run(options: argparse.Namespace) -> int:
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
     report = gather(evaluate(matched, scores), weighing, source, sliced(matched, divisions))
     figures = report.figures()
-    write_whole(options.out, report_html(report, figures).encode("utf-8"))
+    drawn = {name: as_svg(figure) for name, figure in figures.items()}
+    write_whole(options.out, report_html(report, drawn).encode("utf-8"))
     print(f"Report: {options.out}")
-    _write_figures(targets, figures)
+    for path, (name, form) in targets.items():
+        if name in figures:
+            write_whole(path, drawn[name] if form == "svg" else as_png(figures[name]))
     if options.figures:
         print(f"Figures: {options.figures}")
     return DONE
@@ -99,9 +97,3 @@ def _figure_targets(folder: Path) -> dict[Path, tuple[str, str]]:
             "Name another folder.",
         ) from error
     return {folder / f"{name}.{form}": (name, form) for name in FIGURE_NAMES for form in _FORMS}
-
-
-def _write_figures(targets: Mapping[Path, tuple[str, str]], figures: Mapping[str, "Figure"]) -> None:
-    for path, (name, form) in targets.items():
-        if name in figures:
-            write_whole(path, _FORMS[form](figures[name]))

@@ -4,26 +4,23 @@ Knows: its arguments and what it prints.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
-from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, tell
-from engine.commands.shared.example_arguments import add_examples
+from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, table, tell
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
-from engine.commands.shared.run_keeping import add_keeping
-from engine.commands.shared.run_listing import add_all, add_listing, list_runs, no_store
-from engine.commands.shared.run_outputs import (
-    check_outputs,
-    export_results,
-    health_lines,
-    warn_of_gaps,
-)
-from engine.commands.shared.setting_arguments import add_settings
+from engine.commands.shared.run_outputs import check_outputs, export_results, health_lines, warn_of_gaps
+from engine.commands.shared.setting_arguments import add_examples, add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
+from engine.core.formatting import counted, without_middle
 from engine.core.judgments import JudgmentKey
-from engine.core.run_records import refuse_submitted, what_is_joined
+from engine.core.remedies import Remedy, Step
+from engine.core.run_list import run_list
+from engine.core.run_records import AnyRun, RunContents, refuse_submitted, what_is_joined
 from engine.core.sheets import Section
+from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
@@ -31,21 +28,24 @@ from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
+from engine.report.run_differences import difference_count, differences_table
 from engine.report.run_facts import run_facts
 from engine.report.run_tables import changes_section, labels_given_section
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
-from engine.system.paths import default_store
+from engine.system.paths import account_name, default_store
+
+_LONGEST_CELL, _LONGEST_FACT = 100, 60  # letters; of two runs side by side each has half a line
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of `runs`."""
     arguments = command_parser("runs", "What the run store holds.")
-    arguments.set_defaults(action=list_runs, store=default_store())
+    arguments.set_defaults(action=_list_runs, store=default_store())
     actions = arguments.add_subparsers(metavar="ACTION", title="actions (none: list the runs)")
     _add_store(arguments)
-    add_all(arguments)
-    for action in (*add_listing(actions), *add_keeping(actions)):
+    _add_all(arguments)
+    for action in (*_add_listing(actions), *_add_keeping(actions)):
         _add_store(action)
     add = actions.add_parser("add", help="keep a submission file in the store, to review it as a run")
     _add_adding(add)
@@ -113,8 +113,8 @@ def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Do what the action says."""
     if not is_there(options.store) and options.action is not _add:
-        if options.action is list_runs:
-            print(no_store(options.store))
+        if options.action is _list_runs:
+            print(f"No runs yet: there is no run store {options.store}.")
             return DONE
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
@@ -212,3 +212,164 @@ def _add_store(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--store", type=Path, default=argparse.SUPPRESS, metavar="FILE", help="another run store"
     )
+
+
+# What looks at runs
+
+
+def _add_all(arguments: argparse.ArgumentParser) -> None:
+    """--all."""
+    arguments.add_argument("--all", action="store_true", help="those in the archive, too")
+
+
+def _add_listing(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> list[argparse.ArgumentParser]:
+    """Add what looks at runs: `find` and `diff`."""
+    find = actions.add_parser(
+        "find", help="the runs whose name, note, model, dataset or settings have all words"
+    )
+    find.add_argument("text", nargs="+", metavar="WORD")
+    _add_all(find)
+    find.set_defaults(action=_find)
+    diff = actions.add_parser("diff", help="two runs side by side: settings, model, dataset, times")
+    diff.add_argument("id", type=int, metavar="ID")
+    diff.add_argument("other", type=int, metavar="OTHER")
+    diff.set_defaults(action=_diff)
+    return [find, diff]
+
+
+def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
+    """Print the runs of a store."""
+    runs, damaged = store.runs(), store.damaged_runs()
+    shown = [run for run in runs if options.all or not run.archived]
+    away = len(runs) - len(shown)
+    hidden = f"{counted(away, 'run is', 'runs are')} in the archive: runs --all" if away else ""
+    if shown or damaged:
+        print(_printed(run_list([*shown, *damaged])))
+    else:
+        print(f"No runs {'outside the archive' if away else 'yet'} in {store.path}.")
+    if hidden:
+        print(hidden)
+    for run in damaged:
+        tell(printable(run.problem))
+    if damaged:
+        tell(OPTIONS.of(damaged[0].remedy))
+    return DONE
+
+
+def _find(store: RunStore, options: argparse.Namespace) -> int:
+    text = " ".join(options.text)
+    found = [run for run in store.runs() if run.found_by(text)]
+    shown = [run for run in found if options.all or not run.archived]
+    if shown:
+        print(_printed(run_list(shown)))
+    elif found:
+        print(f"{counted(len(found), 'run', 'runs')} with {text!r} in the archive: add --all to see it.")
+    else:
+        print(f"No run has {text!r} in its name, note, model, dataset or settings.")
+    return DONE if shown else INCOMPLETE
+
+
+def _diff(store: RunStore, options: argparse.Namespace) -> int:
+    if options.id == options.other:
+        raise SetupError(f"Both are run {options.id}.", Remedy(Step.CHOOSE_RUN))
+    runs = [store.run(options.id), store.run(options.other)]
+    made = differences_table(runs[0], runs[1], {run.id: store.efforts(run.id) for run in runs})
+    print(_printed(made, _LONGEST_FACT))
+    number = difference_count(made)
+    print(f"\n{counted(number, 'difference', 'differences')}." if number else "\nNo differences.")
+    return DONE
+
+
+def _printed(made: Table, longest: int = _LONGEST_CELL) -> str:
+    """A table with the middle of long texts left out, and the columns that say nothing of any run."""
+    rows = [[without_middle(" ".join(text.split()), longest) for text in row] for row in made.texts()]
+    told = [place for place in range(len(made.columns)) if any(row[place] for row in rows)]
+    texts = [at for at, place in enumerate(told) if not (at and made.columns[place].kind.is_number)]
+    return table(
+        [made.titles[place] for place in told], [[row[place] for place in told] for row in rows], texts
+    )
+
+
+# What puts runs in order
+
+
+def _add_keeping(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> list[argparse.ArgumentParser]:
+    """Add what puts runs in order: `name`, `note`, `archive`, `restore` and `delete`."""
+    name = actions.add_parser("name", help="give a run a name, or none with an empty text")
+    name.add_argument("id", type=int, metavar="ID")
+    name.add_argument("text", nargs="+", metavar="NAME")
+    name.set_defaults(action=_name)
+    note = actions.add_parser("note", help="note something of a run, or nothing with an empty text")
+    note.add_argument("id", type=int, metavar="ID")
+    note.add_argument("text", nargs="+", metavar="TEXT")
+    note.set_defaults(action=_note)
+    archive = actions.add_parser("archive", help="leave runs out of the lists; nothing of them is lost")
+    archive.set_defaults(action=_archive)
+    restore = actions.add_parser("restore", help="take runs out of the archive")
+    restore.set_defaults(action=_restore)
+    delete = actions.add_parser("delete", help="delete runs for good, after a question")
+    delete.add_argument("--yes", action="store_true", help="do not ask")
+    delete.add_argument(
+        "--with-decisions", action="store_true", help="also runs in which people decided something"
+    )
+    delete.set_defaults(action=_delete)
+    for several in (archive, restore, delete):
+        several.add_argument("ids", type=int, nargs="+", metavar="ID")
+    return [name, note, archive, restore, delete]
+
+
+def _name(store: RunStore, options: argparse.Namespace) -> int:
+    store.name(options.id, " ".join(options.text))
+    run = store.run(options.id)
+    print(f"It is {run.called} now." if run.name else f"Run {run.id} has no name now.")
+    return DONE
+
+
+def _note(store: RunStore, options: argparse.Namespace) -> int:
+    store.note_run(options.id, " ".join(options.text))
+    run = store.run(options.id)
+    print(f"{run.title}: {printable(run.note)}" if run.note else f"{run.title} has no note now.")
+    return DONE
+
+
+def _archive(store: RunStore, options: argparse.Namespace) -> int:
+    store.archive(options.ids, account_name())
+    print(f"{_numbered(store, options.ids)} in the archive, which `runs --all` shows.")
+    return DONE
+
+
+def _restore(store: RunStore, options: argparse.Namespace) -> int:
+    store.restore(options.ids)
+    print(f"{_numbered(store, options.ids)} in the list again.")
+    return DONE
+
+
+def _numbered(store: RunStore, ids: list[int]) -> str:
+    titles = [store.run(run_id).title for run_id in dict.fromkeys(ids)]
+    return f"{', '.join(titles)} {'is' if len(titles) == 1 else 'are'}"
+
+
+def _delete(store: RunStore, options: argparse.Namespace) -> int:
+    held = store.contents(dict.fromkeys(options.ids))
+    for run in held:
+        print(printable(run.in_words))
+    refused = any(run.decided for run in held) and not options.with_decisions
+    if not (refused or options.yes or _agreed(held)):  # what is refused needs no question
+        print("Nothing is deleted.")
+        return INCOMPLETE
+    print(store.delete(options.ids, options.with_decisions).in_words)
+    return DONE
+
+
+def _agreed(held: list[RunContents]) -> bool:
+    """Ask whether runs shall be deleted. SetupError where nobody is there to answer."""
+    runs: list[AnyRun] = [each.run for each in held]
+    number = counted(len(runs), "run", "runs")
+    if not sys.stdin.isatty():
+        raise SetupError(f"{number} would be deleted for good.", "Say that you want it: --yes")
+    print("Deleted is deleted: `runs export` writes what you may still need. Notes and tags of items stay.")
+    return input(f"Delete {number}? [y/N] ").strip().lower() in ("y", "yes")

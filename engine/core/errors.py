@@ -82,15 +82,17 @@ class ProcessEnded(SetupError):
 
 
 class DeviceFailed(SetupError):
-    """A device beside the processor cannot be used or gives no numbers; `reason`: why, as a clause."""
+    """A device beside the processor cannot be used or gives no numbers; `as_clause`: why."""
 
-    def __init__(self, device: str, reason: str) -> None:
-        super().__init__(f"{device}: {reason}.", Remedy(Setting.DEVICE.at("cpu"), " computes all the same."))
+    def __init__(self, device: str, as_clause: str) -> None:
+        super().__init__(
+            f"{device}: {as_clause}.", Remedy(Setting.DEVICE.at("cpu"), " computes all the same.")
+        )
         self.device = device
-        self.reason = reason
+        self.as_clause = as_clause
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.device, self.reason)
+        return type(self), (self.device, self.as_clause)
 
 
 class ColumnsError(InputError):

@@ -4,8 +4,9 @@ Knows: shares, numbers, intervals, names, invisible characters. Does not know: w
 where they are shown.
 """
 
+import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 # Control characters but tab and line feed, halves of characters, marks of direction.
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -26,22 +27,6 @@ def number(value: float | None, digits: int = 2, least: float | None = None) -> 
     if least is not None and value < least:
         return f"<{least:.{digits}f}"
     return f"{round(value, digits) + 0.0:.{digits}f}"
-
-
-def count(value: int) -> str:
-    """A whole number: `12,345`."""
-    return f"{value:,}"
-
-
-def shortest(value: float) -> str:
-    """A number with no more digits than it needs, at most six: `3`, `0.5`."""
-    return f"{value:g}"
-
-
-def pair(numbers: tuple[int, int]) -> str:
-    """Two whole numbers side by side: `4/0`."""
-    first, other = numbers
-    return f"{first}/{other}"
 
 
 def yes_or_no(value: bool) -> str:
@@ -106,6 +91,12 @@ _LONGEST_SHOWN = 40
 _LONGEST_NAME = 60
 _MOST_LISTED = 10
 _NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
+
+
+def did_you_mean(text: str, choices: Collection[str]) -> str:
+    """A question to begin a remedy with: whether the nearest of some names was meant; empty for none."""
+    near = difflib.get_close_matches(text, choices, n=1)
+    return f"Did you mean {named(near[0])}? " if near else ""
 
 
 def capitalised(sentence: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from engine.core.formatting import counted
 from engine.core.remedies import Remedy
 
 
@@ -85,7 +86,7 @@ class Health:
     @property
     def headline(self) -> str:
         """The verdict in a sentence."""
-        items = f"{self.items:,} item{'' if self.items == 1 else 's'}"
+        items = counted(self.items, "item", "items")
         match self.verdict:
             case HealthVerdict.TOO_FEW:
                 said = f"Whether the model judges cannot be said yet: {items} are too few."

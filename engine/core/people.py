@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from engine.core.formatting import counted
 from engine.core.items import Preference
 from engine.core.judgments import Confirmation, JudgmentKey, Override, ReviewMark, ReviewState
 
@@ -42,10 +43,7 @@ def _together(of_each: Sequence[Override]) -> Override:
         if part is not None
     )
     return replace(
-        newest,
-        preference=label.preference,
-        explanation=text.explanation,
-        author=" and ".join(authors),
+        newest, preference=label.preference, explanation=text.explanation, author=" and ".join(authors)
     )
 
 
@@ -61,7 +59,7 @@ class OverrideCount:
     def in_words(self) -> str:
         """`2 labels and 1 explanation`, without a part that is 0; `nothing` where both are."""
         parts = ((self.labels, "label"), (self.explanations, "explanation"))
-        counts = [f"{number:,} {name}{'' if number == 1 else 's'}" for number, name in parts if number]
+        counts = [counted(number, name, f"{name}s") for number, name in parts if number]
         return " and ".join(counts) or "nothing"
 
     @property
@@ -72,11 +70,11 @@ class OverrideCount:
 
 def count_overrides(overrides: Iterable[Override]) -> OverrideCount:
     """Count overrides that are in force."""
-    counted = list(overrides)
+    known = list(overrides)
     return OverrideCount(
-        labels=sum(override.preference is not None for override in counted),
-        explanations=sum(override.explanation is not None for override in counted),
-        authors=tuple(name for name, _ in Counter(override.author for override in counted).most_common()),
+        labels=sum(override.preference is not None for override in known),
+        explanations=sum(override.explanation is not None for override in known),
+        authors=tuple(name for name, _ in Counter(override.author for override in known).most_common()),
     )
 
 

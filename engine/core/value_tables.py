@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from engine.core.errors import EngineBug
-from engine.core.formatting import count, interval, number, pair, percent, shortest, yes_or_no
+from engine.core.formatting import interval, number, percent, yes_or_no
 from engine.core.measure_words import NO_WIDTH
 
 
@@ -75,7 +75,7 @@ class PartOf:
     whole: int | None
 
     def __str__(self) -> str:
-        return count(self.value) if self.whole is None else f"{self.value:,} of {self.whole:,}"
+        return f"{self.value:,}" if self.whole is None else f"{self.value:,} of {self.whole:,}"
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,12 @@ Value = str | float | tuple[float, float] | Ranked | Partial | PartOf | Estimate
 
 _WRITTEN: Mapping[Kind, Callable[[Any], str]] = {
     Kind.FLAG: yes_or_no,
-    Kind.COUNT: count,
+    Kind.COUNT: "{:,}".format,
     Kind.SHARE: percent,
-    Kind.SHORTEST: shortest,
+    Kind.SHORTEST: "{:g}".format,
     Kind.INTERVAL: interval,
     Kind.SHARE_INTERVAL: lambda ends: interval(ends, 100),
-    Kind.PAIR: pair,
+    Kind.PAIR: lambda numbers: "{}/{}".format(*numbers),
 }
 
 

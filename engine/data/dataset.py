@@ -23,10 +23,10 @@ from engine.core.column_map import ColumnMap, annotators_among
 from engine.core.errors import ColumnsError, InputError
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, digest, written_label
-from engine.core.log_probs import FloatArray
+from engine.core.log_probs import FloatArray, IntArray
 from engine.core.remedies import Remedy, RemedyPart, Setting, Step
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.data.arrow_arrays import number_array, text_array
+from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
 from engine.data.mapped_table import MappedTable, unknown_labels
@@ -35,7 +35,8 @@ from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.column_memory import remembered
 
-REQUIRED_COLUMNS = ("id", "instruction", "output_a", "output_b")
+TEXT_COLUMNS = ("instruction", "output_a", "output_b")
+REQUIRED_COLUMNS = ("id", *TEXT_COLUMNS)
 
 _ROWS_AT_ONCE = 2048
 _MOST_COLUMNS_SHOWN = 20
@@ -113,9 +114,7 @@ class Dataset:
     @property
     def letters(self) -> FloatArray:
         """The length of each item's instruction and responses together: shape (items,)."""
-        columns = [self.texts(name) for name in ("instruction", "output_a", "output_b")]
-        lengths = [pc.utf8_length(column).to_numpy() for column in columns]
-        together: FloatArray = np.sum(lengths, axis=0, dtype=np.float64)
+        together: FloatArray = np.sum([self.lengths(name) for name in TEXT_COLUMNS], axis=0, dtype=np.float64)
         return together
 
     @cached_property
@@ -162,6 +161,15 @@ class Dataset:
         if self.others is not None and column in self.others.column_names:
             return self.others[column]
         return pa.chunked_array([text_array([""] * len(self))])
+
+    def lengths(self, column: str) -> IntArray:
+        """The length of the texts of one column, in characters: shape (items,)."""
+        return to_numpy(pc.utf8_length(self.texts(column))).astype(np.int64)
+
+    def label_counts(self, criterion: str) -> Counter[str]:
+        """How often each human label occurs on a criterion; those that have none are not counted."""
+        counts = pc.value_counts(self.texts(f"{criterion}_preference")).to_pylist()
+        return Counter({entry["values"]: int(entry["counts"]) for entry in counts if entry["values"]})
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

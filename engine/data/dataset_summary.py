@@ -14,9 +14,7 @@ import pyarrow.compute as pc
 
 from engine.core.items import HumanLabel, labels_beside
 from engine.data.arrow_arrays import to_numpy
-from engine.data.dataset import REQUIRED_COLUMNS, Dataset
-
-TEXTS = REQUIRED_COLUMNS[1:]
+from engine.data.dataset import TEXT_COLUMNS, Dataset
 
 
 @dataclass(frozen=True)
@@ -53,15 +51,14 @@ def summary_of(dataset: Dataset) -> Summary:
         equal_responses=int(
             pc.sum(pc.equal(dataset.texts("output_a"), dataset.texts("output_b"))).as_py() or 0
         ),
-        lengths={name: _median_length(dataset, name) for name in TEXTS},
+        lengths={name: _median_length(dataset, name) for name in TEXT_COLUMNS},
         notices=dataset.notices,
     )
 
 
 def _label_counts(dataset: Dataset, criterion: str) -> dict[HumanLabel, int]:
-    counted = pc.value_counts(dataset.texts(f"{criterion}_preference")).to_pylist()
-    counts = {entry["values"]: int(entry["counts"]) for entry in counted}
-    return {label: counts.get(label.value, 0) for label in labels_beside(counts)}
+    counts = dataset.label_counts(criterion)
+    return {label: counts[label.value] for label in labels_beside(counts)}
 
 
 def _empty(dataset: Dataset, column: str) -> npt.NDArray[np.bool_]:
@@ -71,5 +68,5 @@ def _empty(dataset: Dataset, column: str) -> npt.NDArray[np.bool_]:
 
 
 def _median_length(dataset: Dataset, column: str) -> float:
-    lengths = to_numpy(pc.utf8_length(dataset.texts(column)))
+    lengths = dataset.lengths(column)
     return float(np.median(lengths)) if len(lengths) else 0.0

@@ -6,7 +6,6 @@ each id has its place by a hash, and so has each value. A larger sample of a see
 Knows: how items are drawn, what tells the first items of a file that is sorted. Does not know: runs.
 """
 
-import difflib
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,15 +13,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 
-import pyarrow.compute as pc
-
 from engine.core.errors import SetupError
-from engine.core.formatting import counted, listed, named, percent, quoted, words
+from engine.core.formatting import counted, did_you_mean, listed, named, percent, quoted, words
 from engine.core.item_sample import ItemSample
 from engine.core.remedies import Remedy, Setting
 from engine.data.dataset import Dataset
 
-_LABEL = "_preference"
 _EMPTY = "(empty)"
 _LEAST_RISE = 0.15  # of a label's share among the first items: less is no reason to draw others
 _BY_CHANCE = 0.001
@@ -58,17 +54,17 @@ def sorted_by_label(whole: Dataset, first: Dataset) -> Remedy | None:
     more than chance would make it; None where the first ones are like the whole.
     """
     rises = [
-        (among_first[label] / len_first - among_all[label] / len_all, name, label)
+        (among_first[label] / among_first.total() - among_all[label] / among_all.total(), name, label)
         for name in first.criteria
-        for among_first, len_first in [_labels(first, name)]
-        for among_all, len_all in [_labels(whole, name)]
+        for among_first, among_all in [(first.label_counts(name), whole.label_counts(name))]
         for label in among_first
-        if _is_above_chance(among_first[label], len_first, among_all[label] / len_all)
+        if _is_above_chance(among_first[label], among_first.total(), among_all[label] / among_all.total())
     ]
     rise, name, label = max(rises, default=(0.0, "", ""))
     if rise < _LEAST_RISE:
         return None
-    shares = [found[label] / size for found, size in (_labels(first, name), _labels(whole, name))]
+    counts = (first.label_counts(name), whole.label_counts(name))
+    shares = [found[label] / found.total() for found in counts]
     return Remedy(
         f"{whole.name} seems to be sorted: {words(name)} is {label} in {percent(shares[0])} of the first"
         f" {len(first):,} items, and in {percent(shares[1])} of all."
@@ -83,10 +79,9 @@ def _values(dataset: Dataset, column: str) -> list[str]:
     if column in known:
         texts: list[str] = dataset.texts(column).to_pylist()
         return texts
-    near = difflib.get_close_matches(column, known, n=1)
     raise SetupError(
         f"{dataset.name} has no column {quoted(column)} over whose values items could be drawn.",
-        f"{f'Did you mean {named(near[0])}? ' if near else ''}There are {listed(known, len(known))}."
+        f"{did_you_mean(column, known)}There are {listed(known, len(known))}."
         if known
         else "Draw them without a column: it has neither human labels nor further columns.",
     )
@@ -122,13 +117,6 @@ def _on_shares(
     if short:
         which = listed([value or _EMPTY for value in short])
         yield f"{column} has too few items of {which}: all of them are drawn, and more of the others."
-
-
-def _labels(dataset: Dataset, criterion: str) -> tuple[Counter[str], int]:
-    """How often each human label occurs, and how many there are."""
-    counts = pc.value_counts(dataset.texts(f"{criterion}{_LABEL}")).to_pylist()
-    found = Counter({entry["values"]: int(entry["counts"]) for entry in counts if entry["values"]})
-    return found, found.total()
 
 
 def _is_above_chance(hits: int, draws: int, share: float) -> bool:

@@ -4,7 +4,6 @@ Knows: by what items can be divided, how the parts are called, the Unicode names
 judges, measures, languages, where tags are kept.
 """
 
-import difflib
 import math
 import re
 import unicodedata
@@ -16,13 +15,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
 from engine.core.errors import SetupError
-from engine.core.formatting import clipped, listed, named, quoted, shortest, words
-from engine.data.arrow_arrays import to_numpy
+from engine.core.formatting import clipped, did_you_mean, listed, quoted, words
 from engine.data.column_content import finite_number
-from engine.data.dataset import Dataset
+from engine.data.dataset import TEXT_COLUMNS, Dataset
 
 COLUMN, LABEL = "column:", "label:"
 """How the name of a division begins that is by a column of any name, by the human label of a criterion."""
@@ -171,11 +168,9 @@ def select(dataset: Dataset, wish: str, tags: Tags | None = None) -> tuple[Slici
         if value in (part.key, part.name):
             return division, part
     names = [part.key for part in division.slices]
-    near = difflib.get_close_matches(value, names, n=1)
-    hint = f"Did you mean {named(near[0])}? " if near else ""
     raise SetupError(
         f"{dataset.name} has no item with {clipped(by)} = {quoted(value)}.",
-        f"{hint}There are {listed(names, MOST_VALUES)}.",
+        f"{did_you_mean(value, names)}There are {listed(names, MOST_VALUES)}.",
     )
 
 
@@ -209,8 +204,6 @@ def _unknown(dataset: Dataset, by: str) -> SetupError:
         how = "Tags are given to items on the page Review; a column of this name is column:tag."
         return SetupError(f"No item of {dataset.name} has a tag.", how)
     known = [*_OWN, *dataset.other_columns]
-    near = difflib.get_close_matches(by, known, n=1)
-    hint = f"Did you mean {named(near[0])}? " if near else ""
     if by.startswith(LABEL) or by == "label":
         found = ", ".join(dataset.criteria) or "none"
         return SetupError(
@@ -218,7 +211,7 @@ def _unknown(dataset: Dataset, by: str) -> SetupError:
         )
     return SetupError(
         f"{dataset.name} cannot be divided by {quoted(by)}: it has no such column.",
-        f"{hint}Items are divided by {listed(known, 2 * MOST_VALUES)}.",
+        f"{did_you_mean(by, known)}Items are divided by {listed(known, 2 * MOST_VALUES)}.",
     )
 
 
@@ -301,8 +294,8 @@ def _by_bounds(
     for place, key in enumerate(keys):
         high = bounds[place] if place < len(bounds) else math.inf
         rows = np.flatnonzero(among & (values > low) & (values <= high))
-        over = "" if low == -math.inf else f"over {shortest(low)}"
-        up_to = "" if high == math.inf else f"up to {shortest(high)}"
+        over = "" if low == -math.inf else f"over {low:g}"
+        up_to = "" if high == math.inf else f"up to {high:g}"
         yield key, f"{' '.join(filter(None, (over, up_to))) or 'all'}{unit}", rows
         low = max(low, high)
 
@@ -314,22 +307,16 @@ def _by_thirds(lengths: npt.NDArray[np.int64]) -> Iterator[_Part]:
         yield key, f"{key}: {name}", rows
 
 
-def _lengths(dataset: Dataset, column: str) -> npt.NDArray[np.int64]:
-    """In characters, shape (items,)."""
-    found: npt.NDArray[np.int64] = to_numpy(pc.utf8_length(dataset.texts(column))).astype(np.int64)
-    return found
-
-
 def _by_length(dataset: Dataset) -> Iterator[_Part]:
-    return _by_thirds(_lengths(dataset, "output_a") + _lengths(dataset, "output_b"))
+    return _by_thirds(dataset.lengths("output_a") + dataset.lengths("output_b"))
 
 
 def _by_instruction(dataset: Dataset) -> Iterator[_Part]:
-    return _by_thirds(_lengths(dataset, "instruction"))
+    return _by_thirds(dataset.lengths("instruction"))
 
 
 def _by_longer(dataset: Dataset) -> Iterator[_Part]:
-    a, b = _lengths(dataset, "output_a"), _lengths(dataset, "output_b")
+    a, b = dataset.lengths("output_a"), dataset.lengths("output_b")
     equal = np.abs(a - b) <= _NEAR_SHARE * np.maximum(a, b)
     yield "A", "A is longer", np.flatnonzero(~equal & (a > b))
     yield "equal", "about equal (within 10 %)", np.flatnonzero(equal)
@@ -337,8 +324,7 @@ def _by_longer(dataset: Dataset) -> Iterator[_Part]:
 
 
 def _by_script(dataset: Dataset) -> Iterator[_Part]:
-    names = ("instruction", "output_a", "output_b")
-    columns = (dataset.texts(name).to_pylist() for name in names)
+    columns = (dataset.texts(name).to_pylist() for name in TEXT_COLUMNS)
     rows_of = _grouped(map(script_of, zip(*columns, strict=True)))
     for script in sorted(rows_of, key=lambda found: (-len(rows_of[found]), found)):
         yield script, script, _rows(rows_of[script])

@@ -7,7 +7,6 @@ Sub-task 1: `id`, then `<criterion>_preference` for each criterion. Sub-task 2: 
 Knows: these formats, and which cells pandas would change. Does not know: models, runs, scores.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
-from engine.data.dataset import REQUIRED_COLUMNS, Dataset, check_id, column_problems, label_problem
+from engine.data.dataset import TEXT_COLUMNS, Dataset, check_id, column_problems, label_problem
 from engine.data.file_format import FileFormat
 from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
@@ -29,11 +28,9 @@ from engine.system.files import write_whole
 
 _PREFERENCE = "_preference"
 _EXPLANATION = "_explanation"
-_TEXT_COLUMNS = REQUIRED_COLUMNS[1:]
 _MOST_COLUMNS_SHOWN = 20
 
 _SAY_WHICH_TIE = "A submission says of each tie whether both responses are good or bad."
-_NEEDS_QUOTES = re.compile('[\t\n\r"]')
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ def is_submission(path: Path) -> bool:
     table = open_table(path)
     return (
         table.has_header
-        and not any(name in table.columns for name in _TEXT_COLUMNS)
+        and not any(name in table.columns for name in TEXT_COLUMNS)
         and any(name.endswith(_PREFERENCE) for name in table.columns)
     )
 
@@ -132,10 +129,13 @@ def check_submission(submission: Submission, dataset: Dataset, rubric: Rubric | 
     ]
 
 
-def quoted_cell(cell: str) -> str:
-    """A cell as a submission writes it: in quotes where it would else end the cell or the row."""
+def quoted_cell(cell: str, between: str = "\t") -> str:
+    """A cell as a submission writes it: in quotes where it would else end the cell or the row.
+
+    `between`: what stands between two cells.
+    """
     # csv.writer leaves a lone carriage return bare before Python 3.13, and pandas then ends the row there.
-    if _NEEDS_QUOTES.search(cell) is None:
+    if not any(mark in cell for mark in (between, "\n", "\r", '"')):
         return cell
     doubled = cell.replace('"', '""')
     return f'"{doubled}"'
@@ -177,8 +177,8 @@ def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
 def _refuse_others(table: SourceTable) -> None:
     """Raise InputError for a dataset, the outputs of one system, and any format but TSV."""
     names = table.first_columns()
-    if set(_TEXT_COLUMNS) <= set(names):
-        raise _is_dataset(table, _TEXT_COLUMNS)
+    if set(TEXT_COLUMNS) <= set(names):
+        raise _is_dataset(table, TEXT_COLUMNS)
     if not any(name.endswith(_PREFERENCE) for name in names):
         sample = read_sample(table)
         guess = guess_columns(sample, ELOQUENT)

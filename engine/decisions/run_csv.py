@@ -6,7 +6,6 @@ Knows: the columns, what CSV needs quoted. Does not know: where runs are kept, h
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey
 from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
 from engine.data.other_columns import distinct_names
+from engine.data.submission import quoted_cell
 from engine.decisions.run_dataset import cells_beside
 from engine.decisions.run_results import RunResults
 from engine.system.files import whole_file
@@ -34,7 +34,6 @@ RUN_COLUMNS = (
 )
 DATASET_COLUMNS = ("instruction", "output_a", "output_b", "human_preference", "human_explanation")
 
-_NEEDS_QUOTES = re.compile('[,\n\r"]')
 _EMPTY = ("",)
 
 
@@ -182,12 +181,4 @@ def _truth(value: bool | None) -> str:
 
 
 def _line(cells: tuple[str, ...]) -> str:
-    return ",".join(map(_quoted, cells)) + "\n"
-
-
-def _quoted(cell: str) -> str:
-    cell = cell.replace("\0", "\\x00")
-    if _NEEDS_QUOTES.search(cell) is None:
-        return cell
-    doubled = cell.replace('"', '""')
-    return f'"{doubled}"'
+    return ",".join(quoted_cell(cell.replace("\0", "\\x00"), between=",") for cell in cells) + "\n"

@@ -228,7 +228,5 @@ def submission_of(results: RunResults) -> Submission:
         }
         rows.append(SubmissionRow(item.item_id, predictions))
     return Submission(
-        rows=tuple(rows),
-        criteria=results.run.identity.criteria,
-        with_explanations=results.explains,
+        rows=tuple(rows), criteria=results.run.identity.criteria, with_explanations=results.explains
     )

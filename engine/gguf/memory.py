@@ -52,9 +52,7 @@ def memory_needed(model: ModelFile, context: int, kv_type: KvType = KvType.F16) 
     if kv_type is KvType.Q8_0:
         kv_cache = kv_cache * 34 // 64
     return MemoryEstimate(
-        weights=model.size_bytes,
-        kv_cache=kv_cache,
-        buffers=buffer_bytes(model.vocabulary_size),
+        weights=model.size_bytes, kv_cache=kv_cache, buffers=buffer_bytes(model.vocabulary_size)
     )
 
 

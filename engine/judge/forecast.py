@@ -196,7 +196,7 @@ def forecast(
     plan.model.check_unchanged()
     known = _known(plan, store_path, fresh)
     with open_template(plan.model.path, cancel) as (model, template):
-        check_context(plan, model)
+        check_context(plan.settings, plan.model, model)
         sizer = PromptSizer(
             template,
             plan.rubric,
@@ -267,20 +267,14 @@ def _known(plan: RunPlan, store_path: Path | None, fresh: bool) -> _Known:
 
 def _stored_rate(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> Rate | None:
     """The rate of the first run that a plan can be compared with."""
-    settings = plan.settings
+    now = plan.settings
     for run in runs:
-        before = run.identity.settings
-        thinks = Way.THINKING in before.get("ways", ())
-        alike = (run.identity.model_hash, before["mode"], before.get("kv_type", KvType.F16), thinks) == (
-            plan.model.hash,
-            settings.mode,
-            settings.kv_type,
-            settings.thinks,
-        )
-        if alike and worked_alike(run.manifest, plan.machine):
-            efforts = store.efforts(run.id)
-            if efforts:
-                return rate_of(efforts, settings_of(before).texts(len(run.identity.criteria)), run.id)
+        if run.identity.model_hash != plan.model.hash or not worked_alike(run.manifest, plan.machine):
+            continue
+        before = settings_of(run.identity.settings)
+        alike = (before.mode, before.kv_type, before.thinks) == (now.mode, now.kv_type, now.thinks)
+        if alike and (efforts := store.efforts(run.id)):
+            return rate_of(efforts, before.texts(len(run.identity.criteria)), run.id)
     return None
 
 

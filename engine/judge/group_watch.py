@@ -5,7 +5,6 @@ Knows: the clock, a session's count of tokens, the pace so far. Does not know: p
 
 import time
 from collections.abc import Iterator
-from typing import TypedDict
 
 from engine.core.events import GroupUnderWay, TokensEvaluated
 from engine.judge.pace import Pace
@@ -13,14 +12,6 @@ from engine.llama.session import LlamaSession
 
 _SECONDS_BETWEEN = 0.15
 _LEAST_SHARE = 0.05  # of the explanations is left until their end is told
-
-
-class _Common(TypedDict):
-    """What all that is told of a group has."""
-
-    first: int
-    last: int
-    seconds: float
 
 
 class GroupWatch:
@@ -55,15 +46,8 @@ class GroupWatch:
         """Tell of an item of which `tokens` are to be read, since the session had read `read_before`."""
         if self._is_time():
             done = self._session.tokens_read - read_before
-            yield GroupUnderWay(
-                **self._common(),
-                position=position,
-                item_id=item_id,
-                writing=False,
-                done=min(done, tokens),
-                total=tokens,
-                seconds_left=self._left_from_reading(),
-            )
+            left = self._left_from_reading()
+            yield self._far(position, item_id, writing=False, done=min(done, tokens), total=tokens, left=left)
 
     def writing(
         self, position: int, item_id: str, written_before: int, began: float
@@ -76,15 +60,7 @@ class GroupWatch:
             if done:
                 seconds = (time.perf_counter() - began) / done
                 left = seconds * max(tokens - done, _LEAST_SHARE * tokens)
-            yield GroupUnderWay(
-                **self._common(),
-                position=position,
-                item_id=item_id,
-                writing=True,
-                done=done,
-                total=tokens,
-                seconds_left=left,
-            )
+            yield self._far(position, item_id, writing=True, done=done, total=tokens, left=left)
 
     def tokens(self) -> Iterator[TokensEvaluated]:
         """All tokens since this was asked last, if there are any."""
@@ -100,9 +76,11 @@ class GroupWatch:
         self._told = now
         return True
 
-    def _common(self) -> _Common:
-        seconds = time.perf_counter() - self._began
-        return {"first": self._first, "last": self._last, "seconds": seconds}
+    def _far(
+        self, position: int, item_id: str, *, writing: bool, done: int, total: int, left: float | None
+    ) -> GroupUnderWay:
+        place, seconds = (self._first, self._last, position), time.perf_counter() - self._began
+        return GroupUnderWay(*place, item_id, writing, done, total, seconds, left)
 
     def _left_from_reading(self) -> float | None:
         """Seconds until the group is judged, while it is read; None before that can be known."""

@@ -75,12 +75,7 @@ class ItemJudge:
         self._series = series
         self._with = " with its labelled examples" if examples.are_own else ""
         self._sizer = PromptSizer(
-            template,
-            rubric,
-            settings,
-            examples,
-            session.raise_if_cancelled,
-            keeps_state=session.keeps_state,
+            template, rubric, settings, examples, session.raise_if_cancelled, keeps_state=session.keeps_state
         )
         self._holds_stem = False
         self.pace = Pace()

@@ -80,12 +80,7 @@ class ItemReader:
     """
 
     def __init__(
-        self,
-        session: LlamaSession,
-        template: ChatTemplate,
-        sizer: PromptSizer,
-        watch: GroupWatch,
-        pace: Pace,
+        self, session: LlamaSession, template: ChatTemplate, sizer: PromptSizer, watch: GroupWatch, pace: Pace
     ) -> None:
         self._session = session
         self._template = template

@@ -48,9 +48,9 @@ def judging_by(
         # Ended from outside, by a person or for want of memory, says nothing of the device.
         if device is None or run_id is None or (isinstance(error, ProcessEnded) and not error.broke_down):
             raise
-        reason = error.reason if isinstance(error, DeviceFailed) else error.as_clause
-    _leave(store_path, run_id, device.title, reason)
-    yield DeviceLeft(device.title, reason)
+        why = error.as_clause
+    _leave(store_path, run_id, device.title, why)
+    yield DeviceLeft(device.title, why)
     return (yield from judging_by(another(), another, plan.by_processor(), store_path, resumes=run_id))
 
 

@@ -140,16 +140,13 @@ def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
 @contextmanager
 def open_model(plan: RunPlan, cancel: CancelToken) -> Iterator[OpenModel]:
     """The model of a plan, loaded, with room for the plan's settings. Raises ModelFileError or Cancelled."""
-    with open_session(plan.model, plan.machine, partial(_shape, plan), cancel) as opened:
+    shape = partial(session_shape, plan.settings, len(plan.rubric.criteria), plan.model)
+    with open_session(plan.model, plan.machine, shape, cancel) as opened:
         yield opened
 
 
-def check_context(plan: RunPlan, model: LlamaModel) -> None:
-    """ModelFileError where the context of a plan is more than its model was trained with."""
-    _check_context(plan.settings, plan.model, model)
-
-
-def _check_context(settings: JudgeSettings, checked: CheckedModel, model: LlamaModel) -> None:
+def check_context(settings: JudgeSettings, checked: CheckedModel, model: LlamaModel) -> None:
+    """ModelFileError where the context of these settings is more than the model was trained with."""
     if settings.context > model.trained_context:
         raise ModelFileError(
             f"{checked.path.name}: a context of {settings.context:,} tokens is more than the"
@@ -162,15 +159,11 @@ def session_shape(
     settings: JudgeSettings, criteria: int, checked: CheckedModel, model: LlamaModel
 ) -> SessionShape:
     """The session of a run with these settings and so many criteria. ModelFileError as of check_context."""
-    _check_context(settings, checked, model)
+    check_context(settings, checked, model)
     # Explanations continue AB, which stays in its slot while BA is read in one more.
     aside = 1 if settings.may_read_one_order else 0
     slots = settings.items_at_once + aside if settings.explains else 1
     return SessionShape(settings.context, slots, criteria, settings.kv_type)
-
-
-def _shape(plan: RunPlan, model: LlamaModel) -> SessionShape:
-    return session_shape(plan.settings, len(plan.rubric.criteria), plan.model, model)
 
 
 def worked_alike(manifest: Mapping[str, Any], machine: MachineSettings) -> bool:

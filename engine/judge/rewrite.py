@@ -107,23 +107,22 @@ class _Tally:
 
     outdated: int
     written: int = 0
+    wordless: int = 0
     done: int = 0
     too_long: list[str] = field(default_factory=list)
-    too_long_texts: int = 0
 
     def add(self, item_id: str, wanted: LabelsByCriterion, texts: ExplanationsByCriterion | None) -> None:
         """Count one item."""
         self.done += len(wanted)
         if texts is None:
             self.too_long.append(item_id)
-            self.too_long_texts += len(wanted)
         else:
             self.written += len(texts)
+            self.wordless += len(wanted) - len(texts)
 
     def result(self, stopped: bool) -> Rewritten:
         """All that was counted."""
-        wordless = self.done - self.written - self.too_long_texts
-        return Rewritten(self.outdated, self.written, wordless, tuple(self.too_long), stopped)
+        return Rewritten(self.outdated, self.written, self.wordless, tuple(self.too_long), stopped)
 
 
 def _write_groups(

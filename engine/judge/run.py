@@ -9,14 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from engine.core.cancel import Cancelled
-from engine.core.events import (
-    GroupUnderWay,
-    ModelOpened,
-    Reports,
-    RunEnded,
-    RunEvent,
-    RunStarted,
-)
+from engine.core.events import GroupUnderWay, ModelOpened, Reports, RunEnded, RunEvent, RunStarted
 from engine.judge.item_judge import ItemJudge, Placed
 from engine.judge.item_reader import Judging
 from engine.judge.keeping import RunKeeper, missing_groups, settled

@@ -53,11 +53,7 @@ class OwnContext:
     """A context at work. Belongs to the thread that made it; close it before its model."""
 
     def __init__(
-        self,
-        model: LlamaModel,
-        make: Callable[[int], Any],
-        threads: int | ThreadCount,
-        cancel: CancelToken,
+        self, model: LlamaModel, make: Callable[[int], Any], threads: int | ThreadCount, cancel: CancelToken
     ) -> None:
         """`make`: gives llama.cpp's pointer to a context with so many threads.
 

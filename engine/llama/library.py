@@ -41,23 +41,19 @@ def start_library(gpu: bool = False) -> None:
     stays so.
     """
     with _starting:
-        _start_once(gpu)
-
-
-def _start_once(gpu: bool) -> None:
-    if _started:
-        return
-    llama_cpp.llama_log_set(_keep_log, ctypes.c_void_p(0))
-    if gpu:
-        forget(_NO_VULKAN)  # of the process that started this one
-    else:
-        set_variable(_NO_VULKAN, "1")
-    folder = library_folder()
-    # Portable builds have a library for each kind of processor; pip's build has one, which is loaded.
-    if any(folder.glob("*ggml-cpu-*")):
-        _load_processor_variant(folder)
-    llama_cpp.llama_backend_init()
-    _started.append(True)
+        if _started:
+            return
+        llama_cpp.llama_log_set(_keep_log, ctypes.c_void_p(0))
+        if gpu:
+            forget(_NO_VULKAN)  # of the process that started this one
+        else:
+            set_variable(_NO_VULKAN, "1")
+        folder = library_folder()
+        # Portable builds have a library for each kind of processor; pip's build has one, which is loaded.
+        if any(folder.glob("*ggml-cpu-*")):
+            _load_processor_variant(folder)
+        llama_cpp.llama_backend_init()
+        _started.append(True)
 
 
 def library_folder() -> Path:

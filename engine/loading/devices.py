@@ -180,7 +180,7 @@ def trying_devices(
                 own = yield from working.do(checked, on_device)
         # A driver that ends its process says as much of the device as one that reports.
         except (DeviceFailed, ProcessEnded) as error:
-            findings.append(DeviceFinding(device, reason=_as_clause(error)))
+            findings.append(DeviceFinding(device, reason=error.as_clause))
             continue
         remember_speed(checked.hash, on_device, own.speed)
         findings.append(compared(device, processor.probabilities, own.probabilities, own.speed))
@@ -188,12 +188,6 @@ def trying_devices(
     with model_memory() as memory:
         memory.remember_devices(_key(checked.hash), trial)
     return trial
-
-
-def _as_clause(error: DeviceFailed | ProcessEnded) -> str:
-    if isinstance(error, DeviceFailed):
-        return error.reason
-    return error.as_clause
 
 
 def _key(file_hash: str) -> str:

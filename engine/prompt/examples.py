@@ -69,10 +69,7 @@ class ExamplePool:
         if not self.shots:
             return ""
         shown = [
-            [
-                item.content_hash,
-                {name: [gold.label, gold.explanation] for name, gold in item.gold.items()},
-            ]
+            [item.content_hash, {name: [gold.label, gold.explanation] for name, gold in item.gold.items()}]
             for item in self.ranked
         ]
         if not self.are_own:

@@ -199,9 +199,7 @@ class _GenerationBlock(jinja2.ext.Extension):
 def _renderer(source: str, bos: str, eos: str) -> _Render:
     # What transformers gives templates, because their authors try them there.
     environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True,
-        lstrip_blocks=True,
-        extensions=[jinja2.ext.loopcontrols, _GenerationBlock],
+        trim_blocks=True, lstrip_blocks=True, extensions=[jinja2.ext.loopcontrols, _GenerationBlock]
     )
     environment.filters["tojson"] = _as_json
     # Their text is another in each run.

@@ -167,19 +167,14 @@ class PromptSizer:
         """Whether an item can be shown, and has room in the context."""
         return not sized.refused and sized.cells <= self.settings.context
 
-    def tokens_to_read(self, sized: SizedItem, held: tuple[int, ...] = ()) -> int:
-        """Tokens that are evaluated for an item that is read in all orders, besides those that it writes.
-
-        `held`: what is held of the instruction from an item before.
-        """
-        return sum(self.tokens_by_order(sized, held))
-
     def tokens_by_order(self, sized: SizedItem, held: tuple[int, ...] = ()) -> tuple[int, int]:
-        """The same for the order that is read first, and for the other; 0 where there is none.
+        """Tokens that are evaluated for an item, besides those that it writes: for the order that is read
+        first, and for the other; 0 where there is none.
 
-        In each order what follows what is held already, each branch's own part and each label of several
-        tokens; with the first what both begin with, and the words that lead into each explanation. An item
-        that does not fit is counted as if it were shortened until it does; one that is refused takes none.
+        `held`: what is held of the instruction from an item before. In each order what follows what is held
+        already, each branch's own part and each label of several tokens; with the first what both begin with,
+        and the words that lead into each explanation. An item that does not fit is counted as if it were
+        shortened until it does; one that is refused takes none.
         """
         if sized.refused:
             return 0, 0

@@ -24,10 +24,7 @@ _QUALITY = (
     CRITERION,
     LABELS,
     Column(
-        "accuracy_before",
-        "accuracy as it is",
-        Kind.SHARE,
-        f"The share of labels that are right. {_AS_IT_IS}",
+        "accuracy_before", "accuracy as it is", Kind.SHARE, f"The share of labels that are right. {_AS_IT_IS}"
     ),
     Column("accuracy_after", "calibrated", Kind.SHARE, _CALIBRATED),
     MOST_FREQUENT,

@@ -18,12 +18,7 @@ LABELS_GIVEN = (
         Column(label.value, label.value, Kind.COUNT, f"How often the label “{words(label)}” was given.")
         for label in PREFERENCES
     ),
-    Column(
-        "unscored",
-        "unscored",
-        Kind.COUNT,
-        "Judgments that could not be made; never a default label.",
-    ),
+    Column("unscored", "unscored", Kind.COUNT, "Judgments that could not be made; never a default label."),
 )
 """How often each label was given, and how often none."""
 
@@ -48,18 +43,8 @@ MOST_FREQUENT = Column(
     Kind.SHARE,
     "What always giving the most frequent human label reaches, without reading anything.",
 )
-KAPPA = Column(
-    "kappa",
-    "kappa",
-    Kind.NUMBER,
-    measure_words.KAPPA,
-)
-INTERVAL = Column(
-    "interval",
-    "95 % interval",
-    Kind.INTERVAL,
-    measure_words.INTERVAL,
-)
+KAPPA = Column("kappa", "kappa", Kind.NUMBER, measure_words.KAPPA)
+INTERVAL = Column("interval", "95 % interval", Kind.INTERVAL, measure_words.INTERVAL)
 FLIPPED = Column(
     "flipped",
     "flipped",
@@ -83,24 +68,14 @@ FORMAT_MASS = Column(
     "The share of probability on the offered answers; near 1: the model understood what it was asked.",
     digits=3,
 )
-ROUGE_L = Column(
-    "rouge_l",
-    "ROUGE-L",
-    Kind.NUMBER,
-    measure_words.ROUGE_L,
-)
+ROUGE_L = Column("rouge_l", "ROUGE-L", Kind.NUMBER, measure_words.ROUGE_L)
 BERTSCORE = Column(
     "bertscore",
     "BERTScore",
     Kind.NUMBER,
     "How alike the words of both explanations are to an encoder model, × 100.",
 )
-AGREEMENT = Column(
-    "agreement",
-    "agreement",
-    Kind.NUMBER,
-    measure_words.AGREEMENT,
-)
+AGREEMENT = Column("agreement", "agreement", Kind.NUMBER, measure_words.AGREEMENT)
 
 
 def with_both_orders(columns: Sequence[Column]) -> tuple[Column, ...]:

@@ -1,20 +1,21 @@
-"""All that is shown of a run or a submission: which sections there are, in which order.
+"""All that is shown of a run or a submission: which sections there are, in which order; first, in short, what
+an evaluation says in sentences.
 
-Knows: the sections. Does not know: what these say, terminals, HTML, windows.
+Knows: the sections, the words for measures. Does not know: how these are computed, terminals, HTML, windows.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from engine.core.formatting import counted, percent, words
 from engine.core.remedies import Remedy
-from engine.core.sheets import Section, Sheet
+from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.measure.evaluation import Evaluation
+from engine.measure.label_measures import LabelMeasures
 from engine.measure.people_agreement import people_agreement
 from engine.measure.systems import System
-from engine.report.findings import caveats, in_short, in_short_section
-from engine.report.measure_tables import accuracy_section, explanation_section, label_section
+from engine.report.measure_tables import TRIVIAL, accuracy_section, explanation_section, label_section
 from engine.report.people_tables import people_sections
-from engine.report.run_tables import labels_given_section
-from engine.report.way_tables import way_sections
+from engine.report.run_tables import labels_given_section, way_sections
 
 
 def evaluation_sheet(
@@ -24,7 +25,7 @@ def evaluation_sheet(
     matched = evaluation.matched
     system = matched.system
     sections = [
-        in_short_section(system, caveats(matched), in_short(evaluation), word),
+        _in_short_section(system, [*matched.left_out, *matched.caveats], in_short(evaluation), word),
         accuracy_section(evaluation),
         label_section(evaluation),
         *way_sections(system.results, matched.dataset),
@@ -43,9 +44,85 @@ def run_sheet(
     results = system.results
     assert results is not None
     sections = [
-        in_short_section(system, doubts, said, word),
+        _in_short_section(system, doubts, said, word),
         labels_given_section(results),
         *way_sections(results),
         *people_sections(people_agreement(results)),
     ]
     return Sheet(results.run.title, sections)
+
+
+def _in_short_section(
+    system: System, doubts: Iterable[str], said: Iterable[str], word: Callable[[Remedy], str]
+) -> Section:
+    """What a reader in a hurry needs: whether the judge judged at all, what else must not be missed, and what
+    is `said` of it; remedies are worded by whoever shows them.
+    """
+    health, run = system.health, system.results.run if system.results else None
+    doubts = [*(health.sentences(word) if health.doubted else ()), *doubts]
+    asked = run.identity.ways_in_words if run else ""
+    headline = [] if health.doubted else [health.headline]
+    sentences = [*headline, *([f"The model was asked by {asked}."] if asked else ()), *said]
+    parts = [*([Sentences(doubts, Tone.CAVEAT)] if doubts else ()), Sentences(sentences)]
+    return Section("in_short", "In short", parts, help=("Does the model judge?",))
+
+
+def in_short(evaluation: Evaluation) -> Iterator[str]:
+    """The sentences that a reader in a hurry needs."""
+    measures = list(evaluation.labels.values())
+    yield (
+        f"Mean accuracy over {counted(len(measures), 'criterion', 'criteria')}:"
+        f" {percent(evaluation.accuracy)}. The best of the trivial judges, on each criterion, reaches"
+        f" {percent(evaluation.trivial)}."
+    )
+    results = evaluation.matched.system.results
+    if results is not None and results.one_labels:
+        yield results.one_label_sentence
+    yield from _verdicts(measures)
+    pairs = [pair for pairs in evaluation.matched.pairs.values() for pair in pairs]
+    flips = [pair.judgment.flipped for pair in pairs if pair.judgment]
+    known = [flipped for flipped in flips if flipped is not None]
+    if 0 < len(known) < len(flips):
+        found = _of(sum(known), len(known), "judgments")
+        yield (
+            f"Flipped by the order of the responses: {found} that were read in both orders. Of the"
+            f" {len(flips) - len(known):,} others, which the first order left in no doubt, it is not known."
+        )
+    elif known:
+        yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
+    else:
+        yield "Flipped by the order of the responses: not known, there is one order or none."
+    unscored, labelled = (
+        sum(measure.unscored for measure in measures),
+        sum(measure.items for measure in measures),
+    )
+    yield f"Unscored: {_of(unscored, labelled, 'judgments')}; each counts as wrong."
+
+
+def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
+    """For which criteria the judge beats the best of the trivial judges, said plainly."""
+    groups: dict[str, list[str]] = {}
+    for measure in measures:
+        held_against = f"{words(measure.criterion)} ({TRIVIAL[measure.rival]})"
+        groups.setdefault(measure.better, []).append(held_against)
+    if groups.keys() == {"yes"}:
+        yield (
+            "On every criterion the judge is better than the best of the trivial judges, with the whole 95 %"
+            f" interval of the difference above 0: {', '.join(groups['yes'])}."
+        )
+        return
+    for verdict, sentence in (
+        ("no", "The judge is NOT better than the best of the trivial judges on: {}."),
+        (
+            "not surely",
+            "Better on these items, but not surely: the 95 % interval of the difference includes 0: {}.",
+        ),
+        ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
+        ("-", "Not held against trivial judges, for which a single instruction is too little: {}."),
+    ):
+        if verdict in groups:
+            yield sentence.format(", ".join(groups[verdict]))
+
+
+def _of(part: int, whole: int, what: str) -> str:
+    return f"{part:,} of {whole:,} {what} ({percent(part / whole)})"

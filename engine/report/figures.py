@@ -7,7 +7,8 @@ Knows: what each figure shows. Does not know: colours and fonts, files, reports,
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -32,13 +33,13 @@ from engine.report.figure_style import (
     new_figure,
     new_panels,
 )
-from engine.report.order_figure import order_figure
 from engine.weigh.system_weighing import Weighing
 from engine.weigh.weighted_judge import TIE, WINNERS
 
 _MARGIN_BINS = 20
 _LEAST_SURE = 20  # percent: the likeliest of four labels has 25 or more
 _DEEPEST = 0.5  # share of the judge's colour in a full cell: numbers stay readable on it in both themes
+_LINES = (":", "--", "-.", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
 
 
 def all_figures(
@@ -46,21 +47,26 @@ def all_figures(
     bins: Mapping[str, Sequence[ReliabilityBin]],
     weighing: Weighing | None = None,
     orders: MarginReport | None = None,
+    *,
     dark: bool = False,
+    only: str | None = None,
 ) -> dict[str, Figure]:
-    """Every figure that there is something to show in, by name, in the order in which they are read."""
-    figures = {
-        "accuracy": accuracy_figure(evaluation, dark),
-        "labels": label_figure(evaluation, dark),
-        "confusion": confusion_figure(evaluation, dark),
+    """Every figure that there is something to show in, by name, in the order in which they are read.
+
+    `only`: its name, where no other one is wanted.
+    """
+    figures: dict[str, Callable[[], Figure]] = {
+        "accuracy": partial(accuracy_figure, evaluation, dark),
+        "labels": partial(label_figure, evaluation, dark),
+        "confusion": partial(confusion_figure, evaluation, dark),
     }
     if bins:
-        figures["reliability"] = reliability_figure(bins, evaluation.name, dark)
+        figures["reliability"] = partial(reliability_figure, bins, evaluation.name, dark)
     if weighing and weighing.margins:
-        figures["margins"] = margin_figure(weighing, evaluation.name, dark)
+        figures["margins"] = partial(margin_figure, weighing, evaluation.name, dark)
     if orders:
-        figures["orders"] = order_figure(orders, evaluation.name, dark)
-    return figures
+        figures["orders"] = partial(order_figure, orders, evaluation.name, dark)
+    return {name: draw() for name, draw in figures.items() if only in (None, name)}
 
 
 FIGURE_NAMES = ("accuracy", "labels", "confusion", "reliability", "margins", "orders")
@@ -271,8 +277,8 @@ def margin_figure(weighing: Weighing, name: str = "", dark: bool = False) -> Fig
         figure = new_figure(3.2)
         axes = figure.subplots()
         base = np.zeros(len(edges) - 1)
-        colours = (theme.judge, theme.third, theme.human)
-        for winner, colour in zip((TIE, *WINNERS[:2]), (colours[2], *colours[:2]), strict=True):
+        colours = (theme.human, theme.judge, theme.third)
+        for winner, colour in zip((TIE, *WINNERS[:2]), colours, strict=True):
             margins = [float(decision["margin"]) for decision in decided if decision["winner"] == winner]
             counts = _counts_within(margins, edges)
             label = f"{'tie' if winner == TIE else f'{winner} wins'} ({len(margins):,})"
@@ -310,6 +316,44 @@ def _counts_within(margins: Sequence[float], edges: FloatArray) -> IntArray:
     rounding = 1e-6 * edges[-1]
     places = np.searchsorted(edges[1:-1] + rounding, margins)
     return np.bincount(places, minlength=len(edges) - 1)
+
+
+def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> Figure:
+    """Labels that stay equal, in percent, by the share of items that are read in both orders, for margins
+    from 0 to 1: together and by criterion; and the least margin that keeps enough of each criterion's labels.
+    """
+    with drawing(dark) as theme:
+        figure = new_figure(3.4)
+        axes = figure.subplots()
+        points = sorted(report.points, key=lambda point: point.read)
+        read = [100 * point.read for point in points]
+        for criterion, line in zip(report.criteria, _LINES * len(report.criteria), strict=False):
+            kept = [100 * point.kept[criterion] for point in points]
+            axes.plot(
+                read, kept, linestyle=line, color=theme.muted, linewidth=1, label=drawn_words(criterion)
+            )
+        equal = [100 * point.equal for point in points]
+        axes.plot(read, equal, color=theme.judge, linewidth=2, marker=".", label="all criteria together")
+        axes.axhline(
+            100 * report.keep, color=theme.text, linestyle=":", linewidth=1, label=f"{report.keep:.0%} kept"
+        )
+        _mark_least(axes, report, theme)
+        axes.set_xlim(0, 100)
+        axes.set_xlabel("items read in both orders (%)")
+        axes.set_ylabel("labels equal to those of both orders (%)")
+        axes.grid()
+        title = "The second order only in doubt: what would be kept"
+        finish(figure, [axes], f"{title}\n{drawable(name)}, {report.least.items:,} items", theme)
+        add_legend(figure, axes, 4)
+    return figure
+
+
+def _mark_least(axes: Axes, report: MarginReport, theme: Theme) -> None:
+    if not report.reached:
+        return
+    least = report.least
+    spot = (100 * least.read, 100 * least.equal)
+    axes.plot(*spot, linestyle="none", marker="D", color=theme.marked, label=f"margin {least.below:g}")
 
 
 def _against(evaluation: Evaluation) -> str:

@@ -19,24 +19,26 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin, reliability
-from engine.calibrate.order_margin import MarginReport
+from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
 from engine.core import VERSION
-from engine.core.errors import ModelFileError
+from engine.core.errors import ModelFileError, SetupError
 from engine.core.formatting import capitalised, percent, visible, words
-from engine.core.items import HUMAN_LABELS, PREFERENCES
+from engine.core.items import HUMAN_LABELS, PREFERENCES, agreeing
 from engine.core.run_records import StoredRun
 from engine.core.sheets import Facts, Picture, Section, Sheet
 from engine.decisions.run_results import RunResults
+from engine.decisions.second_order import KEEP, learned_from
 from engine.gguf.judge_file import ModelFile, read_model_file
 from engine.measure.disagreements import Disagreement, largest_disagreements
 from engine.measure.evaluation import Evaluation
+from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched, Pair
 from engine.measure.slice_measures import SlicedMeasures
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
-from engine.report.findings import figure_in_words
-from engine.report.order_figure import order_report_of
+from engine.report.measure_tables import TRIVIAL, accuracy_table
+from engine.report.order_tables import margin_sentences
 from engine.report.run_facts import run_facts
 from engine.report.slice_tables import slice_sections
 from engine.report.weighing_tables import weighing_section
@@ -104,6 +106,18 @@ def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
     return found
 
 
+def order_report_of(matched: Matched) -> MarginReport | None:
+    """The curve of a run that read all its items in both orders, before any calibration; else None."""
+    results = matched.system.results
+    if results is None or results.run.submitted:
+        return None
+    with suppress(SetupError):  # it cannot tell
+        read = learned_from(results.run, results.judged)
+        instructions = {item.id: item.instruction for item in matched.dataset}
+        return margin_report(read, groups_by_instruction(read.ids, instructions), KEEP)
+    return None
+
+
 def judged_model(run: StoredRun) -> ModelFile | None:
     """The model file of a run, where a file of the same name and size is still there."""
     with suppress(ModelFileError, OSError):
@@ -116,10 +130,11 @@ def judged_model(run: StoredRun) -> ModelFile | None:
     return None
 
 
-def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> str:
-    """The whole page; `figures` are those of the report, drawn here unless given."""
+def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str:
+    """The whole page; `drawn`: the figures of the report as SVG, drawn here unless given."""
     evaluation = report.evaluation
-    drawn = report.figures() if figures is None else figures
+    if drawn is None:
+        drawn = {name: as_svg(figure) for name, figure in report.figures().items()}
     return _template().render(
         version=VERSION,
         name=evaluation.name,
@@ -128,8 +143,8 @@ def report_html(report: Report, figures: Mapping[str, Figure] | None = None) -> 
         is_run=report.results is not None,
         sections=report_sheet(report).sections,
         figures={
-            name: _embedded(figure, figure_in_words(name, evaluation, report.bins, report.orders))
-            for name, figure in drawn.items()
+            name: _embedded(svg, figure_in_words(name, evaluation, report.bins, report.orders))
+            for name, svg in drawn.items()
         },
         overridden=bool(evaluation.matched.system.overrides),
         disagreements=[_shown(disagreement) for disagreement in largest_disagreements(evaluation)],
@@ -193,8 +208,54 @@ def _written_out(value: object) -> object:
     return visible(value)
 
 
-def _embedded(figure: Figure, alt: str) -> dict[str, str]:
-    data = base64.b64encode(as_svg(figure)).decode("ascii")
+def figure_in_words(
+    name: str,
+    evaluation: Evaluation,
+    bins: Mapping[str, Sequence[ReliabilityBin]],
+    orders: MarginReport | None = None,
+) -> str:
+    """What a figure shows, for those who do not see it."""
+    match name:
+        case "accuracy":
+            shown = [
+                f"{words(measure.criterion)} {percent(measure.accuracy)},"
+                f" best trivial judge {percent(measure.rival_accuracy)} ({TRIVIAL[measure.rival]})"
+                for measure in evaluation.labels.values()
+            ]
+            said = f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
+            return f"{said} {accuracy_table(evaluation).note}".rstrip()
+        case "labels":
+            return "Bars of how often people and the judge gave each label; the table above has the numbers."
+        case "confusion":
+            shown = [_confusion_inwords(measure) for measure in evaluation.labels.values()]
+            return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
+        case "reliability":
+            shown = [f"{words(name)}: {_bins_inwords(found)}" for name, found in bins.items()]
+            return f"How often the judge was right, by how sure it was. {'; '.join(shown)}."
+        case "orders" if orders:
+            said = " ".join(margin_sentences(orders))
+            return f"How many labels stay where fewer items are read in both orders. {said}"
+        case _:
+            return "Histogram of the weighted judge's margins by winner; the table above has the sums."
+
+
+def _confusion_inwords(measures: LabelMeasures) -> str:
+    parts = [
+        f"{label} {sum(row[PREFERENCES.index(right)] for right in agreeing(label)):,} of {sum(row):,}"
+        for label, row in measures.confusion.items()
+        if sum(row)
+    ]
+    return f"{words(measures.criterion)}: agreed on {', '.join(parts)}"
+
+
+def _bins_inwords(bins: Sequence[ReliabilityBin]) -> str:
+    return ", ".join(
+        f"{bin_.count:,} at {percent(bin_.confidence)} were {percent(bin_.accuracy)} right" for bin_ in bins
+    )
+
+
+def _embedded(svg: bytes, alt: str) -> dict[str, str]:
+    data = base64.b64encode(svg).decode("ascii")
     return {"src": f"data:image/svg+xml;base64,{data}", "alt": alt}
 
 

@@ -52,18 +52,8 @@ _ACCURACY = (
     replace(INTERVAL, kind=Kind.SHARE_INTERVAL),
     *_BASELINES,
     KAPPA,
-    Column(
-        "macro_f1",
-        "macro-F1",
-        Kind.NUMBER,
-        MACRO_F1,
-    ),
-    Column(
-        "better",
-        "better?",
-        Kind.TEXT,
-        BETTER,
-    ),
+    Column("macro_f1", "macro-F1", Kind.NUMBER, MACRO_F1),
+    Column("better", "better?", Kind.TEXT, BETTER),
 )
 _PEOPLE = (
     Column(
@@ -118,10 +108,7 @@ _EXPLANATIONS = (
         "The length of the human explanations in words, in the mean.",
     ),
     Column(
-        "missing",
-        "missing",
-        Kind.COUNT,
-        "Items that people explained and the judge did not; they count 0.",
+        "missing", "missing", Kind.COUNT, "Items that people explained and the judge did not; they count 0."
     ),
 )
 _CONFUSION = (

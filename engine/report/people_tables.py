@@ -77,14 +77,7 @@ def people_sections(agreement: PeopleAgreement | None) -> list[Section]:
 def among_people_table(agreement: PeopleAgreement) -> Table:
     """People among themselves on each criterion, and all together."""
     rows: list[Row] = [
-        [
-            _named(found.criterion),
-            found.people,
-            found.items,
-            found.equal,
-            found.kappa,
-            found.alpha,
-        ]
+        [_named(found.criterion), found.people, found.items, found.equal, found.kappa, found.alpha]
         for found in agreement.among.values()
     ]
     return Table(_AMONG, rows)
@@ -93,14 +86,7 @@ def among_people_table(agreement: PeopleAgreement) -> Table:
 def people_pairs_table(agreement: PeopleAgreement) -> Table:
     """Each two sides, people first: on each criterion, and all together."""
     rows: list[Row] = [
-        [
-            _short(pair.one),
-            _short(pair.other),
-            _named(pair.criterion),
-            pair.items,
-            pair.equal,
-            pair.kappa,
-        ]
+        [_short(pair.one), _short(pair.other), _named(pair.criterion), pair.items, pair.equal, pair.kappa]
         for pair in agreement.pairs
     ]
     return Table(_PAIRS, rows)

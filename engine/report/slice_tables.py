@@ -14,15 +14,7 @@ from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
 from engine.measure.intervals import FEW
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures, SliceMeasures, lead
-from engine.report.columns import (
-    ACCURACY,
-    FLIPPED,
-    INTERVAL,
-    KAPPA,
-    LABELS,
-    MOST_FREQUENT,
-    with_both_orders,
-)
+from engine.report.columns import ACCURACY, FLIPPED, INTERVAL, KAPPA, LABELS, MOST_FREQUENT, with_both_orders
 from engine.weigh.slice_weighing import SlicedWeighing, SliceWeighing
 from engine.weigh.weighted_judge import WINNERS
 

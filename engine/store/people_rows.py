@@ -265,8 +265,7 @@ def _check_judged(db: sqlite3.Connection, run_id: int, item_id: str) -> None:
     )
     if judged.fetchone() == (0,):
         raise StoreError(
-            f"Run {run_id} has not judged the item {item_id!r}.",
-            "Choose an item that it has judged.",
+            f"Run {run_id} has not judged the item {item_id!r}.", "Choose an item that it has judged."
         )
 
 

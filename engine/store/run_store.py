@@ -63,15 +63,7 @@ from engine.store.people_rows import (
 )
 from engine.store.row_gate import DamagedError, numbers_of_row
 from engine.store.run_deletion import delete_rows, free_bytes, refuse_decided, run_contents, shrink
-from engine.store.run_table import (
-    add_run,
-    as_json,
-    damaged_run,
-    newest_of,
-    no_run,
-    run_ids,
-    run_row,
-)
+from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_run, run_ids, run_row
 from engine.system.places import Found, seen_at
 
 

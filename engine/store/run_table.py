@@ -54,10 +54,7 @@ def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
     """One run; None where there is none. DamagedError where another hand wrote it."""
     row = None
     with suppress(OverflowError):  # no run has so large a number
-        row = db.execute(
-            f"SELECT {', '.join(_COLUMNS)} FROM run WHERE id = ?",
-            (run_id,),
-        ).fetchone()
+        row = db.execute(f"SELECT {', '.join(_COLUMNS)} FROM run WHERE id = ?", (run_id,)).fetchone()
     if row is None:
         return None
     return _run_of_row(run_id, dict(zip(_COLUMNS, row, strict=True)), judged_count(db, run_id))

@@ -7,18 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
 from engine.core.remedies import Setting
-from gui.compare.compare_jobs import CompareWish
-from gui.compare.examine_jobs import Examined, examine
+from gui.compare.compare_jobs import CompareWish, Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel
+from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel, show_text
 from gui.kit.layouts import STRETCH, in_row
 from gui.kit.remedies import FIELDS, IN_THE_WINDOW
 from gui.work.lanes import Lane, LatestTask
@@ -41,8 +40,8 @@ class ChoicePanel(DownScroll):
     gold_changed = Signal()
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None
@@ -184,8 +183,7 @@ class ChoicePanel(DownScroll):
         self.gold_text.setText(visible(f"{_words_on(gold)} ({self._gold_from})") if gold else "None yet.")
         self._own_button.setVisible(self._chosen is not None)
         self.compare_button.setEnabled(not lacking and not self._busy)
-        self._lacking.setText(visible("\n".join(lacking)))
-        self._lacking.setVisible(bool(lacking))
+        show_text(self._lacking, "\n".join(lacking))
         self.changed.emit()
 
     # Making
@@ -219,9 +217,8 @@ class ChoicePanel(DownScroll):
     def _restore(self) -> None:
         values = self._workspace.state.record(_KEPT)
         for box, kept in ((self.partial, "partial"), (self.model_alone, "model_alone")):
-            box.blockSignals(True)
-            box.setChecked(values.get(kept) is True)
-            box.blockSignals(False)
+            with QSignalBlocker(box):
+                box.setChecked(values.get(kept) is True)
         self.systems.restore(values)
         self._list_runs()
 

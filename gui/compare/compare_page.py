@@ -3,12 +3,11 @@
 Knows: when a comparison begins and ends, and the way to Review. Does not know: how systems are compared.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from engine.core.errors import EngineError
@@ -25,10 +24,11 @@ from gui.compare.compare_jobs import (
     save_comparison,
 )
 from gui.compare.comparison_view import ComparisonView
+from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_target
 from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.labels import heading, hint, name, panel, set_role
+from gui.kit.labels import heading, hint, name, panel, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import Notice
 from gui.work.files_in_use import files_in_use
@@ -48,14 +48,6 @@ _WHAT = (
 )
 
 
-@dataclass(frozen=True)
-class _Wanted:
-    """What Review shall show as soon as its run is open: one judgment, or a set of items."""
-
-    run: int
-    what: JudgmentKey | WantedItems
-
-
 class ComparePage(Page):
     """What is compared at the left; the comparison at the right."""
 
@@ -68,10 +60,9 @@ class ComparePage(Page):
         ("Return", "Open the item that differs in Review; list those of two systems, or of a slice"),
     )
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
         self.compared: Compared | None = None
-        self._wanted: _Wanted | None = None
         self._listed_otherwise: set[int] = set()  # runs that changed since they were compared
         self._overridden: set[int] = set()  # those of them that people changed, which no list tells
         self._equal: Dataset | None = None  # the labels of now, read again but the same
@@ -81,8 +72,8 @@ class ComparePage(Page):
         self.choosing = ChoicePanel(workspace)
         self.notice = Notice()
         self.busy = BusyLine()
-        self.stale = plain_label("What is ticked, or its labels, changed since: compare again.")
-        self.doubts = plain_label()
+        self.stale = plain_label("What is ticked, or its labels, changed since: compare again.", "warning")
+        self.doubts = plain_label(role="bad")
         self.needs = plain_label()
         self.view = ComparisonView(workspace)
         self.slices = self.view.slices.choice
@@ -167,12 +158,10 @@ class ComparePage(Page):
         self.header.addWidget(self.slices)
         self.header.addWidget(self.save_button)
         self.header.addWidget(self.choosing.compare_button)  # last, where nothing can move it
-        set_role(self.stale, "warning")
         self.stack = QStackedWidget()
         self.stack.addWidget(self._empty())
         self.stack.addWidget(self.view)
         right = QWidget()
-        set_role(self.doubts, "bad")
         self.doubts.hide()
         in_column(self.notice, self.busy, self.stale, self.doubts, (self.stack, STRETCH), on=right)
         self._splitter = PageSplitter(Qt.Orientation.Horizontal)
@@ -206,14 +195,10 @@ class ComparePage(Page):
         self.view.differences.opened.connect(self._open_in_review)
         self.view.listed.connect(self._list_in_review)
         self.view.differences.failed.connect(self.notice.show_error)
-        space.run_changed.connect(self._go_on_to_review)
-        space.problem.connect(self._give_up_review)
         for signal in (space.run_changed, space.overrides_changed, space.runs_changed):
             signal.connect(self._look_at_runs)
         self._looking.finished.connect(self._take_look)
-        key = QShortcut(QKeySequence("Ctrl+Return"), self)
-        key.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        key.activated.connect(self.compare)
+        add_key(self, "Ctrl+Return", self.compare, inside=True)
 
     # What happens
 
@@ -287,8 +272,7 @@ class ComparePage(Page):
         self._listed_otherwise.clear()
         self._overridden.clear()
         self._looked_at = self._equal = None
-        self.doubts.setText(visible("\n".join(compared.doubts)))
-        self.doubts.setVisible(bool(compared.doubts))
+        show_text(self.doubts, "\n".join(compared.doubts))
         self.view.show_comparison(compared)
         self.slices.show()
         self.stack.setCurrentWidget(self.view)
@@ -327,7 +311,7 @@ class ComparePage(Page):
         """Open an item in the run of a system; else in the run that is open, else in the first one."""
         run = self._run_of(system)
         if run is not None:
-            self._open_run(_Wanted(run, key))
+            self.workspace.open_in_review(run, key)
 
     @Slot(object, str)
     def _list_in_review(self, filters: Filters, words: str) -> None:
@@ -336,7 +320,7 @@ class ComparePage(Page):
         if run is None:
             self.workspace.note.emit("Only a run can be opened in Review, and none of these systems is one.")
         else:
-            self._open_run(_Wanted(run, WantedItems(run, filters, words)))
+            self.workspace.open_in_review(run, WantedItems(run, filters, words))
 
     def _run_of(self, system: int | None) -> int | None:
         """The run of a system; else the run that is open, else the first one; None without any."""
@@ -347,28 +331,6 @@ class ComparePage(Page):
             return chosen
         opened = self.workspace.run.id if self.workspace.run else None
         return opened if opened in runs else runs[0]
-
-    def _open_run(self, wanted: _Wanted) -> None:
-        self._wanted = wanted
-        if self.workspace.run is not None and self.workspace.run.id == wanted.run:
-            self._go_on_to_review()
-        else:
-            self.workspace.open_run(wanted.run)
-
-    @Slot()
-    def _go_on_to_review(self) -> None:
-        wanted, run = self._wanted, self.workspace.run
-        if wanted is not None and run is not None and run.id == wanted.run:
-            self._wanted = None
-            self.workspace.page_wanted.emit(PageName.REVIEW)
-            if isinstance(wanted.what, WantedItems):
-                self.workspace.listing_wanted.emit(wanted.what)
-            else:
-                self.workspace.review_wanted.emit(wanted.what)
-
-    @Slot(object)
-    def _give_up_review(self, _error: EngineError) -> None:
-        self._wanted = None
 
 
 def _dropped_submissions(event: QDropEvent) -> list[Path]:

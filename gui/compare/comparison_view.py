@@ -15,8 +15,8 @@ from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Table
 from gui.compare.difference_list import DifferenceList
 from gui.kit.foreign_text import OneLine, one_line, plain_label
-from gui.kit.labels import hint, set_role
-from gui.kit.layouts import STRETCH, in_column
+from gui.kit.labels import hint, show_text
+from gui.kit.layouts import STRETCH, as_column, in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
 from gui.work.slice_jobs import compare_slices
@@ -52,8 +52,8 @@ class ComparisonView(QTabWidget):
 
     listed = Signal(object, str)
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self.setAccessibleName("Comparison")
         self.tabBar().setDrawBase(False)
         self._tables = {key: TableModel(self) for key in ("measures", "borda", "published", "agreement")}
@@ -64,8 +64,7 @@ class ComparisonView(QTabWidget):
         title, table = OneLine(role="heading"), TableModel(self)
         self.slices = SlicesPanel(workspace, _SLICES, title=title, head=title, table=table, framed=_part)
         self.systems = plain_label()
-        self.notes = plain_label()
-        set_role(self.notes, "warning")
+        self.notes = plain_label(role="warning")
         self._views = [
             measure_view(self.measures, "Measures of all systems"),
             measure_view(self.borda, "Borda counts"),
@@ -89,8 +88,7 @@ class ComparisonView(QTabWidget):
     def show_comparison(self, compared: "Compared") -> None:
         """Show another comparison; the tab that is open stays open."""
         before, self._compared = self._compared, compared
-        self.notes.setText(visible("\n".join(compared.notes)))
-        self.notes.setVisible(bool(compared.notes))
+        show_text(self.notes, "\n".join(compared.notes))
         for section in compared.sheet.sections:
             self._show_section(section)
         self.differences.show_comparison(compared)
@@ -157,21 +155,16 @@ class ComparisonView(QTabWidget):
         return _scrolled(content, "Measures")
 
     def _agreement_tab(self) -> QWidget:
-        content = QWidget()
-        in_column(self._notes["agreement"], (self.agreement_view, STRETCH), on=content, margins=(0, 8, 0, 0))
-        return content
+        return as_column(self._notes["agreement"], (self.agreement_view, STRETCH), margins=(0, 8, 0, 0))
 
 
 def _part(*widgets: QWidget) -> QWidget:
     """Widgets one below the other, without a frame."""
-    part = QWidget()
-    in_column(*widgets, on=part, margins=(0, 8, 2, 0))
-    return part
+    return as_column(*widgets, margins=(0, 8, 2, 0))
 
 
 def _scrolled(content: QWidget, accessible: str) -> QScrollArea:
-    area = QScrollArea()
-    area.setWidgetResizable(True)
+    area = QScrollArea(widgetResizable=True)
     area.setWidget(content)
     area.setAccessibleName(accessible)
     return area

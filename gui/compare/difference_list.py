@@ -6,14 +6,14 @@ Knows: which differences are wanted. Does not know: how they are found, pages.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QModelIndex, QSignalBlocker, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHeaderView, QLineEdit, QPushButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.review_filters import Filters
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
 from gui.compare.difference_table import DifferenceTableModel
+from gui.kit.actions import add_key
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import hint, label, name
@@ -39,16 +39,14 @@ class DifferenceList(QWidget):
     listed = Signal(object, str)
     failed = Signal(object)
 
-    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, threads: EngineThreads) -> None:
+        super().__init__()
         self._compared: Compared | None = None
         self._asked_for = self._shown_for = DifferenceFilter()
         self._filtering = LatestTask(threads, Lane.FILES, self)
         self._filtering.finished.connect(self._show_rows)
         self._filtering.failed.connect(self.failed)
-        self._typing = QTimer(self)
-        self._typing.setSingleShot(True)
-        self._typing.setInterval(_TYPING_MS)
+        self._typing = QTimer(self, singleShot=True, interval=_TYPING_MS)
         self._typing.timeout.connect(self._filter)
         self.table = DifferenceTableModel(self)
         self.criterion = ComboBox()
@@ -68,13 +66,12 @@ class DifferenceList(QWidget):
         self.table.show_differences(compared, ())
         self._fit_columns()
         chosen = self.criterion.currentData()
-        self.criterion.blockSignals(True)
-        self.criterion.clear()
-        self.criterion.addItem("All criteria", None)
-        for criterion in dict.fromkeys(measure.criterion for measure in compared.comparison.measures):
-            self.criterion.addItem(words(criterion).capitalize(), criterion)
-        self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
-        self.criterion.blockSignals(False)
+        with QSignalBlocker(self.criterion):
+            self.criterion.clear()
+            self.criterion.addItem("All criteria", None)
+            for criterion in dict.fromkeys(measure.criterion for measure in compared.comparison.measures):
+                self.criterion.addItem(words(criterion).capitalize(), criterion)
+            self.criterion.setCurrentIndex(max(0, self.criterion.findData(chosen)))
         self._can_open = any(run is not None for run in compared.runs)
         self._why_not.setVisible(not self._can_open)
         self._filter()
@@ -107,13 +104,9 @@ class DifferenceList(QWidget):
         self.table.modelReset.connect(self._follow_current)
         self.open_button.clicked.connect(self._open_current)
         self.list_button.clicked.connect(self._list_all)
-        for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            shortcut = QShortcut(QKeySequence(key), self.view)
-            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(self._open_current)
-        find = QShortcut(QKeySequence("/"), self)
-        find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        find.activated.connect(self.search.setFocus)
+        for key in ("Return", "Enter"):
+            add_key(self.view, key, self._open_current)
+        add_key(self, "/", self.search.setFocus, inside=True)
 
     def _fit_columns(self) -> None:
         """Make each column as wide as its name and a label, but none so wide that it hides the others."""

@@ -12,7 +12,7 @@ from PySide6.QtGui import QFont
 from engine.core.formatting import words
 from engine.core.items import agree
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 
 if TYPE_CHECKING:

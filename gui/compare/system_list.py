@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence, QPalette, QShortcut
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence, QPalette
 from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from engine.core.formatting import visible
 from engine.core.settings import Mode
-from gui.compare.examine_jobs import Examined
+from gui.compare.compare_jobs import Examined
+from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, plain_label, tip
-from gui.kit.labels import name, set_role
+from gui.kit.labels import name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class SystemList(QWidget):
     changed = Signal()
     files_wanted = Signal()  # the button that adds submissions was pressed
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._known_runs: Sequence[StoredRun] = ()
         self._open_run: int | None = None
         self._ticked_runs: set[int] = set()
@@ -138,8 +138,7 @@ class SystemList(QWidget):
         lines = [f"Not found: {gone}. Put it back, or remove it from the list."] if gone else []
         unfit = [examined.unfit[path] for path in self._files if path in examined.unfit]
         lines += [error.problem.partition("\n")[0] for error in unfit]
-        self._gone.setText(visible("\n".join(lines)))
-        self._gone.setVisible(bool(lines))
+        show_text(self._gone, "\n".join(lines))
 
     def _why_not(self, path: Path) -> str:
         """Why a file cannot be compared, in two words; empty where it can."""
@@ -158,11 +157,8 @@ class SystemList(QWidget):
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.itemChanged.connect(self._take_tick)
         self.view.currentRowChanged.connect(self._follow_current)
-        delete = QShortcut(QKeySequence.StandardKey.Delete, self.view)
-        delete.setContext(Qt.ShortcutContext.WidgetShortcut)
-        delete.activated.connect(self.remove_current)
-        self._gone = plain_label()
-        set_role(self._gone, "warning")
+        add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_current)
+        self._gone = plain_label(role="warning")
         self._gone.hide()
         self._add = QPushButton("&Add submission…")
         name(self._add, "Add submission files", "Submissions are .tsv files. They can be dropped here too.")
@@ -184,19 +180,18 @@ class SystemList(QWidget):
 
     def _fill(self) -> None:
         row = self.view.currentRow()
-        self.view.blockSignals(True)
-        self.view.clear()
-        for run in self._known_runs:
-            text = _words_on(run, run.id == self._open_run)
-            self._add_row(
-                text, run.id in self._ticked_runs, f"{text}\n{run.created.astimezone():%Y-%m-%d %H:%M}"
-            )
-        for path, ticked in self._files.items():
-            why_not = self._why_not(path)
-            shown = f"{path.name} ({why_not})" if why_not else path.name
-            self._add_row(shown, ticked and not why_not, str(path), not why_not)
-        self.view.setCurrentRow(min(row, self.view.count() - 1))
-        self.view.blockSignals(False)
+        with QSignalBlocker(self.view):
+            self.view.clear()
+            for run in self._known_runs:
+                text = _words_on(run, run.id == self._open_run)
+                self._add_row(
+                    text, run.id in self._ticked_runs, f"{text}\n{run.created.astimezone():%Y-%m-%d %H:%M}"
+                )
+            for path, ticked in self._files.items():
+                why_not = self._why_not(path)
+                shown = f"{path.name} ({why_not})" if why_not else path.name
+                self._add_row(shown, ticked and not why_not, str(path), not why_not)
+            self.view.setCurrentRow(min(row, self.view.count() - 1))
         self._follow_current()
 
     def _add_row(self, text: str, ticked: bool, more: str, there: bool = True) -> None:

@@ -5,15 +5,13 @@ Knows: how a source and a meaning are chosen. Does not know: files, what a sourc
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QCompleter,
     QGridLayout,
     QLabel,
-    QMenu,
-    QToolButton,
     QWidget,
     QWidgetAction,
 )
@@ -21,11 +19,12 @@ from PySide6.QtWidgets import (
 from engine.core.column_map import NO_LABEL, Sureness, annotators_of, of_annotators
 from engine.core.formatting import clipped, counted, words
 from engine.core.items import HUMAN_LABELS
-from gui.kit.emptying import take_out
+from gui.kit.actions import MenuButton
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import hint, label, name, narrow
+from gui.kit.layouts import take_out
 
 NOTHING = "(none)"
 _NUMBERED = "(number of the row)"
@@ -40,8 +39,8 @@ class SourceField(ComboBox):
 
     changed = Signal()
 
-    def __init__(self, target: str, offers: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, target: str, offers: Sequence[str]) -> None:
+        super().__init__()
         self.target = target
         self._nothing = _NUMBERED if target == "id" else NOTHING
         self.setEditable(True)
@@ -73,14 +72,13 @@ class SourceField(ComboBox):
     def show_source(self, source: str) -> None:
         """Show a source, one of the list or another."""
         place = self.findData(source)
-        self.blockSignals(True)
-        if place >= 0:
-            self.setCurrentIndex(place)
-        else:
-            self.setEditText(source)
-        if (line := self.lineEdit()) is not None:
-            line.setCursorPosition(0)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            if place >= 0:
+                self.setCurrentIndex(place)
+            else:
+                self.setEditText(source)
+            if (line := self.lineEdit()) is not None:
+                line.setCursorPosition(0)
         self.setToolTip(tip(source))
 
     @Slot()
@@ -89,19 +87,14 @@ class SourceField(ComboBox):
         self.changed.emit()
 
 
-class AnnotatorsButton(QToolButton):
+class AnnotatorsButton(MenuButton):
     """Chooses the columns of several annotators for a label's field; its menu stays open meanwhile."""
 
-    def __init__(self, field: SourceField, columns: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, field: SourceField, columns: Sequence[str]) -> None:
+        super().__init__("Several…")
         self._field, self._columns = field, columns
-        self.setText("Several…")
-        self.setProperty("role", "button")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         name(self, f"Several annotators for {words(field.target)}", "Choose a column for each annotator")
-        self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill)
-        self.setMenu(self._menu)
 
     @Slot()
     def _fill(self) -> None:
@@ -138,9 +131,8 @@ class SourceFields(QWidget):
         targets: Mapping[str, str],
         offers: Sequence[str],
         of_labels: Sequence[str],
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._fields = {target: SourceField(target, offers) for target in targets}
         self._sureness = {target: hint("") for target in targets}
         grid = QGridLayout(self)
@@ -189,8 +181,8 @@ class LabelFields(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._boxes: dict[str, QComboBox] = {}
         self._meant: Mapping[str, str] = {}
         self._chosen: dict[str, str | None] = {}  # what a person said of values
@@ -228,8 +220,7 @@ class LabelFields(QWidget):
             caption: QLabel = plain_label(one_line(value))
             caption.setToolTip(tip(value))
             caption.setMaximumWidth(self.fontMetrics().averageCharWidth() * 24)
-            often = hint(counted(count, "time", "times") if count else "further on")
-            often.setWordWrap(False)
+            often = hint(counted(count, "time", "times") if count else "further on", wrap=False)
             for column, part in enumerate((caption, box, often)):
                 self._grid.addWidget(part, row, column)
                 self._lines.append(part)

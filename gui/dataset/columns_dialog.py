@@ -5,7 +5,7 @@ Knows: what is asked. Does not know: how columns are guessed, how a file is read
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from engine.core.column_map import RANKED, ColumnMap, annotators_among
@@ -19,9 +19,9 @@ from gui.dataset.column_jobs import FirstItems, Foreign
 from gui.kit.fields import ComboBox
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import one_line, plain_label
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import DownScroll, heading, hint, label, name, set_role
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_column, in_column, in_row, make_room
 from gui.kit.notice import problem_of
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.lanes import Lane, LatestTask
@@ -77,9 +77,7 @@ class ColumnsDialog(QDialog):
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.open_button = self.buttons.addButton("&Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self._lay_out()
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._read)
         self._looking = LatestTask(workspace.threads, Lane.FILES, self)
         self._looking.finished.connect(self._take)
@@ -121,8 +119,7 @@ class ColumnsDialog(QDialog):
         self._column = in_column(on=self._form, margins=None, spacing=8)
         area = DownScroll(self._form)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        right = QWidget()
-        in_column(heading("The first items, read so"), (self.items, STRETCH), self.problem, on=right)
+        right = as_column(heading("The first items, read so"), (self.items, STRETCH), self.problem)
         across = two_parts(Qt.Orientation.Horizontal, area, right)
         self.open_button.setEnabled(False)
         self.buttons.accepted.connect(self._choose)
@@ -130,11 +127,10 @@ class ColumnsDialog(QDialog):
         last = in_row((self.remember, STRETCH), self.buttons)
         again = [self._why_again()] if self._refused else []
         in_column(hint(_WHAT), *again, (across, STRETCH), last, on=self, margins=None)
-        letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
+        letter = self.fontMetrics().averageCharWidth()
         area.setMinimumWidth(letter * _FORM)
         across.setSizes([letter * _SIZE[0] * 5 // 11, letter * _SIZE[0] * 6 // 11])
-        wanted = QSize(letter * _SIZE[0], line * _SIZE[1])
-        self.resize(wanted.boundedTo(self.screen().availableSize() * _SHARE_OF_SCREEN))
+        make_room(self, *_SIZE, _SHARE_OF_SCREEN)
 
     def _why_again(self) -> QWidget:
         """Why the file could not be read as it was tried last."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QFileDialog, QPushButton, QStackedWidget, QWidget
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QPushButton, QStackedWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError
@@ -24,11 +24,12 @@ from gui.dataset.recent_files import RecentFiles
 from gui.dataset.selected_items import KEY, PROMPT_KEY, judge_words
 from gui.dataset.summary_panel import SummaryPanel
 from gui.dataset.welcome import Welcome
+from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
-from gui.kit.file_dialogs import ALL_FILES, DATASETS
+from gui.kit.file_dialogs import DATASETS, let_choose
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import main_button, name
-from gui.kit.layouts import STRETCH, in_column
+from gui.kit.layouts import STRETCH, as_column
 from gui.kit.notice import Notice
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.file_jobs import Loading
@@ -59,8 +60,8 @@ class DatasetPage(Page):
         ("Alt+C", "Change the columns of a file that has others than a dataset"),
     )
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
         self.items = ItemList(workspace)
         self.preview = ItemPreview()
         self.summary = SummaryPanel()
@@ -117,8 +118,7 @@ class DatasetPage(Page):
         self._splitter.setStretchFactor(1, 2)
         self._splitter.setHandleWidth(10)
         self._splitter.restoreState(self.workspace.state.layout(_SPLITTER))
-        opened = QWidget()
-        in_column(self.summary, (self._splitter, STRETCH), on=opened, spacing=10)
+        opened = as_column(self.summary, (self._splitter, STRETCH), spacing=10)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.welcome)
         self._stack.addWidget(opened)
@@ -149,15 +149,11 @@ class DatasetPage(Page):
         self.items.item_chosen.connect(self._show_item)
         self.items.selected.prompt_wanted.connect(self._want_prompt)
         self.preview.prompt_wanted.connect(self._want_prompt)
-        prompt = QShortcut(QKeySequence(PROMPT_KEY), self)
-        prompt.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        prompt.activated.connect(self._want_prompt)
+        add_key(self, PROMPT_KEY, self._want_prompt, inside=True)
         self._counting.finished.connect(self._show_summary)
         self._counting.failed.connect(space.problem)
-        for keys in (QKeySequence(Qt.Key.Key_Slash), QKeySequence(QKeySequence.StandardKey.Find)):
-            find = QShortcut(keys, self)
-            find.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            find.activated.connect(self.items.start_search)
+        for key in ("/", QKeySequence.StandardKey.Find):
+            add_key(self, key, self.items.start_search, inside=True)
 
     # The dataset
 
@@ -169,13 +165,8 @@ class DatasetPage(Page):
     def ask_file(self, take: Callable[[Path], object]) -> None:
         """Ask for a file, on whatever page, and let `take` have it."""
         recent = self.workspace.state.recent("datasets")
-        dialog = QFileDialog(
-            self.window(), "Open dataset", str(recent[0].parent) if recent else "", f"{DATASETS};;{ALL_FILES}"
-        )
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda path: take(Path(path)))
-        dialog.open()
+        folder = recent[0].parent if recent else None
+        let_choose(self.window(), "Open dataset", folder, DATASETS, take)
 
     # Files with other columns
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QTableView, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QTableView
 
 from gui.dataset.item_table import DatasetColumn, ItemTableModel, column_named
+from gui.kit.actions import MenuButton
 from gui.kit.labels import name
 
 NEVER_HIDDEN = "id"
@@ -107,28 +108,21 @@ class ItemColumns(QObject):
             self._widths[self._table.columns[place].source] = round(width / self._letter(), 1)
 
 
-class ColumnChooser(QToolButton):
+class ColumnChooser(MenuButton):
     """A drop-down menu, which the header of the view also opens by the right mouse button."""
 
     shown_changed = Signal()
     sort_wanted = Signal(str, bool)  # a column's name in the dataset, empty for the file's order; descending
 
-    def __init__(
-        self, view: QTableView, table: ItemTableModel, columns: ItemColumns, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, view: QTableView, table: ItemTableModel, columns: ItemColumns) -> None:
+        super().__init__("Columns")
         self._view = view
         self._table = table
         self._columns = columns
         self._sorted = ("", False)
-        self.setText("Columns")
-        self.setProperty("role", "button")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         name(self, "Columns", "Choose the columns, and by which the items are sorted")
-        self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill)
-        self.setMenu(self._menu)
         header = view.horizontalHeader()
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._open_at)

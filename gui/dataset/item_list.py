@@ -8,18 +8,20 @@ Knows: the item table and its jobs. Does not know: what is done with the chosen 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QPushButton, QStackedWidget, QWidget
+from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QPushButton, QStackedWidget, QWidget
 
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import Wanted
 from gui.dataset.item_columns import ColumnChooser, ItemColumns
 from gui.dataset.item_table import ItemTableModel, column_named
 from gui.dataset.selected_items import SelectedItems
+from gui.kit.actions import add_key
+from gui.kit.fields import SearchField
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_column, in_column, in_row
 from gui.kit.theme import colours
 from gui.kit.views import table_view
 from gui.work.lanes import Lane, LatestTask
@@ -35,36 +37,14 @@ _SEARCHED = 12  # letters of a search that are seen at least
 _COLUMNS = "dataset/columns"
 
 
-class SearchField(QLineEdit):
-    """A field for words; Escape clears it, Enter and Down leave it for the list."""
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Take the keys that are the list's."""
-        key = event.key()
-        if key == Qt.Key.Key_Escape and self.text():
-            self.clear()
-        elif key in {Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down, Qt.Key.Key_Escape}:
-            self.left.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Have the old words replaced by what is typed."""
-        super().focusInEvent(event)
-        if event.reason() is not Qt.FocusReason.MouseFocusReason:
-            self.selectAll()
-
-
 class ItemList(QWidget):
     """Shows the items of one dataset; tells which is chosen."""
 
     item_chosen = Signal(object)  # its row in the dataset, from 0; None where nothing is shown
     listed = Signal(object)  # the rows in the dataset of the listed items, in its order; None for all
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._dataset: Dataset | None = None
         self._item: int | None = None
@@ -74,8 +54,8 @@ class ItemList(QWidget):
         self._columns = ItemColumns(self.view, self.table, workspace.state.record(_COLUMNS))
         self.chooser = ColumnChooser(self.view, self.table, self._columns)
         self.selected = SelectedItems(self.view, self.table)
-        self.search = SearchField()
-        self.count = hint("")
+        self.search = SearchField("Search id, texts and shown columns")
+        self.count = hint("", wrap=False)
         self.slices = SliceChoice(workspace)
         self._build()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
@@ -97,9 +77,8 @@ class ItemList(QWidget):
         self._pause.stop()
         self._dataset, self._item = dataset, None
         self._wanted = self._shown = Wanted()
-        self.search.blockSignals(True)
-        self.search.clear()
-        self.search.blockSignals(False)
+        with QSignalBlocker(self.search):
+            self.search.clear()
         self.slices.clear()
         self.slices.show_dataset(dataset)
         self.table.show_dataset(dataset)
@@ -119,11 +98,8 @@ class ItemList(QWidget):
     # Making
 
     def _build(self) -> None:
-        self.search.setPlaceholderText("Search id, texts and shown columns")
-        self.search.setClearButtonEnabled(True)
         self.search.setAcceptDrops(False)  # a dropped file is a dataset to open
         name(self.search, "Search the items", "Items in which all these words occur (/)")
-        self.count.setWordWrap(False)
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         header = self.view.horizontalHeader()
@@ -135,8 +111,7 @@ class ItemList(QWidget):
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         clear = QPushButton("Clear the search")
         clear.clicked.connect(self.search.clear)
-        none = QWidget()
-        in_column(STRETCH, self._nothing, (clear, Qt.AlignmentFlag.AlignHCenter), 2, on=none, margins=None)
+        none = as_column(STRETCH, self._nothing, (clear, Qt.AlignmentFlag.AlignHCenter), 2, margins=None)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.view)
         self._stack.addWidget(none)
@@ -152,9 +127,7 @@ class ItemList(QWidget):
         self.chooser.sort_wanted.connect(self._sort)
         self.chooser.shown_changed.connect(self._wait)
         self.slices.changed.connect(self._ask)
-        copy = QShortcut(QKeySequence.StandardKey.Copy, self.view)
-        copy.setContext(Qt.ShortcutContext.WidgetShortcut)
-        copy.activated.connect(self._copy_cell)
+        add_key(self.view, QKeySequence.StandardKey.Copy, self._copy_cell)
 
     def restyle(self) -> None:
         """Follow colours and text size."""
@@ -191,10 +164,9 @@ class ItemList(QWidget):
     def _mark_sorted(self) -> None:
         wanted, header = self._wanted, self.view.horizontalHeader()
         place = column_named(self.table.columns, wanted.column)
-        header.blockSignals(True)
-        order = Qt.SortOrder.DescendingOrder if wanted.descending else Qt.SortOrder.AscendingOrder
-        header.setSortIndicator(-1 if place is None else place, order)
-        header.blockSignals(False)
+        with QSignalBlocker(header):
+            order = Qt.SortOrder.DescendingOrder if wanted.descending else Qt.SortOrder.AscendingOrder
+            header.setSortIndicator(-1 if place is None else place, order)
         header.viewport().update()
         self.chooser.show_sorted(wanted.column, wanted.descending)
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
 
 from engine.core.formatting import clipped, counted, visible, words
 from engine.core.items import Item
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.theme import colours
@@ -32,17 +32,14 @@ class ItemPreview(QWidget):
 
     prompt_wanted = Signal()  # for the item that is shown
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._item: Item | None = None
         self._words: Sequence[str] = ()
         self._others = _NO_OTHERS
         self._longer = False
-        self.view = QTextEdit()
-        self.view.setReadOnly(True)
+        self.view = QTextEdit(readOnly=True, tabChangesFocus=True, undoRedoEnabled=False)
         self.view.setAcceptDrops(False)
-        self.view.setTabChangesFocus(True)
-        self.view.setUndoRedoEnabled(False)
         self.view.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )

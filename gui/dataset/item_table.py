@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor
 from engine.core.formatting import clipped, words
 from engine.core.items import HUMAN_LABELS, written_label
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.theme import LIGHT, Colours
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 

@@ -6,9 +6,9 @@ Knows: the remembered files. Does not know: what they hold.
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from engine.core.formatting import without_middle
+from gui.kit.actions import MenuButton
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import name
 from gui.work import file_jobs
@@ -18,25 +18,20 @@ from gui.work.workspace import Workspace
 _LONGEST_PART = 48  # characters of a name, and of its folder
 
 
-class RecentFiles(QToolButton):
+class RecentFiles(MenuButton):
     """A drop-down menu of the files of one kind (`datasets`, `models`)."""
 
     chosen = Signal(object)  # a Path
 
-    def __init__(self, workspace: Workspace, kind: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace, kind: str) -> None:
+        super().__init__("Recent", tips=True)
         self._workspace = workspace
         self._kind = kind
         self._gone: frozenset[Path] = frozenset()
-        self.setText("Recent")
-        self.setProperty("role", "button")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         name(self, f"Recent {kind}", f"Open one of the {kind} that were opened last")
-        self.menu_of_files = QMenu(self)
-        self.menu_of_files.setToolTipsVisible(True)
+        self.menu_of_files = self._menu
         self.menu_of_files.aboutToShow.connect(self.look)
-        self.setMenu(self.menu_of_files)
         self._looking = LatestTask(workspace.threads, Lane.STORE, self)
         self._looking.finished.connect(self._take_gone)
         workspace.state.recent_changed.connect(self._fill)

@@ -21,8 +21,8 @@ class SelectedItems(QPushButton):
     judge_wanted = Signal(object)  # the rows of the items in the dataset, in its order
     prompt_wanted = Signal()  # for the item of the current row
 
-    def __init__(self, view: QTableView, table: ItemTableModel, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, view: QTableView, table: ItemTableModel) -> None:
+        super().__init__()
         self._view = view
         self._table = table
         self._judge = QAction("", self)

@@ -14,12 +14,11 @@ from engine.core.formatting import counted, words
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
 from gui.dataset.dataset_jobs import Counted
 from gui.kit.bars import ShareBar
-from gui.kit.emptying import empty, take_out
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
-from gui.kit.label_words import LABEL_WORDS
-from gui.kit.labels import hint, label, panel, set_role
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.label_mark import LABEL_WORDS
+from gui.kit.labels import hint, label, panel, set_role, show_text
+from gui.kit.layouts import STRETCH, as_column, as_row, empty, in_column, in_row, take_out
 from gui.kit.theme import colours
 
 if TYPE_CHECKING:
@@ -33,8 +32,8 @@ _NO_LABELS = "No human labels: this dataset can be judged, but not be measured."
 class LabelLegend(QWidget):
     """What the colours of the labels mean, on one line."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.show_labels(PREFERENCES)
 
@@ -73,8 +72,8 @@ class LabelLegend(QWidget):
 class _Cells(QWidget):
     """Widgets of one size side by side, in as many lines as the width asks for."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._cells: list[QWidget] = []
         self._across = 0
         self._grid = QGridLayout(self)
@@ -112,11 +111,10 @@ class _Cells(QWidget):
 class SummaryPanel(QWidget):
     """A strip above the items."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._has_labels = False  # the whole dataset
-        self._items, self._labelled = label("", "figure", wrap=False), hint("")
-        self._labelled.setWordWrap(False)
+        self._items, self._labelled = label("", "figure", wrap=False), hint("", wrap=False)
         self._cells = _Cells()
         self._legend = LabelLegend()
         self._lengths = hint("")
@@ -127,8 +125,7 @@ class SummaryPanel(QWidget):
         figures = in_column(self._items, self._labelled, STRETCH, spacing=2)
         last = in_row(self._legend, (self._lengths, STRETCH), spacing=20)
         right = in_column(self._cells, self._agreement, self._no_labels, last, spacing=6)
-        top = QWidget()
-        in_row(figures, (right, STRETCH), on=top, spacing=24)
+        top = as_row(figures, (right, STRETCH), spacing=24)
         in_column(panel(top, self._notices), on=self)
 
     def begin(self, dataset: "Dataset") -> None:
@@ -161,8 +158,7 @@ class SummaryPanel(QWidget):
             labels_beside({label for counts in summary.labels.values() for label in counts})
         )
         self._legend.setVisible(self._has_labels)
-        self._agreement.setText("\n".join(found.agreement))
-        self._agreement.setVisible(bool(found.agreement))
+        show_text(self._agreement, "\n".join(found.agreement))
         self._no_labels.setVisible(not self._has_labels)
         lengths = ", ".join(
             f"{title} {summary.lengths[column]:,.0f}"
@@ -174,8 +170,7 @@ class SummaryPanel(QWidget):
         empty(self._notice_lines)
         lines = [_notice(text) for text in notices]
         if len(lines) > _OPENLY:
-            inside = QWidget()
-            in_column(*lines, on=inside, margins=(20, 0, 0, 0))
+            inside = as_column(*lines, margins=(20, 0, 0, 0))
             self._notice_lines.addWidget(Fold(f"{len(lines)} things were noticed in this file", inside))
         for line in lines[:_OPENLY] if len(lines) <= _OPENLY else ():
             self._notice_lines.addWidget(line)
@@ -189,8 +184,7 @@ def _criterion_cell(summary: "Summary", criterion: str) -> QWidget:
     bar = ShareBar(title, without="no label")
     counts: dict[HumanLabel | None, int] = dict(summary.labels[criterion].items())
     bar.show_counts(counts | {None: summary.items - labelled})
-    count = hint(f"{labelled:,}" if labelled else "no labels")
-    count.setWordWrap(False)
+    count = hint(f"{labelled:,}" if labelled else "no labels", wrap=False)
     count.setToolTip(f"{labelled:,} labels, {summary.explained[criterion]:,} explanations")
     above = in_row((label(title, wrap=False), STRETCH), count)
     in_column(above, bar, on=cell, spacing=3)

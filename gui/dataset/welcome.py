@@ -4,12 +4,12 @@ Knows: what a dataset is. Does not know: how one is opened.
 """
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import QPushButton, QScrollArea
 
 from engine.core.formatting import short_name
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import heading, hint, label, main_button, name, panel
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_column, as_row, in_row
 from gui.reading.glossary import WHAT_IT_DOES
 
 _WHAT = (
@@ -31,16 +31,15 @@ class Welcome(QScrollArea):
     open_wanted = Signal()
     demo_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setWidgetResizable(True)
         choose, demo = main_button("Open…"), QPushButton("Open the demo dataset")
         name(choose, "Open a dataset", "Choose a file of this computer")
         name(demo, "Open the demo dataset", "240 short labelled items that come with Tiebreak")
         choose.clicked.connect(self.open_wanted)
         demo.clicked.connect(self.demo_wanted)
-        buttons = QWidget()
-        in_row(choose, demo, STRETCH, on=buttons, margins=(0, 4, 0, 4))
+        buttons = as_row(choose, demo, STRETCH, margins=(0, 4, 0, 4))
         self._heading = heading("")
         self.show_reading(None)
         frame = panel(
@@ -52,9 +51,7 @@ class Welcome(QScrollArea):
             hint(_FORMATS),
         )
         frame.setMaximumWidth(self.fontMetrics().averageCharWidth() * 110)
-        content = QWidget()
-        content.setProperty("role", "content")
-        in_column(STRETCH, in_row(STRETCH, (frame, 8), STRETCH), 2, on=content, margins=None)
+        content = as_column(STRETCH, in_row(STRETCH, (frame, 8), STRETCH), 2, margins=None, role="content")
         self.setWidget(content)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

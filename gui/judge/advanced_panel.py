@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QFormLayout, QSizePolicy, QWidget
 
 from engine.core.column_map import ColumnMap
@@ -37,8 +37,8 @@ class AdvancedPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._example_columns: ColumnMap | None = None
         self._known_examples: Path | None = None  # whose columns these are
         self._workspace, self._problem = workspace, workspace.problem
@@ -63,14 +63,13 @@ class AdvancedPanel(QWidget):
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says; `changed` is not emitted."""
-        self.blockSignals(True)
-        self._reading.drop()
-        self._examples.set_path(setup.examples_path)
-        self._known_examples, self._example_columns = setup.examples_path, setup.example_columns
-        self._calibration.set_path(setup.calibration_path)
-        self.device.choose(setup.device)
-        self.usual.show_setup(setup)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self._reading.drop()
+            self._examples.set_path(setup.examples_path)
+            self._known_examples, self._example_columns = setup.examples_path, setup.example_columns
+            self._calibration.set_path(setup.calibration_path)
+            self.device.choose(setup.device)
+            self.usual.show_setup(setup)
         self.follow(setup)
 
     def in_setup(self, setup: RunSetup) -> RunSetup:

@@ -15,8 +15,8 @@ from engine.core.item_sample import ItemSample
 from engine.core.run_setup import RunSetup
 from gui.judge.item_choice import ItemChoice
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.labels import heading, hint, label, name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.labels import heading, hint, label, name, show_text
+from gui.kit.layouts import STRETCH, as_row, in_column
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -31,8 +31,8 @@ class DatasetLine(QWidget):
     dataset_wanted = Signal()
     demo_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._name = label("")
         self.part = ItemChoice()
         self.part.changed.connect(self.changed)
@@ -49,7 +49,7 @@ class DatasetLine(QWidget):
         self._without = QWidget()
         in_column(
             hint("No dataset is open. A run judges the items of a dataset."),
-            _row(choose, demo),
+            as_row(choose, demo, STRETCH),
             on=self._without,
         )
         in_column(
@@ -112,8 +112,8 @@ class DatasetLine(QWidget):
 
     def show_reading(self, file_name: str | None) -> None:
         """Say that a dataset is being read; None for none."""
-        self._reading.setText(f"Reading {one_line(short_name(file_name))} …" if file_name is not None else "")
-        self._reading.setVisible(file_name is not None)
+        reading = f"Reading {one_line(short_name(file_name))} …" if file_name is not None else ""
+        show_text(self._reading, reading)
         self._without.setVisible(not self._there and file_name is None)
 
     def _make_choice(self) -> None:
@@ -121,8 +121,7 @@ class DatasetLine(QWidget):
         every = QPushButton("All items")
         name(every, "Judge all items, not the chosen ones alone")
         every.clicked.connect(self._choose_all)
-        self._choice = QWidget()
-        in_row((self._chosen, STRETCH), (every, Qt.AlignmentFlag.AlignTop), on=self._choice)
+        self._choice = as_row((self._chosen, STRETCH), (every, Qt.AlignmentFlag.AlignTop))
 
     @Slot()
     def _choose_all(self) -> None:
@@ -139,9 +138,3 @@ class DatasetLine(QWidget):
         count = counted(len(self._ids), "chosen item", "chosen items")
         self._chosen.setText(visible(f"Only {count} of {self._file_name} ({ids})"))
         self._chosen.setToolTip(tip(listed(self._ids, _IDS_IN_TIP)))
-
-
-def _row(*widgets: QWidget) -> QWidget:
-    row = QWidget()
-    in_row(*widgets, STRETCH, on=row)
-    return row

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 from engine.core.events import Drafted, GroupUnderWay
 from engine.core.formatting import visible, words
 from gui.kit.foreign_text import OneLine, one_line
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import hint, name, shown_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 
@@ -23,11 +23,10 @@ class GroupPanel(QWidget):
 
     soon_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._what = OneLine()
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = QProgressBar(textVisible=False)
         self._bar.setMaximumHeight(6)
         name(self._bar, "Tokens of the item that is read")
         self._draft = OneLine()

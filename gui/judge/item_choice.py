@@ -5,7 +5,7 @@ Knows: numbers, a seed, names of columns. Does not know: items, how they are dra
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from engine.core.formatting import clipped, visible, words
@@ -14,7 +14,7 @@ from engine.core.remedies import Setting
 from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import tip
 from gui.kit.labels import label, name, narrow
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_row, in_column, in_row
 from gui.kit.remedies import FIELDS
 
 _USUAL_PART = 30
@@ -28,8 +28,8 @@ class ItemChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._fresh = True  # no number is proposed yet
         self._make_fields()
         first = in_row(self._way, self._number, STRETCH)
@@ -53,20 +53,19 @@ class ItemChoice(QWidget):
 
     def choose(self, items: int | None, sample: ItemSample | None = None) -> None:
         """Choose as if by hand; all items for None of both."""
-        self.blockSignals(True)
-        count = items if sample is None else sample.items
-        if count is not None:
-            self._fresh = False
-            self._number.setMaximum(max(count, self._number.maximum()))
-            self._number.setValue(count)
-        if sample is not None:
-            self._seed.setValue(sample.seed)
-            if sample.by:
-                self._offer(sample.by)
-                self._column.setCurrentIndex(self._column.findData(sample.by))
-        way = _ALL if count is None else _FIRST if sample is None else _EVEN if sample.by else _RANDOM
-        self._way.setCurrentIndex(self._way.findData(way))
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            count = items if sample is None else sample.items
+            if count is not None:
+                self._fresh = False
+                self._number.setMaximum(max(count, self._number.maximum()))
+                self._number.setValue(count)
+            if sample is not None:
+                self._seed.setValue(sample.seed)
+                if sample.by:
+                    self._offer(sample.by)
+                    self._column.setCurrentIndex(self._column.findData(sample.by))
+            way = _ALL if count is None else _FIRST if sample is None else _EVEN if sample.by else _RANDOM
+            self._way.setCurrentIndex(self._way.findData(way))
         self._follow_way()
 
     def show_dataset(self, items: int, columns: Sequence[str]) -> None:
@@ -76,13 +75,12 @@ class ItemChoice(QWidget):
             self._fresh = False
             self._number.setValue(_USUAL_PART)
         chosen = self._column.currentData()
-        self.blockSignals(True)
-        self._column.clear()
-        for column in columns:
-            self._offer(column)
-        self._column.setCurrentIndex(max(0, self._column.findData(chosen)))
-        self._offer_even()
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self._column.clear()
+            for column in columns:
+                self._offer(column)
+            self._column.setCurrentIndex(max(0, self._column.findData(chosen)))
+            self._offer_even()
         self._follow_way()
 
     def _make_fields(self) -> None:
@@ -111,8 +109,7 @@ class ItemChoice(QWidget):
             "Seed of the draw",
             "The same seed draws the same items; another one draws others.",
         )
-        self._seed_field = QWidget()
-        in_row(label("Seed of the draw", wrap=False), self._seed, on=self._seed_field)
+        self._seed_field = as_row(label("Seed of the draw", wrap=False), self._seed)
         self._way.currentIndexChanged.connect(self._follow_way)
         self._way.currentIndexChanged.connect(self.changed)
         self._column.currentIndexChanged.connect(self.changed)

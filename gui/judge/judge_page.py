@@ -51,13 +51,12 @@ class JudgePage(Page):
         ("Enter", "In the latest judgments: show one in Review"),
     )
 
-    def __init__(self, workspace: Workspace, control: RunControl, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace, control: RunControl) -> None:
+        super().__init__(workspace)
         self.control = control
         self._awake = False  # set once the page is seen: what it computes can wait until then
         self._reading = False  # a dataset
         self._shown_path: Path | None = None
-        self._wanted: tuple[int, JudgmentKey] | None = None  # a run and what is to be shown of it
         self._awaited: RunSetup | None = None  # whose dataset is still read
         self._make_parts()
         self._make_header()
@@ -372,14 +371,8 @@ class JudgePage(Page):
 
     @Slot(object)
     def _want_item(self, key: JudgmentKey) -> None:
-        progress, run = self.control.progress, self.workspace.run
-        if progress is None:
-            return
-        if run is not None and run.id == progress.run_id and not self.control.running:
-            self.workspace.review_wanted.emit(key)
-            return
-        self._wanted = (progress.run_id, key)
-        self.workspace.open_run(progress.run_id)
+        if self.control.progress is not None:
+            self.workspace.open_in_review(self.control.progress.run_id, key, anew=self.control.running)
 
     @Slot()
     def _follow_open_run(self) -> None:
@@ -387,9 +380,6 @@ class JudgePage(Page):
         run, progress = self.workspace.run, None if self.control.running else self.control.progress
         if run is not None and progress is not None and run.id == progress.run_id:
             self.run_panel.show_health(run.health)
-        wanted, self._wanted = self._wanted, None
-        if wanted is not None and run is not None and run.id == wanted[0]:
-            self.workspace.review_wanted.emit(wanted[1])
 
     @Slot(object)
     def resume(self, setup: RunSetup) -> None:

@@ -15,8 +15,7 @@ from engine.core.events import ItemJudged, LabelsRead
 from engine.core.formatting import number, percent, words
 from engine.core.judgments import Judgment
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.label_mark import label_icon
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS, label_icon
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 
 MOST_ROWS = 200

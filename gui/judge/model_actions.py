@@ -214,8 +214,7 @@ class ConvertDialog(QDialog):
 
     def _buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.convert = QPushButton("&Convert")
-        self.convert.setDefault(True)
+        self.convert = QPushButton("&Convert", default=True)
         self.convert.clicked.connect(self._agree)
         buttons.addButton(self.convert, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.rejected.connect(self.reject)

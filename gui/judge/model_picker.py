@@ -55,8 +55,8 @@ class ModelPicker(QWidget):
     changed = Signal()  # another file is chosen
     measured = Signal()  # speeds were
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._state = workspace.state
         self._wish = ModelWish(None, KvType.F16, store=workspace.store_path)
         self._choose_none = False  # rows go; the view selects a neighbour, which nobody chose
@@ -199,9 +199,7 @@ class ModelPicker(QWidget):
         self.refit()
 
     def _heading(self) -> QHBoxLayout:
-        self._filter = QLineEdit()
-        self._filter.setPlaceholderText("Filter")
-        self._filter.setClearButtonEnabled(True)
+        self._filter = QLineEdit(placeholderText="Filter", clearButtonEnabled=True)
         name(self._filter, "Show only model files with this text")
         self._filter.textChanged.connect(self._filter_by)
         self._filter.hide()

@@ -14,11 +14,10 @@ from engine.core.errors import ModelFileError
 from engine.core.formatting import amount, capitalised, counted, percent, short_count, visible, without_middle
 from gui.judge.devices.device_jobs import PROCESSOR
 from gui.judge.model_jobs import Candidate
-from gui.kit.emptying import empty
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
 from gui.kit.labels import set_role
-from gui.kit.layouts import in_column
+from gui.kit.layouts import empty, in_column
 from gui.kit.notice import problem_of
 from gui.kit.pill import PILL_ROLE
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
@@ -261,11 +260,11 @@ class ModelOrder(QSortFilterProxyModel):
 class UnusableModels(Fold):
     """Why the others cannot be used, each reason once; hidden while there are none."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self._list = QWidget()
         self._rows = in_column(on=self._list, margins=(22, 0, 0, 4), spacing=3)
         self._shown: list[Candidate] = []
-        super().__init__("", self._list, parent)
+        super().__init__("", self._list)
         self.opened.connect(self._fill)
         self.hide()
 

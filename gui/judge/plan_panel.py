@@ -16,7 +16,7 @@ from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
 from gui.kit.foreign_text import OneLine, tip
-from gui.kit.labels import heading, hint, label, name, panel, shown_text
+from gui.kit.labels import heading, hint, label, name, panel, show_text, shown_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
@@ -32,8 +32,8 @@ class PlanPanel(QWidget):
     context_wanted = Signal(object)  # tokens
     shorten_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._context: int | None = None
         self._busy = BusyLine()
         self._busy.cancelled.connect(self.cancelled)
@@ -61,8 +61,7 @@ class PlanPanel(QWidget):
         """There is no plan; `why` says what is missing."""
         self._reset()
         self._subject.setText("")
-        self._hint.setText(visible(why))
-        self._hint.setVisible(bool(why))
+        show_text(self._hint, why)
 
     def begin(self, setup: RunSetup) -> None:
         """A plan of this follows: no figure of another one is shown, and its rows keep their places."""
@@ -111,8 +110,7 @@ class PlanPanel(QWidget):
         untimed = (forecast.seconds is None or forecast.seconds_of_file) and not forecast.complete
         self._time_button.setVisible(untimed and len(forecast.too_long) < forecast.items)
         self._offer_room(planned)
-        self._notices.setText("\n".join(f"• {visible(notice)}" for notice in planned.notices))
-        self._notices.setVisible(bool(planned.notices))
+        show_text(self._notices, "\n".join(f"• {visible(notice)}" for notice in planned.notices))
         self._table.show()
 
     def _offer_room(self, planned: Planned) -> None:
@@ -176,8 +174,7 @@ class PlanPanel(QWidget):
     def _value(self, caption: str) -> QLabel | None:
         if not caption:
             return None
-        self._captions[caption] = hint(caption)
-        self._captions[caption].setWordWrap(False)
+        self._captions[caption] = hint(caption, wrap=False)
         self._values[caption] = label("")
         self._values[caption].setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return self._values[caption]

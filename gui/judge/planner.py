@@ -36,9 +36,7 @@ class Planner(QObject):
         self._workspace = workspace
         self._wanted: tuple[RunSetup, Dataset] | None = None
         self._plan: Planned | None = None
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
         self._planning = LatestTask(workspace.threads, Lane.MODEL, self)
         self._planning.progress.connect(self.progress)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QFrame, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton
 
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
@@ -33,10 +33,9 @@ class ResumeBanner(QFrame):
         workspace: Workspace,
         control: RunControl,
         described: Callable[[], RunSetup],
-        parent: QWidget | None = None,
     ) -> None:
         """`described`: the run that the page describes."""
-        super().__init__(parent)
+        super().__init__()
         self._workspace = workspace
         self._control = control
         self._described = described

@@ -50,8 +50,7 @@ class RunControl(QObject):
         self._stopping = self._ending = False
         self._follower = RunFollower()
         self.computing = Computing()
-        self._tick = QTimer(self)
-        self._tick.setInterval(_TICK_MS)
+        self._tick = QTimer(self, interval=_TICK_MS)
         self._tick.timeout.connect(self.progressed)
         self.progressed.connect(self._tell_workspace)
         workspace.runs_deleted.connect(self.forget_runs)

@@ -20,7 +20,7 @@ from gui.judge.group_panel import GroupPanel
 from gui.judge.latest_table import LatestTableModel
 from gui.judge.run_control import RunControl
 from gui.kit.foreign_text import OneLine, one_line
-from gui.kit.labels import hint, label, name, panel, set_role, shown_text
+from gui.kit.labels import hint, label, name, panel, set_role, show_text, shown_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.kit.remedies import IN_THE_WINDOW
@@ -40,8 +40,8 @@ class RunPanel(QWidget):
     review_wanted = Signal()
     item_wanted = Signal(object)  # a JudgmentKey
 
-    def __init__(self, control: RunControl, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, control: RunControl) -> None:
+        super().__init__()
         self._control = control
         self._waiting: list[ItemJudged] = []
         self._previews: list[LabelsRead] = []
@@ -49,16 +49,14 @@ class RunPanel(QWidget):
         self._dataset = ""
         self._seen: Health | None = None
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
-        self._heading = OneLine()  # it names a file
-        set_role(self._heading, "heading")
+        self._heading = OneLine(role="heading")  # it names a file
         self._note = hint("")
         self._awake = hint("The computer stays awake until it ends.")
         self._awake.hide()
         self._computing = hint("")
         self.group = GroupPanel()
-        self._bar = QProgressBar()
+        self._bar = QProgressBar(textVisible=False)
         self._bar.setRange(0, _PARTS)
-        self._bar.setTextVisible(False)
         name(self._bar, "Items that are judged")
         self._result = label("")
         self._health = label("", "warning")
@@ -146,8 +144,7 @@ class RunPanel(QWidget):
         """Show how far the run is; None before it has begun."""
         note = self._control.note
         self._show_latest()
-        self._note.setText(visible(note))
-        self._note.setVisible(bool(note))
+        show_text(self._note, note)
         self._grid.setVisible(progress is not None)
         self._show_computing(self._control.computing if progress is not None else Computing())
         if progress is None:
@@ -176,8 +173,7 @@ class RunPanel(QWidget):
     def _show_computing(self, computing: Computing) -> None:
         """Name a GPU that computes, and say as long as the run is shown why one does not any more."""
         on = f"Computes on: {computing.device}" if computing.device else ""
-        self._computing.setText(visible(computing.remark or on))
-        self._computing.setVisible(bool(self._computing.text()))
+        show_text(self._computing, computing.remark or on)
         set_role(self._computing, "warning" if computing.remark else "hint")
 
     def show_awake(self, awake: bool) -> None:
@@ -280,8 +276,7 @@ class RunPanel(QWidget):
         for place, caption in enumerate(_FIGURES):
             row, column = 2 * (place // _COLUMNS), place % _COLUMNS
             self._figures[caption] = label("-", wrap=False)
-            words = hint("Judged before" if caption == "Before" else caption)
-            words.setWordWrap(False)
+            words = hint("Judged before" if caption == "Before" else caption, wrap=False)
             grid.addWidget(words, row, column)
             grid.addWidget(self._figures[caption], row + 1, column)
             grid.setColumnStretch(column, 1)

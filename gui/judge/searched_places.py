@@ -43,8 +43,7 @@ class SearchedPlaces(QObject):
             "Remove an added folder or file from the list",
             "Which folders are searched no more, and which files are listed no more; nothing is deleted",
         )
-        self._menu = QMenu(self.button)
-        self._menu.setToolTipsVisible(True)
+        self._menu = QMenu(self.button, toolTipsVisible=True)
         self._menu.aboutToShow.connect(self._fill)
         self.button.setMenu(self._menu)
         self._show_button()
@@ -123,8 +122,7 @@ class FolderWatch(QObject):
         self.growing: frozenset[Path] = frozenset()
         self._listing = LatestTask(threads, Lane.SCAN, self)
         self._listing.finished.connect(self._take)
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
+        self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self.look)
 
     def take_looked_at(self, stamps: Stamps) -> None:

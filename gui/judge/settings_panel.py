@@ -3,28 +3,33 @@
 Knows: fields for a RunSetup, what is remembered of them. Does not know: what the engine does with them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QFormLayout, QPushButton, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QWidget
 
+from engine.core.formatting import without_middle, words
+from engine.core.rubric import Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.settings import USUAL_MARGIN
 from gui.judge.advanced_panel import AdvancedPanel
-from gui.judge.rubric.criteria_boxes import CriteriaBoxes
 from gui.judge.rubric.rubric_choice import RubricChoice
 from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
 from gui.judge.ways_panel import WaysPanel
 from gui.kit.fields import ComboBox
+from gui.kit.flow import FlowLayout
 from gui.kit.fold import Fold
+from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import heading, label, name, narrow
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, in_column, in_row, take_out
 from gui.work.workspace import Workspace
 
 _KEPT = "judge/settings"
+_LONGEST_NAME = 24  # letters of a criterion
+_NO_MNEMONIC = str.maketrans({"&": "&&"})
 _BOTH, _ONE, _DOUBTFUL = range(3)  # places in the list of orders
 
 
@@ -33,17 +38,14 @@ class SettingsPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(
-        self, workspace: Workspace, described: Callable[[], RunSetup], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
-        super().__init__(parent)
+        super().__init__()
         self._workspace = workspace
         self._state = workspace.state
         self.rubric = RubricChoice(workspace, described)
         self._make_fields()
-        form = QFormLayout()
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form = QFormLayout(rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         self._mode.add_to(form, "mode")
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
@@ -55,14 +57,13 @@ class SettingsPanel(QWidget):
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says, and remember it."""
-        self.blockSignals(True)
-        self._mode.show_setup(setup)
-        self._orders.setCurrentIndex(_index_of(setup))
-        self._workspace.rubric.ask(setup.rubric)
-        self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
-        self.ways.show_setup(setup)
-        self.advanced.show_setup(setup)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self._mode.show_setup(setup)
+            self._orders.setCurrentIndex(_index_of(setup))
+            self._workspace.rubric.ask(setup.rubric)
+            self.criteria.show_rubric(self._workspace.rubric.rubric, setup.criteria)
+            self.ways.show_setup(setup)
+            self.advanced.show_setup(setup)
         self._tell()
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
@@ -141,3 +142,34 @@ def _index_of(setup: RunSetup) -> int:
     if not setup.both_orders:
         return _ONE
     return _BOTH if setup.second_order_below is None else _DOUBTFUL
+
+
+class CriteriaBoxes(QWidget):
+    """A box for each criterion. `changed`: a person has ticked one, or taken its tick away."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.boxes: dict[str, QCheckBox] = {}
+        self._flow = FlowLayout(self, gap=8)
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The names of those that are ticked, in the rubric's order."""
+        return tuple(criterion for criterion, box in self.boxes.items() if box.isChecked())
+
+    def show_rubric(self, rubric: Rubric, chosen: Collection[str]) -> None:
+        """A box for each criterion; `chosen`: the names of those to be ticked."""
+        take_out(self._flow, self.boxes.values())
+        self.boxes = {}
+        for criterion in rubric.criteria:
+            shown = one_line(words(criterion.name))
+            text = without_middle(shown, _LONGEST_NAME)
+            box = QCheckBox((text[:1].upper() + text[1:]).translate(_NO_MNEMONIC))
+            name(box, f"Judge {shown}", criterion.question)
+            box.setToolTip(tip(f"{shown}: {criterion.question}"))
+            box.setChecked(criterion.name in chosen)
+            box.toggled.connect(self.changed)
+            self._flow.addWidget(box)
+            self.boxes[criterion.name] = box

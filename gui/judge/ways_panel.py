@@ -6,10 +6,10 @@ Knows: fields for a RunSetup. Does not know: how a way asks, what a person shoul
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QWidget
 
-from engine.core.formatting import short_name, visible
+from engine.core.formatting import short_name
 from engine.core.items import Way
 from engine.core.remedies import Setting
 from engine.core.run_setup import RunSetup
@@ -18,7 +18,7 @@ from gui.judge.model_jobs import knows_thoughts
 from gui.judge.setting_fields import SettingFields
 from gui.judge.usual_setup import usual_setup
 from gui.kit.fold import Fold
-from gui.kit.labels import hint, label, name
+from gui.kit.labels import hint, label, name, show_text
 from gui.kit.layouts import in_column
 from gui.kit.remedies import FIELDS
 from gui.work.lanes import Lane, LatestTask
@@ -32,8 +32,8 @@ class WaysPanel(QWidget):
 
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._model: Path | None = None
         self._thinks: bool | None = None  # whether this model does; None: not known
         self._looking = LatestTask(workspace.threads, Lane.SCAN, self)
@@ -48,11 +48,10 @@ class WaysPanel(QWidget):
 
     def show_setup(self, setup: RunSetup) -> None:
         """Show what a setup says; `changed` is not emitted."""
-        self.blockSignals(True)
-        for way, box in self.boxes.items():
-            box.setChecked(way in setup.ways)
-        self.of_thoughts.show_setup(setup)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            for way, box in self.boxes.items():
+                box.setChecked(way in setup.ways)
+            self.of_thoughts.show_setup(setup)
         self._say()
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
@@ -86,9 +85,8 @@ class WaysPanel(QWidget):
             layout.addWidget(box)
             layout.addWidget(_indented(hint(WAYS[way].help)))
         self._thoughts = QWidget()
-        form = QFormLayout(self._thoughts)
+        form = QFormLayout(self._thoughts, rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapLongRows)
         form.setContentsMargins(22, 4, 0, 0)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self.of_thoughts.add_to(form, *_OF_THOUGHTS)
         layout.addWidget(self._thoughts)
         layout.addWidget(hint("What the ways say of an item is averaged; Review shows each by itself."))
@@ -117,8 +115,7 @@ class WaysPanel(QWidget):
                 f"{short_name(self._model.stem)} cannot be asked to think: its chat template knows no"
                 f" thoughts. Choose a model that reasons, or leave out “{Way.THINKING.capitalize()}”."
             )
-        self._problem.setText(visible(problem))
-        self._problem.setVisible(bool(problem))
+        show_text(self._problem, problem)
 
 
 def _indented(widget: QWidget) -> QWidget:

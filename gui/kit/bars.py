@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
 from gui.kit.foreign_text import tip
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.theme import colours
 
 
@@ -65,8 +65,8 @@ class ShareBar(QWidget):
 class ProbabilityBars(QWidget):
     """Four bars, one below the other, with the label and the probability of each."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._values: Sequence[float] = ()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 

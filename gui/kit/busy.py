@@ -16,11 +16,10 @@ class BusyLine(QWidget):
 
     cancelled = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._text = OneLine()
-        self._bar = QProgressBar()
-        self._bar.setTextVisible(False)
+        self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedHeight(8)
         self._button = QPushButton("Cancel")
         name(self._button, "Cancel what is under way")

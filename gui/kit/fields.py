@@ -1,15 +1,16 @@
 """Fields that follow the mouse wheel only while they have the keyboard: who scrolls changes no setting.
 
-The window makes all its fields of these, never of Qt's own (a test holds it to that).
+The window makes all its fields of these, never of Qt's own (a test holds it to that). Beside them a field to
+search with.
 
 Knows: the wheel, the focus. Does not know: what is chosen.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSlider, QSpinBox, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QSlider, QSpinBox, QWidget
 
 from gui.kit.labels import name, narrow
 
@@ -48,6 +49,27 @@ class DoubleSpinBox(_CalmField, QDoubleSpinBox):
 
 class Slider(_CalmField, QSlider):
     """A number, to be drawn."""
+
+
+class SearchField(QLineEdit):
+    """A field for words. Enter and Down leave it; Escape empties it, and leaves it once it is empty."""
+
+    left = Signal()
+
+    def __init__(self, empty: str) -> None:
+        """`empty`: what it says while nothing is written in it."""
+        super().__init__(placeholderText=empty, clearButtonEnabled=True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Catch the keys that leave it."""
+        escape = event.key() == Qt.Key.Key_Escape
+        if escape and self.text():
+            self.clear()
+            return
+        super().keyPressEvent(event)
+        if escape or event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
+            event.accept()  # what lies around must not scroll
+            self.left.emit()
 
 
 def narrow_box(accessible: str, letters: int = 8) -> ComboBox:

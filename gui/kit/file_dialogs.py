@@ -4,12 +4,14 @@ Knows: the file dialog of the system, how Qt has a file opened. Does not know: w
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QStandardPaths, QUrl
+from PySide6.QtCore import QStandardPaths, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from engine.core.formatting import visible
 from engine.system.files import make_folder
 from engine.system.paths import demo_dataset, environment_of_the_system, home
 from engine.system.places import real_path
@@ -38,6 +40,17 @@ def ask_source(parent: QWidget, title: str, folder: Path, kind: str) -> Path | N
     """What to read; None where nothing was chosen."""
     chosen, _ = QFileDialog.getOpenFileName(parent, title, str(folder), f"{kind};;{ALL_FILES}")
     return Path(chosen) if chosen else None
+
+
+def let_choose(
+    parent: QWidget, title: str, folder: Path | None, kind: str, take: Callable[[Path], object]
+) -> None:
+    """Ask for a file that is there, and let `take` have it; the window goes on meanwhile."""
+    dialog = QFileDialog(parent, visible(title), str(folder or ""), f"{kind};;{ALL_FILES}")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.fileSelected.connect(lambda chosen: take(Path(chosen)))
+    dialog.open()
 
 
 def ask_folder(parent: QWidget, title: str, folder: Path) -> Path | None:

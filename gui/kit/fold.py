@@ -14,8 +14,8 @@ class Fold(QWidget):
 
     opened = Signal()
 
-    def __init__(self, title: str, inside: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, inside: QWidget) -> None:
+        super().__init__()
         self._button = QToolButton()
         self._button.setText(title)
         self._button.setCheckable(True)

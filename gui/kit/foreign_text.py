@@ -11,21 +11,21 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QUrl
 from PySide6.QtGui import QPainter, QPaintEvent, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel
 
 from engine.core.formatting import visible
-from gui.kit.labels import Prose, longest_line
+from gui.kit.labels import label, longest_line
 
 # A tool tip cannot be scrolled: a response of many pages would cover the screen.
 _LONGEST_TIP = 1500
 _LONGEST_LINE = 240
 
 
-def plain_label(text: str = "", parent: QWidget | None = None) -> QLabel:
+def plain_label(text: str = "", role: str = "") -> QLabel:
     """A label that shows any text as it is, and lets it be selected."""
-    label = Prose(visible(text), parent)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label
+    made = label(text, role)
+    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return made
 
 
 def tip(text: str) -> str:

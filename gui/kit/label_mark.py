@@ -1,20 +1,38 @@
-"""A label as a small coloured square with its letter.
+"""A label as people see it: in words, as a letter, as a small coloured square with that letter.
 
 The letters are those of the keys: A, B, G for both good, X for both bad; a dash for unscored, = for a tie of
 which people said no more.
 
-Knows: painting labels. Does not know: whose labels they are.
+Knows: how labels are called and painted. Does not know: whose labels they are.
 """
+
+from collections.abc import Mapping
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from engine.core.items import HumanLabel
-from gui.kit.label_words import LABEL_WORDS, LETTERS
+from engine.core.items import HumanLabel, Preference, Tie
 from gui.kit.labels import label
 from gui.kit.layouts import STRETCH, in_row
 from gui.kit.theme import colours
+
+LABEL_WORDS: Mapping[HumanLabel | None, str] = {
+    Preference.A: "A",
+    Preference.B: "B",
+    Preference.BOTH_GOOD: "both good",
+    Preference.BOTH_BAD: "both bad",
+    Tie.TIE: "tie",
+    None: "unscored",
+}
+LETTERS: Mapping[HumanLabel | None, str] = {
+    Preference.A: "A",
+    Preference.B: "B",
+    Preference.BOTH_GOOD: "G",
+    Preference.BOTH_BAD: "X",
+    Tie.TIE: "=",
+    None: "–",
+}
 
 _ICON_SIDE = 48  # pixels that an icon is drawn with; Qt makes it smaller
 
@@ -50,8 +68,8 @@ def label_icon(which: HumanLabel | None, palette: QPalette) -> QIcon:
 class LabelSquare(QWidget):
     """The square as a widget, as high as a line of its text."""
 
-    def __init__(self, which: HumanLabel | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, which: HumanLabel | None = None) -> None:
+        super().__init__()
         self._which = which
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
@@ -75,8 +93,8 @@ class LabelSquare(QWidget):
 class LabelBadge(QWidget):
     """The square and the words of a label; hidden until there is one to show."""
 
-    def __init__(self, big: bool = False, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, big: bool = False) -> None:
+        super().__init__()
         self._square = LabelSquare()
         self._words = label("", "figure" if big else "heading", wrap=False)
         in_row(self._square, self._words, STRETCH, on=self, spacing=8)

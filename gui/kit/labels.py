@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from engine.core.formatting import visible
-from gui.kit.layouts import STRETCH, Part, in_column
+from gui.kit.layouts import STRETCH, Part, as_column, in_column
 
 # Qt breaks a line after a space, a slash or a hyphen. A name of 255 letters may have none of these, and would
 # widen the window: where it has more than 40, it may be broken after each 20.
@@ -22,8 +22,8 @@ _LONGEST_LINE = 160  # mean letters of the font, which are wider than those of m
 class Prose(QLabel):
     """Wrapped text in lines that the eye can follow, however wide the page is, and however long a word is."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str = "") -> None:
+        super().__init__()
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         self.setText(text)
@@ -88,9 +88,15 @@ def heading(text: str) -> QLabel:
     return label(text, "heading", wrap=False)
 
 
-def hint(text: str) -> QLabel:
+def hint(text: str, wrap: bool = True) -> QLabel:
     """A quieter sentence."""
-    return label(text, "hint")
+    return label(text, "hint", wrap)
+
+
+def show_text(shown: QLabel, text: str) -> None:
+    """Show a text in letters that can all be seen; a label that has nothing to say is hidden."""
+    shown.setText(visible(text))
+    shown.setVisible(bool(text))
 
 
 def set_role(widget: QWidget, role: str) -> None:
@@ -112,16 +118,12 @@ def panel(*parts: Part, role: str = "panel") -> QFrame:
 
 def column(*widgets: QWidget) -> QWidget:
     """Widgets one below the other, as wide as there is room; what is left over is below them."""
-    made = QWidget()
-    made.setProperty("role", "content")
-    in_column(*widgets, STRETCH, on=made, margins=(0, 0, 6, 0), spacing=10)
-    return made
+    return as_column(*widgets, STRETCH, margins=(0, 0, 6, 0), spacing=10, role="content")
 
 
 def scrolling(inside: QWidget) -> QScrollArea:
     """A widget that is scrolled where there is too little room for it."""
-    area = QScrollArea()
-    area.setWidgetResizable(True)
+    area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(inside)
     return area
@@ -130,8 +132,8 @@ def scrolling(inside: QWidget) -> QScrollArea:
 class DownScroll(QScrollArea):
     """Scrolls up and down alone, so it is never narrower than what is in it."""
 
-    def __init__(self, inside: QWidget | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, inside: QWidget | None = None) -> None:
+        super().__init__()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

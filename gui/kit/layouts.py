@@ -1,11 +1,12 @@
-"""Rows and columns of widgets.
+"""Rows and columns of widgets, how widgets leave them, how large a dialog is.
 
 Knows: what stands in which order, what takes the room that is left. Does not know: what the widgets are.
 """
 
+from collections.abc import Iterable
 from typing import TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 STRETCH = 1
@@ -33,6 +34,22 @@ def in_column(
 ) -> QVBoxLayout:
     """Parts one below the other, as `in_row` takes them."""
     return _filled(QVBoxLayout(), parts, on, margins, spacing)
+
+
+def as_row(*parts: Part, margins: Margins = _NONE, spacing: int | None = None) -> QWidget:
+    """A widget of parts side by side."""
+    made = QWidget()
+    in_row(*parts, on=made, margins=margins, spacing=spacing)
+    return made
+
+
+def as_column(*parts: Part, role: str = "", margins: Margins = _NONE, spacing: int | None = None) -> QWidget:
+    """A widget of parts one below the other, in a role of the style sheet, if any."""
+    made = QWidget()
+    if role:
+        made.setProperty("role", role)
+    in_column(*parts, on=made, margins=margins, spacing=spacing)
+    return made
 
 
 def _filled(
@@ -63,3 +80,30 @@ def _add(box: QBoxLayout, part: Part) -> None:
             box.addWidget(widget, stretch)
         case (QLayout() as layout, int(stretch)):
             box.addLayout(layout, stretch)
+
+
+def take_out(layout: QLayout, widgets: Iterable[QWidget]) -> None:
+    """Take these widgets out of a layout for good; one of them may be what is just being pressed."""
+    for widget in list(widgets):
+        layout.removeWidget(widget)
+        # deleteLater comes with the next turn of Qt's loop; until then it would be seen outside of any
+        # layout.
+        widget.hide()
+        widget.deleteLater()
+
+
+def empty(layout: QLayout) -> None:
+    """Take all that is in a layout out of it for good, spaces between the widgets too."""
+    while (item := layout.itemAt(0)) is not None:
+        widget = item.widget()
+        if widget is None:
+            layout.takeAt(0)
+        else:
+            take_out(layout, [widget])
+
+
+def make_room(dialog: QWidget, letters: int, lines: int, share: float = 0.9) -> None:
+    """Let a dialog be so many mean letters wide and lines high, as far as its `share` of the screen goes."""
+    metrics = dialog.fontMetrics()
+    wanted = QSize(metrics.averageCharWidth() * letters, metrics.height() * lines)
+    dialog.resize(wanted.boundedTo(dialog.screen().availableSize() * share))

@@ -7,15 +7,15 @@ import traceback
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QMessageBox, QPlainTextEdit, QPushButton, QWidget
 
 from engine.core import VERSION
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
 from gui.kit.foreign_text import plain_label
-from gui.kit.labels import name, set_role
+from gui.kit.labels import name, set_role, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.remedies import IN_THE_WINDOW
 
@@ -39,6 +39,15 @@ def details_of(error: EngineError) -> str:
     if not isinstance(error, SetupError):
         lines.append("".join(traceback.format_exception(error)))
     return "\n".join(lines)
+
+
+def question(parent: QWidget, title: str, text: str, more: str = "") -> QMessageBox:
+    """A box that asks, in plain text; its buttons are those of whoever asks."""
+    box = QMessageBox(parent, textFormat=Qt.TextFormat.PlainText, icon=QMessageBox.Icon.Question)
+    box.setWindowTitle(title)
+    box.setText(visible(text))
+    box.setInformativeText(visible(more))
+    return box
 
 
 @dataclass(frozen=True)
@@ -73,13 +82,11 @@ class Message:
 class NoticeWords(QWidget):
     """What a notice says, one part below the other: what it is, all that was found, the next step."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._first = plain_label()
         self._first.setStyleSheet("font-weight: 600;")
-        self._list = QPlainTextEdit()
-        self._list.setReadOnly(True)
-        self._list.setTabChangesFocus(True)
+        self._list = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         name(self._list, "All problems that were found")
         self._remedy = plain_label()
         in_column(self._first, self._list, self._remedy, on=self)
@@ -100,15 +107,14 @@ class NoticeWords(QWidget):
         line = self.fontMetrics().lineSpacing()
         self._list.setMinimumHeight(line * min(_FEWEST_LINES, len(found)) + 18)
         self._list.setMaximumHeight(line * min(_MOST_LINES, len(found)) + 18)
-        self._remedy.setText(visible(said.remedy))
-        self._remedy.setVisible(bool(said.remedy))
+        show_text(self._remedy, said.remedy)
 
 
 class CopyButton(QPushButton):
     """Copies the details of what a notice says."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(_COPY, parent)
+    def __init__(self) -> None:
+        super().__init__(_COPY)
         name(self, "Copy the details of the problem")
         self._details = ""
         self.clicked.connect(self._copy)
@@ -128,8 +134,8 @@ class Notice(QFrame):
 
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "problem")
         self._words = NoticeWords()
         self._copy = CopyButton()

@@ -40,8 +40,8 @@ def paint_pill(painter: QPainter, place: QRectF, text: str, kind: str, of: Colou
 class Pill(QWidget):
     """A pill as a widget."""
 
-    def __init__(self, text: str = "", kind: str = "plain", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, text: str = "", kind: str = "plain") -> None:
+        super().__init__()
         self._text = text
         self._kind = kind
         self.setAccessibleName(text)

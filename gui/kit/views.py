@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, Qt, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
+from gui.kit.actions import add_key
 from gui.kit.value_table import TableModel
 
 View = TypeVar("View", bound="RowsView")
@@ -124,8 +125,7 @@ def measure_view(model: TableModel, accessible: str) -> RowsView:
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setStretchLastSection(False)
     model.modelReset.connect(view.fit_rows)
-    copy = QShortcut(QKeySequence.StandardKey.Copy, view)
     # Several such tables stand on one page; Ctrl+C is for the one that has the focus.
-    copy.setContext(Qt.ShortcutContext.WidgetShortcut)
-    copy.activated.connect(lambda: QGuiApplication.clipboard().setText(model.as_text()))
+    copied = QKeySequence.StandardKey.Copy
+    add_key(view, copied, lambda: QGuiApplication.clipboard().setText(model.as_text()))
     return view

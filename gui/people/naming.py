@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QWidget
 
 from engine.core.formatting import visible
+from gui.kit.actions import MenuButton
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import in_column
@@ -25,8 +26,7 @@ class WhoDialog(QDialog):
     def __init__(self, suggested: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Who labels?")
-        self.field = QLineEdit(suggested)
-        self.field.setMaxLength(LONGEST_NAME)
+        self.field = QLineEdit(suggested, maxLength=LONGEST_NAME)
         self.field.selectAll()
         name(self.field, "Your name")
         self._buttons = QDialogButtonBox(
@@ -60,24 +60,19 @@ class WhoDialog(QDialog):
         self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(self.chosen))
 
 
-class WhoButton(QToolButton):
+class WhoButton(MenuButton):
     """`You are Ada ▾`: everybody who labelled the open run, and another name.
 
     `then` does what needs a name, once there is one.
     """
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(tips=True)
         self._workspace = workspace
         self._wish: Callable[[], object] | None = None
         self._wished_of: int | None = None  # the run that was open
         self.dialog: WhoDialog | None = None
-        self.setProperty("role", "button")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._menu = QMenu(self)
-        self._menu.setToolTipsVisible(True)
         self._menu.aboutToShow.connect(self._fill)
-        self.setMenu(self._menu)
         workspace.author_changed.connect(self.follow)
         self.follow()
 

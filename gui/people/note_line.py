@@ -23,11 +23,10 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import ItemNote
-from gui.kit.emptying import empty
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, hint, name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, empty, in_column, in_row
 from gui.kit.pill import Pill
 from gui.work import store_jobs
 from gui.work.lanes import Lane, LatestTask
@@ -51,9 +50,8 @@ class NoteLine(QWidget):
         self,
         workspace: Workspace,
         named: Callable[[Callable[[], object]], object],
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._workspace = workspace
         self._named = named
         self._content_hash = ""
@@ -176,13 +174,10 @@ class NoteDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Note and tags of the item")
         self._tags = list(tags)
-        self.field = QPlainTextEdit(text)
-        self.field.setTabChangesFocus(True)
+        self.field = QPlainTextEdit(text, tabChangesFocus=True)
         self.field.installEventFilter(self)
         name(self.field, "Note")
-        self.tag = QLineEdit()
-        self.tag.setMaxLength(LONGEST_TAG)
-        self.tag.setPlaceholderText("Another tag: Enter adds it")
+        self.tag = QLineEdit(maxLength=LONGEST_TAG, placeholderText="Another tag: Enter adds it")
         self.tag.installEventFilter(self)
         name(self.tag, "Another tag", "Enter adds it")
         self.show_known(known)
@@ -236,8 +231,7 @@ class NoteDialog(QDialog):
         self._show_tags()
 
     def _tag_line(self) -> QHBoxLayout:
-        add = QPushButton("Add")
-        add.setAutoDefault(False)
+        add = QPushButton("Add", autoDefault=False)
         name(add, "Add the tag")
         add.clicked.connect(self.add_tag)
         return in_row((self.tag, STRETCH), add)

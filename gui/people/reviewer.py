@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.judgments import JudgmentKey
 from gui.kit.labels import name
-from gui.kit.layouts import in_column
+from gui.kit.layouts import as_column
 from gui.people.blind import Blind
 from gui.people.naming import WhoButton
 from gui.people.note_line import NoteLine
@@ -59,8 +59,7 @@ class Reviewer(QObject):
 
     def hidden_when_blind(self, widget: QWidget) -> QWidget:
         """A room for what tells of labels: it is not there while this person labels blind."""
-        room = QWidget()
-        in_column(widget, on=room)
+        room = as_column(widget)
         room.setHidden(self.blind.on)
         self.blind_changed.connect(lambda: room.setHidden(self.blind.on))
         return room

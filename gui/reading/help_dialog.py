@@ -3,7 +3,7 @@
 Knows: how the glossary is shown. Does not know: what it says, where its words stand, who needs first steps.
 """
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.kit.labels import DownScroll, heading, hint, label, name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_column, as_row, in_column, in_row, make_room
 from gui.reading.glossary import GLOSSARY, THREE_STEPS, WHAT_IT_DOES, Topic
 
 _NAME = "help"
@@ -31,24 +31,19 @@ class HelpDialog(QDialog):
         super().__init__(parent)
         self.setObjectName(_NAME)
         self.setWindowTitle("What the words mean")
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Search")
-        self.search.setClearButtonEnabled(True)
+        self.search = QLineEdit(placeholderText="Search", clearButtonEnabled=True)
         name(self.search, "Show only explanations with this text")
         self.search.textChanged.connect(self._filter)
         self.sections = {topic: _section(topic) for topic in Topic}
         self._nothing = hint("No explanation has this text.")
         self._nothing.hide()
-        content = QWidget()
-        content.setProperty("role", "content")
-        in_column(*self.sections.values(), self._nothing, STRETCH, on=content, margins=None)
+        content = as_column(*self.sections.values(), self._nothing, STRETCH, margins=None, role="content")
         self.area = DownScroll(content)
         self.area.setAccessibleName("What the words mean")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         in_column(self.search, (self.area, STRETCH), buttons, on=self, margins=None)
-        wanted = QSize(self.fontMetrics().averageCharWidth() * 84, self.fontMetrics().height() * 34)
-        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.85))
+        make_room(self, 84, 34, 0.85)
 
     def show_topic(self, topic: Topic | None) -> None:
         """Come to the front, with all words, this one at the top."""
@@ -86,8 +81,8 @@ def show_help(window: QWidget, topic: Topic | None = None) -> HelpDialog:
 class HelpMark(QToolButton):
     """A small question mark beside a word, which shows what the word means."""
 
-    def __init__(self, topic: Topic, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, topic: Topic) -> None:
+        super().__init__()
         self.topic = topic
         self.setText("?")
         self.setAutoRaise(True)
@@ -106,8 +101,8 @@ class FirstSteps(QFrame):
 
     closed = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         steps = QGridLayout()
         steps.setColumnStretch(1, 1)
@@ -139,9 +134,7 @@ def headed(text: str, topic: Topic) -> QWidget:
 
 def beside_help(title: QWidget, topic: Topic) -> QWidget:
     """A heading that changes, with the same mark."""
-    made = QWidget()
-    in_row(title, HelpMark(topic), STRETCH, on=made, spacing=4)
-    return made
+    return as_row(title, HelpMark(topic), STRETCH, spacing=4)
 
 
 def _section(topic: Topic) -> QWidget:

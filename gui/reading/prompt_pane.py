@@ -65,8 +65,8 @@ class PromptPane(QPlainTextEdit):
 
     token_changed = Signal(str)  # in words, the token at the text cursor
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._prompt: ShownPrompt | None = None
         self._starts: Sequence[int] = ()
         self._tokens_shown = False
@@ -238,8 +238,8 @@ class PromptPane(QPlainTextEdit):
 class InkLegend(QWidget):
     """As many words as the prompt has kinds of text."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._samples = FlowLayout(self, gap=8)
 
     def show_prompt(self, prompt: ShownPrompt | None) -> None:
@@ -260,11 +260,10 @@ class InkLegend(QWidget):
 class InkSample(QWidget):
     """A word of the legend, written as the text is that it stands for."""
 
-    def __init__(self, source: Source, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, source: Source) -> None:
+        super().__init__()
         self.source = source
-        self._label = QLabel(_WORDS[source])
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label = QLabel(_WORDS[source], textFormat=Qt.TextFormat.PlainText)
         in_row(self._label, on=self)
         self._restyle()
 
@@ -294,8 +293,8 @@ class InkSample(QWidget):
 class PromptView(QWidget):
     """A prompt below the legend of its colours."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.legend, self.pane = InkLegend(), PromptPane()
         in_column(self.legend, (self.pane, STRETCH), on=self)
 

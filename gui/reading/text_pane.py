@@ -26,8 +26,8 @@ CUT_AFTER = 20_000  # characters: more takes long to lay out
 class TextBrowser(QTextBrowser):
     """A browser that goes nowhere."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setOpenLinks(False)
         self.setOpenExternalLinks(False)
         self.setUndoRedoEnabled(False)
@@ -69,8 +69,7 @@ class TextPane(QWidget):
         self._markdown = False
         self._whole = False
         self._document: QTextDocument | None = None
-        self._note = hint("")
-        self._note.setWordWrap(False)
+        self._note = hint("", wrap=False)
         self.pill = Pill()
         self.pill.hide()
         self.view = TextBrowser()
@@ -165,8 +164,7 @@ class TextPane(QWidget):
         if self._markdown:
             document = markdown_document(shown)
         else:
-            document = QTextDocument()
-            document.setUndoRedoEnabled(False)
+            document = QTextDocument(undoRedoEnabled=False)
             document.setPlainText(visible(shown))
         document.setDefaultFont(self.font())
         document.setDocumentMargin(8 if self._titled else 2)

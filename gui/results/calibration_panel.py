@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from engine.core.errors import EngineError
 from engine.core.formatting import percent, visible
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.fold import Fold
 from gui.kit.labels import hint, label, main_button, name, panel, set_role
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, as_column, in_column, in_row
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import headed
 from gui.reading.sheet_view import SectionView, SheetView
@@ -46,15 +45,15 @@ _KIND = "Calibrations (*.json)"
 class CalibrationPanel(QWidget):
     """Proposes a calibration; the run changes only when it is applied."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self.proposal: Proposal | None = None
         self._proposed_for: int | None = None  # a run
         self._applying: Task | None = None
         self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._propose)
-        self._fitting.failed.connect(self._tell)
+        self._fitting.failed.connect(self._workspace.problem)
         self._fitting.busy_changed.connect(self._follow_fitting)
         self._build()
         self._connect()
@@ -128,7 +127,7 @@ class CalibrationPanel(QWidget):
             job = calibration_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
             self._applying = task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
             task.finished.connect(self._take_applied)
-            task.failed.connect(self._tell)
+            task.failed.connect(self._workspace.problem)
             task.ended.connect(self._enable)
             self._enable()
 
@@ -148,10 +147,6 @@ class CalibrationPanel(QWidget):
         self._workspace.note.emit("The run is decided anew; its labels, scores and exports follow.")
         self._workspace.read_run_again()
         self._workspace.refresh_runs()
-
-    @Slot(object)
-    def _tell(self, error: EngineError) -> None:
-        self._workspace.problem.emit(error)
 
     @Slot(bool)
     def _follow_fitting(self, busy: bool) -> None:
@@ -212,8 +207,7 @@ class CalibrationPanel(QWidget):
         first = panel(*asked, buttons, self.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
         second = panel(self._source, in_row(self.apply_button, STRETCH))
-        self._proposed = QWidget()
-        in_column(second, self.sheet, self._fold, STRETCH, on=self._proposed, spacing=10)
+        self._proposed = as_column(second, self.sheet, self._fold, STRETCH, spacing=10)
         in_column(first, self._proposed, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
 
     def _connect(self) -> None:

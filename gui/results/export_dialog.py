@@ -119,7 +119,7 @@ class ExportDialog(QDialog):
         word = "Folder" if self._form is Form.FIGURES else "File"
         name(self.field, word, "Relative names are in the folder that is suggested")
         self.field.textEdited.connect(self._follow_name)
-        browse = QPushButton("&Browse…")
+        browse = QPushButton("&Browse…", autoDefault=False)
         name(browse, f"Browse for the {word.lower()}")
         browse.clicked.connect(self._browse)
         line = in_row((self.field, STRETCH), browse)
@@ -137,7 +137,6 @@ class ExportDialog(QDialog):
             spacing=10,
         )
         self.start.setDefault(True)
-        browse.setAutoDefault(False)
         self.buttons.accepted.connect(self.look)
         self.buttons.rejected.connect(self.reject)
         self.setMinimumWidth(self.fontMetrics().averageCharWidth() * _WIDTH)

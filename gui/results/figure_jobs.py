@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.work.lanes import Job, JobControl, Lane
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
     def work(control: JobControl) -> Sequence[Drawn]:
         from engine.report.figure_style import as_svg
         from engine.report.figures import all_figures
-        from engine.report.findings import figure_in_words
-        from engine.report.html_report import reliability_of
-        from engine.report.order_figure import order_report_of
+        from engine.report.html_report import figure_in_words, order_report_of, reliability_of
 
         bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
         drawn = []
@@ -164,7 +162,7 @@ def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:
     """One figure in the light colours, as `png` or `svg`."""
 
     def work(_control: JobControl) -> bytes:
-        return _bytes(_light(evaluation)[name], form)
+        return _bytes(_light(evaluation, name)[name], form)
 
     return work
 
@@ -178,7 +176,7 @@ def save_figure(evaluation: "Evaluation", name: str, path: Path, in_use: Mapping
         from engine.system.files import check_targets, write_whole
 
         check_targets({"the figure": path}, in_use)
-        write_whole(path, _bytes(_light(evaluation)[name], path.suffix.lower().lstrip(".")))
+        write_whole(path, _bytes(_light(evaluation, name)[name], path.suffix.lower().lstrip(".")))
         return path
 
     return work
@@ -200,13 +198,12 @@ def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]
     return work
 
 
-def _light(evaluation: "Evaluation") -> "dict[str, Figure]":
+def _light(evaluation: "Evaluation", only: str | None = None) -> "dict[str, Figure]":
     from engine.report.figures import all_figures
-    from engine.report.html_report import reliability_of
-    from engine.report.order_figure import order_report_of
+    from engine.report.html_report import order_report_of, reliability_of
 
     matched = evaluation.matched
-    return all_figures(evaluation, reliability_of(matched), orders=order_report_of(matched))
+    return all_figures(evaluation, reliability_of(matched), orders=order_report_of(matched), only=only)
 
 
 def _bytes(figure: "Figure", form: str) -> bytes:

@@ -38,8 +38,8 @@ class FigureView(QWidget):
     copy_wanted = Signal(str)
     spot_wanted = Signal(object)  # a Spot whose items are to be listed
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, name: str) -> None:
+        super().__init__()
         self.name = name
         self._renderer = QSvgRenderer(self)
         self._spots: Sequence[Spot] = ()

@@ -15,7 +15,7 @@ from engine.core.errors import EngineError
 from engine.core.review_filters import Filters, WantedItems
 from gui.kit.file_dialogs import ask_target
 from gui.kit.labels import heading, hint
-from gui.kit.layouts import STRETCH, in_column
+from gui.kit.layouts import STRETCH, as_column, in_column
 from gui.kit.theme import is_dark
 from gui.results import figure_jobs
 from gui.results.figure_jobs import DRAWING, TITLES, Drawn, Spot
@@ -23,7 +23,6 @@ from gui.results.figure_view import FigureView
 from gui.results.score_jobs import Scores
 from gui.work.files_in_use import files_in_use
 from gui.work.lanes import LatestTask
-from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -42,8 +41,8 @@ _KINDS = {"png": "PNG pictures (*.png)", "svg": "SVG pictures (*.svg)"}
 class FiguresPanel(QWidget):
     """One figure below the other; two side by side where there is room."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._evaluation: Evaluation | None = None
         self._name = "run"
@@ -115,8 +114,7 @@ class FiguresPanel(QWidget):
     def _list_items(self, spot: Spot) -> None:
         """List in Review what a place in a figure stands for."""
         filters = Filters(criterion=spot.criterion, ids=spot.ids)
-        self._workspace.page_wanted.emit(PageName.REVIEW)
-        self._workspace.listing_wanted.emit(WantedItems(self._run_id, filters, spot.words))
+        self._workspace.show_in_review(WantedItems(self._run_id, filters, spot.words))
 
     @Slot(str, str)
     def _ask_where(self, name: str, form: str) -> None:
@@ -170,8 +168,7 @@ class FiguresPanel(QWidget):
 
 
 def _cell(name: str, view: FigureView) -> QWidget:
-    cell = QWidget()
-    in_column(heading(TITLES[name]), view, STRETCH, on=cell)
+    cell = as_column(heading(TITLES[name]), view, STRETCH)
     cell.hide()
     return cell
 

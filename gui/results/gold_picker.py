@@ -19,8 +19,8 @@ from gui.work.workspace import Workspace
 class GoldPicker(QWidget):
     """Follows the workspace; choosing a dataset opens it there."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self.status = OneLine()
         self.status.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from engine.core.errors import EngineError
 from gui.results import model_measure_jobs, score_jobs
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
@@ -52,7 +51,7 @@ class Measurer(QObject):
         self._model_task.progress.connect(self.progress)
         self._model_task.finished.connect(self._take_model_scores)
         for task in (self._labels, self._explanations, self._model_task):
-            task.failed.connect(self._tell_failure)
+            task.failed.connect(self.failed)
             task.busy_changed.connect(self._tell_end)
 
     @property
@@ -155,10 +154,6 @@ class Measurer(QObject):
     def _tell_stop(self) -> None:
         self.forget()
         self.stopped.emit()
-
-    @Slot(object)
-    def _tell_failure(self, error: EngineError) -> None:
-        self.failed.emit(error)
 
     @Slot(bool)
     def _tell_end(self, _busy: bool) -> None:

@@ -10,24 +10,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFrame,
-    QMenu,
     QPushButton,
-    QScrollArea,
     QStackedWidget,
     QTabWidget,
-    QToolButton,
     QWidget,
 )
 
-from engine.core.errors import EngineError
 from engine.core.formatting import visible
-from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import Filters, WantedItems
+from gui.kit.actions import Entry, MenuButton
 from gui.kit.busy import BusyLine
-from gui.kit.labels import heading, hint, label, main_button, name, panel
+from gui.kit.labels import heading, hint, label, main_button, name, panel, scrolling
 from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.menu_entry import Entry
 from gui.kit.value_table import TableModel
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import beside_help
@@ -41,7 +35,6 @@ from gui.results.measurer import Measurer
 from gui.results.model_measure_jobs import ModelMeasure
 from gui.results.score_jobs import Measuring, Scores
 from gui.results.scores_panel import ScoresPanel
-from gui.results.snapshot_line import SnapshotLine
 from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.files_in_use import files_in_use
 from gui.work.outdated_line import OutdatedLine
@@ -82,8 +75,8 @@ class ResultsPage(Page):
 
     can_export_changed = Signal(bool)
 
-    def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
+        super().__init__(workspace)
         self.measurer = Measurer(workspace)
         self.outdated = OutdatedLine(rewriter, across=True)
         self.scores = ScoresPanel(self.outdated)
@@ -98,9 +91,7 @@ class ResultsPage(Page):
         self.exporter = Exporter(workspace, self._exported, self)
         self._stale = True
         self._run_id: int | None = None
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(_DEBOUNCE_MS)
+        self._later = QTimer(self, singleShot=True, interval=_DEBOUNCE_MS)
         self._build_header()
         self._build_body()
         self._connect()
@@ -307,11 +298,6 @@ class ResultsPage(Page):
         dialog.chosen.connect(self.measurer.measure_with_model)
         dialog.open()
 
-    @Slot(object)
-    def _open_item(self, key: JudgmentKey) -> None:
-        self.workspace.page_wanted.emit(PageName.REVIEW)
-        self.workspace.review_wanted.emit(key)
-
     @Slot()
     def _divide(self) -> None:
         """Divide the items that the open run judged; where they are not there, those with human labels."""
@@ -323,24 +309,15 @@ class ResultsPage(Page):
     def _list_slice(self, filters: Filters, words: str) -> None:
         """List the items of a slice in Review."""
         if self.workspace.run is not None:
-            self.workspace.page_wanted.emit(PageName.REVIEW)
-            self.workspace.listing_wanted.emit(WantedItems(self.workspace.run.id, filters, words))
-
-    @Slot(object)
-    def _tell(self, error: EngineError) -> None:
-        self.workspace.problem.emit(error)
+            self.workspace.show_in_review(WantedItems(self.workspace.run.id, filters, words))
 
     # Making
 
     def _build_header(self) -> None:
         self.picker = RunPicker(self.workspace)
-        self.export_button = QToolButton()
-        self.export_button.setProperty("role", "button")
-        self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self.export_button)
+        self.export_button = MenuButton()
         for entry in self.exports:
-            entry.add_to(menu, with_keys=False)
-        self.export_button.setMenu(menu)
+            entry.add_to(self.export_button.menu(), with_keys=False)
         self.header.addWidget(self.picker, 4)
         self.header.addWidget(self.export_button)
 
@@ -352,8 +329,7 @@ class ResultsPage(Page):
         self.busy, self.snapshot = BusyLine(), SnapshotLine()
         self.stopped = label(_STOPPED, "warning")
         self.stopped.hide()
-        self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
+        self.tabs = QTabWidget(documentMode=True)
         for text, inside in (
             ("&Scores", self.scores),
             ("Fi&gures", self.figures),
@@ -361,7 +337,8 @@ class ResultsPage(Page):
             ("&Calibration", self.calibration),
             ("B&y slice", self.slices),
         ):
-            self.tabs.addTab(_scrolled(inside), text)
+            inside.setProperty("role", "content")
+            self.tabs.addTab(scrolling(inside), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0, MOST_OF_QT))
         content = QWidget()
         # What was stopped is said where the line of work was, whose button was pressed.
@@ -400,17 +377,26 @@ class ResultsPage(Page):
         self.measurer.changed.connect(self._show)
         self.measurer.progress.connect(self._follow_progress)
         self.measurer.stopped.connect(self._tell_stop)
-        self.measurer.failed.connect(self._tell)
+        self.measurer.failed.connect(space.problem)
         self.busy.cancelled.connect(self.measurer.cancel)
         self.scores.measure_wanted.connect(self._ask_for_model)
         self.scores.explanations_wanted.connect(self.measurer.measure_explanations)
-        self.scores.item_wanted.connect(self._open_item)
+        self.scores.item_wanted.connect(space.show_in_review)
 
 
-def _scrolled(inside: QWidget) -> QScrollArea:
-    inside.setProperty("role", "content")
-    area = QScrollArea()
-    area.setWidgetResizable(True)
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setWidget(inside)
-    return area
+class SnapshotLine(QWidget):
+    """Says of a run that is not complete after how many items it is shown, and offers to read it again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = label("", "warning", wrap=False)
+        self.again_button = QPushButton("Read again")
+        name(self.again_button, "Read the run again", "Show what has been judged since")
+        in_row(self.text, self.again_button, STRETCH, on=self)
+
+    def follow(self, stored: "StoredRun | None", goes_on: bool) -> None:
+        """Say how far a run is; nothing of a complete one, nor of a submission, which the scores tell."""
+        self.setVisible(stored is not None and not stored.complete and not stored.submitted)
+        if stored is not None:
+            text = f"{stored.title} after {stored.judged:,} of {stored.identity.items:,} items"
+            self.text.setText(f"{text}; it goes on." if goes_on else f"{text}.")

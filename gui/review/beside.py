@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
     QListWidget,
     QListWidgetItem,
-    QMenu,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
     QWidgetAction,
@@ -22,9 +20,10 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import short_name, words
 from engine.core.run_records import StoredRun
+from gui.kit.actions import MenuButton
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
-from gui.kit.layouts import STRETCH, in_column
+from gui.kit.layouts import STRETCH, as_column
 from gui.people.blind import HIDDEN
 from gui.review import review_jobs
 from gui.review.judgment_desk import JudgmentDesk
@@ -55,7 +54,7 @@ _USUAL_SHARE = 55  # percent of the height of the page, for the columns
 _HUMAN = 0  # in the place of a run's id
 
 
-class Chooser(QToolButton):
+class Chooser(MenuButton):
     """A button that opens a list of systems with a tick at each that is read beside."""
 
     shown_changed = Signal(bool)
@@ -63,11 +62,8 @@ class Chooser(QToolButton):
     list_wanted = Signal()
     submission_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setText("Beside")
-        self.setProperty("role", "button")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    def __init__(self) -> None:
+        super().__init__("Beside")
         name(self, "Beside", "Read other runs and submissions beside the open one (V shows and hides them)")
         self.on = QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)
@@ -81,33 +77,29 @@ class Chooser(QToolButton):
         self._add = QPushButton("Open &submission…")
         name(self._add, "Open a submission file")
         self._add.clicked.connect(self._want_submission)
-        panel = QWidget()
-        in_column(self.on, self.list, self._most, self._add, on=panel, margins=None)
+        panel = as_column(self.on, self.list, self._most, self._add, margins=None)
         self.list.setMinimumWidth(self.fontMetrics().averageCharWidth() * 64)
         action = QWidgetAction(self)
         action.setDefaultWidget(panel)
-        self._menu = QMenu(self)
         self._menu.addAction(action)
         self._menu.aboutToShow.connect(self.list_wanted)
         self._menu.aboutToShow.connect(self.list.setFocus)
-        self.setMenu(self._menu)
 
     def show_systems(self, systems: Sequence[tuple[int, str, str]], ticked: Sequence[int]) -> None:
         """List these: id, words and tool tip; no more than so many can be ticked."""
         row = max(0, self.list.currentRow())
-        self.list.blockSignals(True)
-        self.list.clear()
-        full = len(ticked) >= MOST_BESIDE
-        for run_id, text, more in systems:
-            entry = QListWidgetItem(one_line(text))
-            entry.setToolTip(tip(more))
-            entry.setData(Qt.ItemDataRole.UserRole, run_id)
-            entry.setCheckState(Qt.CheckState.Checked if run_id in ticked else Qt.CheckState.Unchecked)
-            if full and run_id not in ticked:
-                entry.setFlags(Qt.ItemFlag.ItemIsSelectable)
-            self.list.addItem(entry)
-        self.list.setCurrentRow(min(row, self.list.count() - 1))
-        self.list.blockSignals(False)
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            full = len(ticked) >= MOST_BESIDE
+            for run_id, text, more in systems:
+                entry = QListWidgetItem(one_line(text))
+                entry.setToolTip(tip(more))
+                entry.setData(Qt.ItemDataRole.UserRole, run_id)
+                entry.setCheckState(Qt.CheckState.Checked if run_id in ticked else Qt.CheckState.Unchecked)
+                if full and run_id not in ticked:
+                    entry.setFlags(Qt.ItemFlag.ItemIsSelectable)
+                self.list.addItem(entry)
+            self.list.setCurrentRow(min(row, self.list.count() - 1))
         others = any(run_id != _HUMAN for run_id, *_ in systems)
         self._most.setText(
             f"At most {MOST_BESIDE} beside the open run and your own column."
@@ -142,8 +134,8 @@ class Beside(QObject):
         self._hashed: object = None
         self.button = Chooser()
         self.columns = SideBySide()
-        self.home = _box(desk)
-        self.panel = _box(self.columns)
+        self.home = as_column((desk, STRETCH), spacing=6)
+        self.panel = as_column((self.columns, STRETCH), spacing=6)
         self.panel.hide()
         self._listing = LatestTask(workspace.threads, Lane.STORE, self)
         self._listing.finished.connect(self._take_list)
@@ -371,12 +363,6 @@ class Beside(QObject):
             return silent_column(system_name(run), whole_name(run), f"Has no criterion {words(criterion)}.")
         override = other.results.overrides.get(shown.judgment.key)
         return column_of(run, judgments[criterion][place], override)
-
-
-def _box(inside: QWidget) -> QWidget:
-    box = QWidget()
-    in_column((inside, STRETCH), on=box, spacing=6)
-    return box
 
 
 def _put_first(box: QWidget, widget: QWidget) -> None:

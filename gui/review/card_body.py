@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QScrollArea, QWidget
 
 from engine.core.judgments import Judgment
 from engine.core.ways.all_ways import together
-from gui.kit.layouts import STRETCH, in_column
+from gui.kit.layouts import STRETCH, as_column
 from gui.review.order_bars import OrdersView
 from gui.review.ways_view import WaysView
 
@@ -23,9 +23,7 @@ class CardBody(QScrollArea):
         self.large = OrdersView()
         self.large.hide()
         self.ways = WaysView()
-        inside = QWidget()
-        inside.setProperty("role", "content")
-        in_column(self.large, (columns, STRETCH), self.ways, on=inside)
+        inside = as_column(self.large, (columns, STRETCH), self.ways, role="content")
         self.setWidgetResizable(True)
         self.setWidget(inside)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

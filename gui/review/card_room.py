@@ -39,8 +39,7 @@ class CardRoom(PageSplitter):
             self.setSizes([2 * self.card_height, self.card_height])
         self.splitterMoved.connect(self._follow_person)
         self._letter = self.fontMetrics().height()
-        self._soon = QTimer(self)  # once what is new has its place
-        self._soon.setSingleShot(True)
+        self._soon = QTimer(self, singleShot=True)  # once what is new has its place
         self._soon.timeout.connect(self._begin)
         desk.card.body_shown.connect(self._make_room)
 

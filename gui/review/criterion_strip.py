@@ -13,11 +13,11 @@ from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidget
 
 from engine.core.formatting import words
-from gui.kit.emptying import take_out
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import tip
 from gui.kit.label_mark import label_icon
 from gui.kit.labels import name
+from gui.kit.layouts import take_out
 from gui.review.review_table import in_words, row_marks
 
 if TYPE_CHECKING:
@@ -33,11 +33,10 @@ class CriterionStrip(QWidget):
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._layout = FlowLayout(self, gap=_GAP)
-        self._group = QButtonGroup(self)
-        self._group.setExclusive(True)
+        self._group = QButtonGroup(self, exclusive=True)
         self._group.buttonClicked.connect(self._tell)
         self._criteria: tuple[str, ...] = ()
         self._rows: Sequence[ReviewRow] = ()
@@ -104,13 +103,12 @@ class CriterionStrip(QWidget):
             self._group.removeButton(button)
         take_out(self._layout, gone)
         for criterion in criteria:
-            button = QToolButton()
+            button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setCheckable(True)
             button.setProperty("role", "button")
             button.setProperty("compact", True)
             button.setProperty("criterion", criterion)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             self._group.addButton(button)
             self._layout.addWidget(button)
             button.show()  # now: else the strip has no height until later, and the card takes too little

@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
-from gui.kit.fields import narrow_box
+from gui.kit.fields import SearchField, narrow_box
 from gui.kit.flow import FlowLayout
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.people.person_filter import PersonFilter
@@ -44,22 +43,6 @@ _LABELS = (
 )
 
 
-class _Search(QLineEdit):
-    """A search that is left by Enter and Down; Esc empties it, and leaves it once it is empty."""
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Catch the keys that leave it."""
-        escape = event.key() == Qt.Key.Key_Escape
-        if escape and self.text():
-            self.clear()
-            return
-        super().keyPressEvent(event)
-        if escape or event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
-            self.left.emit()
-
-
 class FilterBar(QWidget):
     """The controls above the list.
 
@@ -69,13 +52,11 @@ class FilterBar(QWidget):
     changed = Signal()
     left = Signal()  # the keys are to go to the list
 
-    def __init__(self, workspace: Workspace, people: PersonFilter, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace, people: PersonFilter) -> None:
+        super().__init__()
         self.slices = SliceChoice(workspace)
         self._people = people
-        self.search = _Search()
-        self.search.setPlaceholderText("Search in the texts (/)")
-        self.search.setClearButtonEnabled(True)
+        self.search = SearchField("Search in the texts (/)")
         name(self.search, "Search in ids, instructions and responses")
         self.criterion = narrow_box("Criterion that is listed")
         self.order = narrow_box("Order of the list")
@@ -89,9 +70,7 @@ class FilterBar(QWidget):
         name(self.more, "More filters", "Filters by label and by what is to be looked at")
         self.clear_all = QPushButton("Clear")
         name(self.clear_all, "Clear the search and all filters")
-        self._typing = QTimer(self)
-        self._typing.setSingleShot(True)
-        self._typing.setInterval(_PAUSE_MS)
+        self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._fill_criteria(())
         self._fill_orders(labelled=False)
         self._lay_out()
@@ -178,9 +157,8 @@ class FilterBar(QWidget):
         self._ids = wish.ids
         self.slices.clear()
         self._typing.stop()
-        self.search.blockSignals(True)
-        self.search.setText(wish.text)
-        self.search.blockSignals(False)
+        with QSignalBlocker(self.search):
+            self.search.setText(wish.text)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(wish.criterion)))
         for key, box in self.labels.items():
             label = getattr(wish, key)

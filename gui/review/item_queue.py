@@ -27,8 +27,8 @@ from gui.work.workspace import Workspace
 class QueueLine(QWidget):
     """Below the list: how far a person is, who he is, and the buttons for what Enter, S and T do."""
 
-    def __init__(self, who: WhoButton, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, who: WhoButton) -> None:
+        super().__init__()
         self.text = OneLine()
         self.confirm = QPushButton("Confirm (Enter)")
         name(

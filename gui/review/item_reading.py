@@ -44,8 +44,8 @@ class MarkingBox(ComboBox):
 
     chosen = Signal(object)  # a Marking
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         for marking, words in _MARKINGS.items():
             self.addItem(words, marking)
         name(self, "Highlight in the responses", "Highlight what differs or what is shared (D)")
@@ -64,8 +64,8 @@ class MarkingBox(ComboBox):
 class ItemReading(QWidget):
     """The three texts of an item."""
 
-    def __init__(self, threads: EngineThreads, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, threads: EngineThreads) -> None:
+        super().__init__()
         self.instruction = TextPane("Instruction")
         self.a = TextPane("Response A", Preference.A)
         self.b = TextPane("Response B", Preference.B)
@@ -77,9 +77,7 @@ class ItemReading(QWidget):
         self._comparing = LatestTask(threads, Lane.FILES, self)
         self._comparing.finished.connect(self._take)
         # Both responses change at once: they are compared once.
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(0)
+        self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._compare)
         self.a.changed.connect(self._forget)
         self.b.changed.connect(self._forget)

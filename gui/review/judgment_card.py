@@ -15,9 +15,8 @@ from engine.core.ways.all_ways import together
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
-from gui.kit.label_mark import LabelBadge
-from gui.kit.label_words import LABEL_WORDS
-from gui.kit.labels import heading, hint, name
+from gui.kit.label_mark import LABEL_WORDS, LabelBadge
+from gui.kit.labels import heading, hint, name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.pill import Pill
 from gui.people.blind import HIDDEN
@@ -43,8 +42,8 @@ class JudgmentCard(QFrame):
     body_shown = Signal(bool)
     prompt_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         self._key: JudgmentKey | None = None
         self._low_mass = self._folded = False
@@ -226,8 +225,7 @@ class JudgmentCard(QFrame):
         super().resizeEvent(event)
         narrow = self.width() < self.fontMetrics().averageCharWidth() * _NARROW
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        if self._parts.direction() != direction:
-            self._parts.setDirection(direction)
+        self._parts.setDirection(direction)
         self.body.ways.set_narrow(narrow)
 
     def _show_own(self, shown: Shown) -> None:
@@ -270,8 +268,7 @@ class JudgmentCard(QFrame):
         self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))
         self.beginning.setText(one_line(shown.explanation or nothing))
         self.beginning.setToolTip(tip(shown.explanation or ""))
-        self.by.setText(by_whom(shown))
-        self.by.setVisible(bool(self.by.text()))
+        show_text(self.by, by_whom(shown))
         self.by.setToolTip(tip("\n".join(in_words(override) for override in shown.history)))
 
     def _show_human(self, shown: Shown) -> None:
@@ -288,8 +285,7 @@ class JudgmentCard(QFrame):
         self.people.setVisible(bool(said))
         names = [one_line(path.name) for path in shown.human_from]
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
-        self.human_from.setText(source if names else "")
-        self.human_from.setVisible(bool(names))
+        show_text(self.human_from, source if names else "")
         self.human_from.setToolTip(tip("\n".join(map(str, shown.human_from))))
 
 

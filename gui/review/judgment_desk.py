@@ -33,9 +33,8 @@ class JudgmentDesk(QWidget):
         workspace: Workspace,
         reviewer: Reviewer,
         session: ReviewSession,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._workspace = workspace
         self._named = reviewer.who.then  # does what needs a person's name
         self.session = session

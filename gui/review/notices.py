@@ -35,8 +35,8 @@ _FEWEST_ALIKE = 3  # items: two are alike by chance
 class NothingToReview(QWidget):
     """Says why there is nothing, and leads to where a run is made."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._first = heading("")
         self._next = hint("")
@@ -93,8 +93,8 @@ class NothingToReview(QWidget):
 class PartOfRun(QFrame):
     """Says that the open run was read before its end, and reads it again."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self.setProperty("role", "note")
         self._workspace = workspace
         self.text = plain_label()
@@ -121,8 +121,8 @@ class PartOfRun(QFrame):
 class MissingDataset(QFrame):
     """Says that the run's dataset is not at hand, and asks for its file."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self.setProperty("role", "note")
         self._workspace = workspace
         self._looked_for: int | None = None
@@ -248,13 +248,12 @@ class AlikeLine(_Line):
 
     wanted = Signal(object)  # a ListOrder
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self) -> None:
         self.by_dataset = QPushButton("Dataset order")
         name(self.by_dataset, "List the items in the order of the dataset")
         self.by_people = QPushButton("Disagreements first")
         name(self.by_people, "List the items first whose labels differ from the human ones")
         super().__init__(self.by_people, self.by_dataset)
-        self.setParent(parent)
         self.text.setText("All doubts are alike: this order says nothing.")
         self.by_dataset.clicked.connect(lambda: self.wanted.emit(ListOrder.DATASET))
         self.by_people.clicked.connect(lambda: self.wanted.emit(ListOrder.DISAGREEMENT))

@@ -15,7 +15,7 @@ from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import Reading
 from gui.kit.bars import ProbabilityBars
 from gui.kit.foreign_text import tip
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import heading, hint
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.theme import colours
@@ -44,8 +44,8 @@ def likeliest(shares: Mapping[Preference, float]) -> str:
 class OrderBars(QWidget):
     """A line for each order, or whatever else was read: which it is, a bar, and its likeliest label."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._lines: list[tuple[str, dict[Preference, float] | None, str]] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -121,8 +121,8 @@ def _all(shares: dict[Preference, float] | None) -> str:
 class OrdersView(QWidget):
     """The bars large: up to three columns, for each order that was read and for both together."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         layout = in_row(on=self, spacing=24)
         self._columns = []
         for _ in range(3):

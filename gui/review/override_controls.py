@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QPlainTextEdit, QPushButton, QSiz
 
 from engine.core.items import PREFERENCES, HumanLabel, Preference
 from gui.kit.flow import FlowLayout
-from gui.kit.label_mark import label_icon
-from gui.kit.label_words import LABEL_WORDS, LETTERS
+from gui.kit.label_mark import LABEL_WORDS, LETTERS, label_icon
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_column
 
@@ -125,8 +124,8 @@ class ExplanationEditor(QWidget):
     saved = Signal(str)
     left = Signal(str)  # without saving; the text is a draft
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._begun_with = ""
         self.field = _Field()
         self.field.setTabChangesFocus(True)

@@ -20,9 +20,7 @@ class PageKeys(QObject):
         super().__init__(page)
         self._page = page
         self._spares: list[tuple[QShortcut, tuple[type, ...]]] = []
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         application = QGuiApplication.instance()
         if isinstance(application, QGuiApplication):
             application.focusObjectChanged.connect(self._follow_focus)

@@ -51,9 +51,8 @@ class ReviewList(QWidget):
         workspace: Workspace,
         reviewer: Reviewer,
         session: ReviewSession,
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._workspace, self._session = workspace, session
         self._blind, self.progress = reviewer.blind, reviewer.progress
         self.people = PersonFilter(workspace, self.progress, reviewer.blind_button)

@@ -17,14 +17,13 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QStackedWidget,
-    QWidget,
 )
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import ListOrder
 from gui.kit.labels import DownScroll, name
-from gui.kit.layouts import STRETCH, in_column
+from gui.kit.layouts import STRETCH, as_column
 from gui.people.reviewer import Reviewer
 from gui.review.beside import Beside
 from gui.review.card_room import CardRoom
@@ -78,8 +77,8 @@ class ReviewPage(Page):
         ("Ctrl+Shift+J", "Judge all listed items"),
     )
 
-    def __init__(self, workspace: Workspace, rewriter: Rewriter, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, parent)
+    def __init__(self, workspace: Workspace, rewriter: Rewriter) -> None:
+        super().__init__(workspace)
         self.outdated = OutdatedLine(rewriter, across=False)
         self._stale = True
         self._run_id: int | None = None
@@ -119,10 +118,8 @@ class ReviewPage(Page):
 
     def _lay_out(self) -> None:
         self._down = CardRoom(self.reading, self.beside.home, self.desk, self.workspace.state)
-        right = QWidget()
-        in_column(self.part, self.missing, (self._down, STRETCH), on=right)
-        left = QWidget()
-        in_column((self.list, STRETCH), self.reviewer.hidden_when_blind(self.outdated), on=left)
+        right = as_column(self.part, self.missing, (self._down, STRETCH))
+        left = as_column((self.list, STRETCH), self.reviewer.hidden_when_blind(self.outdated))
         area = DownScroll(left)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)

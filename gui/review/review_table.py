@@ -23,8 +23,7 @@ from engine.core.formatting import number, words
 from engine.core.items import Preference
 from engine.core.judgments import ReviewState
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.label_mark import paint_label
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS, paint_label
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
 from gui.kit.views import RowsView
 from gui.people.progress import STATE_SIGNS, STATE_WORDS

@@ -22,7 +22,7 @@ from engine.core.judgments import (
     Unscored,
 )
 from engine.core.people import Reviews
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
 from gui.work.open_run import Opened, OpenRun
 

@@ -18,9 +18,8 @@ from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
 from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
-from gui.kit.label_mark import LabelBadge
-from gui.kit.label_words import LABEL_WORDS
-from gui.kit.labels import name, set_role
+from gui.kit.label_mark import LABEL_WORDS, LabelBadge
+from gui.kit.labels import name, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.pill import Pill
 from gui.reading.text_pane import TextPane
@@ -121,16 +120,14 @@ def whole_name(run: StoredRun) -> str:
 class _Column(QFrame):
     """The name of a system, its label, and its explanation in full."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.setProperty("role", "panel")
         self.shown: ColumnText | None = None
-        self.title = OneLine()
-        set_role(self.title, "heading")
+        self.title = OneLine(role="heading")
         self.badge = LabelBadge()
         self.marks: list[Pill] = []
-        self.remark = plain_label()
-        set_role(self.remark, "hint")
+        self.remark = plain_label(role="hint")
         self.text = TextPane("", line_height=_LINE_HEIGHT)
         self.text.view.setProperty("role", "flat")
         self._head = QWidget()
@@ -162,8 +159,7 @@ class _Column(QFrame):
             self.badge.show_label(shown.label)
         self._show_marks(shown.marks)
         self._head.setVisible(shown.said or bool(shown.marks))
-        self.remark.setText(shown.remark)
-        self.remark.setVisible(bool(shown.remark))
+        show_text(self.remark, shown.remark)
         self.text.setVisible(bool(shown.text))
         self._filler.setVisible(not shown.text)
         if before is None or (shown.text, shown.system) != (before.text, before.system):
@@ -185,8 +181,8 @@ class _Column(QFrame):
 class OwnColumn(_Column):
     """What the person gave who looks, with the buttons and the field to change it."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.buttons = narrow_buttons()
         self.layout_.insertWidget(1, self.buttons)
 
@@ -212,18 +208,15 @@ class SideBySide(QWidget):
     They are scrolled across where there is too little room for their texts.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.own = OwnColumn()
         self.systems: list[_Column] = []
         self._markdown = False
-        self._row = QSplitter(Qt.Orientation.Horizontal)
-        self._row.setChildrenCollapsible(False)
+        self._row = QSplitter(Qt.Orientation.Horizontal, childrenCollapsible=False, handleWidth=8)
         self._row.setProperty("role", "content")
-        self._row.setHandleWidth(8)
         self._row.addWidget(self.own)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
+        self._area = QScrollArea(widgetResizable=True)
         self._area.setWidget(self._row)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

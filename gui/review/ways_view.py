@@ -18,8 +18,8 @@ from engine.core.ways.graded import mean_grade
 from engine.core.ways.question import among
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
-from gui.kit.labels import heading, hint
-from gui.kit.layouts import in_column
+from gui.kit.labels import heading, hint, show_text
+from gui.kit.layouts import as_column, in_column
 from gui.reading.text_pane import TextPane
 from gui.review.order_bars import ORDER_NAMES, OrderBars, likeliest, own_shares
 
@@ -35,15 +35,14 @@ class WaysView(QWidget):
     Hidden where one way was asked that the bars of the orders show whole.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self.bars = {order: OrderBars() for order in Order}
         self._columns: dict[Order, QWidget] = {}
         self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._beside.setSpacing(24)
         for order, bars in self.bars.items():
-            column = QWidget()
-            in_column(hint(ORDER_NAMES[order]), bars, on=column, spacing=2)
+            column = as_column(hint(ORDER_NAMES[order]), bars, spacing=2)
             self._beside.addWidget(column, 1)
             self._columns[order] = column
         self.words = plain_label()
@@ -71,8 +70,7 @@ class WaysView(QWidget):
         """Show what these say, or nothing where there are letters alone."""
         ways = tuple(way for way in Way if any(reading.way is way for reading in readings))
         words = "\n".join(said_of_each(readings))
-        self.words.setText(words)
-        self.words.setVisible(bool(words))
+        show_text(self.words, words)
         self.thoughts.show_readings(readings)
         self.setVisible(len(ways) > 1 or bool(words) or Way.THINKING in ways)
         both = {reading.order: reading for reading in together(readings)} if len(ways) > 1 else {}
@@ -89,15 +87,14 @@ class WaysView(QWidget):
     def set_narrow(self, narrow: bool) -> None:
         """Put the orders one below the other, or side by side."""
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
-        if self._beside.direction() != direction:
-            self._beside.setDirection(direction)
+        self._beside.setDirection(direction)
 
 
 class Thoughts(QWidget):
     """What the model wrote before its answers: a line that opens all thoughts, with what was said then."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._thoughts: Sequence[tuple[Order, RawAnswer]] = ()
         self._shown: Sequence[tuple[Order, RawAnswer]] = ()
         self._column = QWidget()

@@ -5,14 +5,14 @@ Knows: how that is asked. Does not know: how runs are deleted.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QWidget
 
 from engine.core.formatting import counted, visible
 from engine.core.run_records import RunContents, amount_of_file
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, name
-from gui.kit.layouts import STRETCH, in_column
+from gui.kit.layouts import STRETCH, in_column, make_room
 
 
 class DeleteDialog(QDialog):
@@ -45,19 +45,16 @@ class DeleteDialog(QDialog):
             margins=None,
             spacing=10,
         )
-        wanted = QSize(self.fontMetrics().averageCharWidth() * 84, self.fontMetrics().height() * 19)
-        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
+        make_room(self, 84, 19)
         self._follow_tick()
 
     def _buttons(self, number: str) -> QDialogButtonBox:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self.delete = QPushButton(f"&Delete {number}")
+        self.delete = QPushButton(f"&Delete {number}", autoDefault=False)
         self.delete.clicked.connect(self._agree)
-        self.delete.setAutoDefault(False)
-        self.export = QPushButton("&Export first…")
+        self.export = QPushButton("&Export first…", autoDefault=False)
         name(self.export, "Export first", "Opens the first of the runs on the Results page")
         self.export.clicked.connect(self._export)
-        self.export.setAutoDefault(False)
         buttons.addButton(self.export, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.addButton(self.delete, QDialogButtonBox.ButtonRole.DestructiveRole)
         buttons.rejected.connect(self.reject)

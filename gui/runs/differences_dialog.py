@@ -5,14 +5,14 @@ Knows: how such a table is shown. Does not know: what is compared.
 
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QWidget
 
 from engine.core.formatting import counted, visible
 from engine.core.value_tables import Table
 from gui.kit.labels import hint, name
-from gui.kit.layouts import in_column
+from gui.kit.layouts import in_column, make_room
 from gui.kit.value_table import SORT_ROLE, TableModel
 from gui.kit.views import FillingView, dressed
 
@@ -83,5 +83,4 @@ class DifferencesDialog(QDialog):
         buttons.rejected.connect(self.reject)
         layout = in_column(self.summary, self.only, self.view, buttons, on=self, margins=None)
         layout.setStretchFactor(self.view, 1)
-        wanted = QSize(letter * 140, self.fontMetrics().height() * 34)
-        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
+        make_room(self, 140, 34)

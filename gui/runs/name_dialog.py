@@ -3,7 +3,7 @@
 Knows: what a name and a note may be. Does not know: the queue, the store.
 """
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPlainTextEdit, QWidget
 
 from engine.core.errors import SetupError
@@ -22,8 +22,8 @@ _WHEN = "The run gets both when it begins. If it goes on with an earlier run, th
 class NoteField(QPlainTextEdit):
     """A few lines for a note; whether somebody has written there is known."""
 
-    def __init__(self, accessible: str, what: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, accessible: str, what: str = "") -> None:
+        super().__init__()
         self.setTabChangesFocus(True)
         self.setFixedHeight(self.fontMetrics().lineSpacing() * _LINES + 16)
         name(self, accessible, what)
@@ -35,10 +35,9 @@ class NoteField(QPlainTextEdit):
 
     def fill(self, text: str) -> None:
         """Show a note; nobody is told of a change."""
-        self.blockSignals(True)
-        self.setPlainText(text)
-        self.document().setModified(False)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.setPlainText(text)
+            self.document().setModified(False)
 
     def take(self) -> str:
         """The note as it is written now, which counts as kept from here on."""
@@ -55,9 +54,7 @@ class RunNameDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Name and note")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.name = QLineEdit(entry.name)
-        self.name.setMaxLength(LONGEST_NAME)
-        self.name.setPlaceholderText("Name, which lists show")
+        self.name = QLineEdit(entry.name, maxLength=LONGEST_NAME, placeholderText="Name, which lists show")
         self.name.selectAll()
         name(self.name, "Name of the run")
         self.note = NoteField("Note of the run")

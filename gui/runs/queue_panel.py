@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from engine.core.formatting import short_name, visible
 from engine.core.run_setup import RunSetup
+from gui.kit.actions import add_key
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, name
@@ -83,11 +84,9 @@ class QueuePanel(QFrame):
 
     added = Signal(str)  # what was put into the queue, or why nothing was, in a sentence
 
-    def __init__(
-        self, queue: RunQueue, wanted: Callable[[], RunSetup | None], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, queue: RunQueue, wanted: Callable[[], RunSetup | None]) -> None:
         """`wanted`: the run that a person has described, None where something of it lacks."""
-        super().__init__(parent)
+        super().__init__()
         self.setProperty("role", "panel")
         self._queue = queue
         self._wanted = wanted
@@ -102,10 +101,10 @@ class QueuePanel(QFrame):
         self._make_buttons()
         top = in_row(heading("Queue"), (self._summary, STRETCH))
         in_column(top, self.view, self._buttons, on=self, margins=(12, 10, 12, 10), spacing=8)
-        for key, step in (("Alt+Up", -1), ("Alt+Down", 1)):
-            self._key(key).activated.connect(lambda step=step: self.move_run(step))
-        self._key(QKeySequence.StandardKey.Delete).activated.connect(self.remove_run)
-        self._key("F2").activated.connect(self.call_run)
+        add_key(self.view, "Alt+Up", lambda: self.move_run(-1))
+        add_key(self.view, "Alt+Down", lambda: self.move_run(1))
+        add_key(self.view, QKeySequence.StandardKey.Delete, self.remove_run)
+        add_key(self.view, "F2", self.call_run)
         self.view.selectionModel().currentRowChanged.connect(self._show_buttons)
         self.view.horizontalScrollBar().rangeChanged.connect(self._fit)
         queue.changed.connect(self._show)
@@ -173,11 +172,6 @@ class QueuePanel(QFrame):
             self.view.selectRow(min(place, self.table.rowCount() - 1))
 
     # Making
-
-    def _key(self, key: QKeySequence.StandardKey | str) -> QShortcut:
-        shortcut = QShortcut(QKeySequence(key), self.view)
-        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        return shortcut
 
     def _make_buttons(self) -> None:
         self._buttons = QWidget()

@@ -46,8 +46,7 @@ class RunWatch(QObject):
         self._say_awake = say_awake
         self._awake: Awake | None = None
         self._name = window.windowTitle()
-        self._tick = QTimer(self)
-        self._tick.setInterval(_TICK_MS)
+        self._tick = QTimer(self, interval=_TICK_MS)
         self._tick.timeout.connect(self._follow)
         control.started.connect(self._follow)
         control.progressed.connect(self._follow)

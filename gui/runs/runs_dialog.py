@@ -6,17 +6,18 @@ Knows: what can be done with runs that are chosen. Does not know: how any of it 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QDialog, QLineEdit, QPushButton, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.formatting import counted, visible
+from engine.core.formatting import counted
 from engine.core.run_records import AnyRun, DamagedRun, Deleted, RunContents
 from engine.core.value_tables import Table
+from gui.kit.actions import add_key
 from gui.kit.foreign_text import OneLine
-from gui.kit.labels import label, name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.labels import label, name, show_text
+from gui.kit.layouts import STRETCH, in_column, in_row, make_room
 from gui.kit.notice import problem_of
 from gui.kit.views import FillingView, dressed
 from gui.runs import runs_jobs
@@ -53,9 +54,7 @@ class RunsDialog(QDialog):
         self._make_note()
         self._make_buttons()
         self._lay_out()
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._keep_note)
         self.finished.connect(self._keep_note)
         workspace.runs_changed.connect(self._show_runs)
@@ -188,8 +187,7 @@ class RunsDialog(QDialog):
 
     def say(self, text: str) -> None:
         """Say a sentence above the buttons; empty for none."""
-        self.said.setText(visible(text))
-        self.said.setVisible(bool(text))
+        show_text(self.said, text)
 
     @Slot(int, str)
     def _rename(self, run_id: int, text: str) -> None:
@@ -351,20 +349,12 @@ class RunsDialog(QDialog):
         )
         self.delete_button = self._button("&Delete…", "Delete the runs, after a question (Del)", self.delete)
         self.close_button = self._button("Close", "Close", self.accept)
-        for key, place, action in (
-            (QKeySequence.StandardKey.Find, self, self.search.setFocus),
-            (QKeySequence.StandardKey.Delete, self.view, self.delete),
-            ("F2", self.view, self.rename),
-        ):
-            shortcut = QShortcut(QKeySequence(key), place)
-            shortcut.setContext(
-                Qt.ShortcutContext.WindowShortcut if place is self else Qt.ShortcutContext.WidgetShortcut
-            )
-            shortcut.activated.connect(action)
+        add_key(self, QKeySequence.StandardKey.Find, self.search.setFocus, inside=True)
+        add_key(self.view, QKeySequence.StandardKey.Delete, self.delete)
+        add_key(self.view, "F2", self.rename)
 
     def _button(self, text: str, what: str, action: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text)
-        button.setAutoDefault(False)
+        button = QPushButton(text, autoDefault=False)
         button.setToolTip(what)
         button.setAccessibleDescription(what)
         button.clicked.connect(action)
@@ -383,8 +373,7 @@ class RunsDialog(QDialog):
             self.close_button,
         )
         in_column(top, (self.view, STRETCH), self.note, self.said, bottom, on=self, margins=None)
-        wanted = QSize(self.fontMetrics().averageCharWidth() * 180, self.fontMetrics().height() * 34)
-        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.92))
+        make_room(self, 180, 34, 0.92)
 
 
 _WIDEST = (

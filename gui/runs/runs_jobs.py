@@ -3,7 +3,7 @@
 Knows: which call of the store does what. Does not know: windows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from engine.core.run_records import Deleted, RunContents
 from engine.core.value_tables import Table
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
+from gui.work.store_jobs import in_store
 
 if TYPE_CHECKING:
     from engine.store.run_store import RunStore
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 
 def name_run(store_path: Path, run_id: int, name: str) -> Job[None]:
     """Give a run a name."""
-    return _change(store_path, lambda store: store.name(run_id, name))
+    return in_store(store_path, lambda store: store.name(run_id, name))
 
 
 def note_run(store_path: Path, run_id: int, note: str) -> Job[None]:
     """Note something of a run."""
-    return _change(store_path, lambda store: store.note_run(run_id, note))
+    return in_store(store_path, lambda store: store.note_run(run_id, note))
 
 
 def call_run(store_path: Path, run_id: int, name: str, note: str) -> Job[None]:
@@ -34,51 +35,27 @@ def call_run(store_path: Path, run_id: int, name: str, note: str) -> Job[None]:
         store.name(run_id, name)
         store.note_run(run_id, note)
 
-    return _change(store_path, call)
+    return in_store(store_path, call)
 
 
 def archive(store_path: Path, run_ids: Sequence[int], by: str) -> Job[None]:
     """Put runs away."""
-    return _change(store_path, lambda store: store.archive(run_ids, by))
+    return in_store(store_path, lambda store: store.archive(run_ids, by))
 
 
 def restore(store_path: Path, run_ids: Sequence[int]) -> Job[None]:
     """Take runs out of the archive."""
-    return _change(store_path, lambda store: store.restore(run_ids))
-
-
-def _change(store_path: Path, change: "Callable[[RunStore], None]") -> Job[None]:
-    def work(_control: JobControl) -> None:
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path) as store:
-            change(store)
-
-    return work
+    return in_store(store_path, lambda store: store.restore(run_ids))
 
 
 def contents(store_path: Path, run_ids: Sequence[int]) -> Job[Sequence[RunContents]]:
     """What would go with runs that are deleted."""
-
-    def work(_control: JobControl) -> Sequence[RunContents]:
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path) as store:
-            return store.contents(run_ids)
-
-    return work
+    return in_store(store_path, lambda store: store.contents(run_ids))
 
 
 def delete(store_path: Path, run_ids: Sequence[int], with_decisions: bool) -> Job[Deleted]:
     """Delete runs for good."""
-
-    def work(_control: JobControl) -> Deleted:
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path) as store:
-            return store.delete(run_ids, with_decisions)
-
-    return work
+    return in_store(store_path, lambda store: store.delete(run_ids, with_decisions))
 
 
 def differences(store_path: Path, first: int, other: int) -> Job[Table]:

@@ -88,8 +88,7 @@ class NameDelegate(QStyledItemDelegate):
 
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, _index: Index) -> QWidget:
         """The field."""
-        field = QLineEdit(parent)
-        field.setMaxLength(LONGEST_NAME)
+        field = QLineEdit(parent, maxLength=LONGEST_NAME)
         field.setAccessibleName("Name of the run")
         return field
 

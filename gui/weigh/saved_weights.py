@@ -7,9 +7,10 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QMenu, QPushButton, QWidget
 
 from engine.core.formatting import without_middle
+from gui.kit.actions import MenuButton
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, label, name
 from gui.kit.layouts import in_column
@@ -35,14 +36,9 @@ class SavedWeights(QObject):
         self.save_button = QPushButton("Save &as…")
         name(self.save_button, "Save these weights under a name", "To apply them to other runs on purpose")
         self.save_button.clicked.connect(self._ask_for_name)
-        self.menu = QMenu(parent)
-        self.menu.setToolTipsVisible(True)
+        self.apply_button = MenuButton("A&pply", tips=True)
+        self.menu = self.apply_button.menu()
         self.menu.aboutToShow.connect(self.fill)
-        self.apply_button = QToolButton()
-        self.apply_button.setText("A&pply")
-        self.apply_button.setProperty("role", "button")
-        self.apply_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.apply_button.setMenu(self.menu)
         name(self.apply_button, "Apply saved weights to this run", "Weights that were saved under a name")
 
     @Slot()
@@ -89,8 +85,7 @@ class NameDialog(QDialog):
         super().__init__(parent)
         self._taken = taken
         self.setWindowTitle("Save weights")
-        self.field = QLineEdit()
-        self.field.setMaxLength(_LONGEST_NAME)
+        self.field = QLineEdit(maxLength=_LONGEST_NAME)
         name(self.field, "Name of these weights")
         self.field.textChanged.connect(self._follow)
         self.warning = label("", "warning")

@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QGridLayout,
     QLabel,
-    QMenu,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -25,6 +23,8 @@ from engine.core.formatting import number, percent, visible, words
 from engine.core.measure_words import SCORE
 from engine.core.review_filters import Filters, WantedItems
 from engine.core.rubric import ELOQUENT
+from gui.kit.actions import MenuButton
+from gui.kit.fields import DoubleSpinBox, Slider
 from gui.kit.flow import FlowLayout
 from gui.kit.labels import hint, label, name, panel
 from gui.kit.notice import problem_of
@@ -33,13 +33,11 @@ from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import headed
 from gui.weigh import weighing_jobs
-from gui.weigh.run_weights import BY_HAND, HIGHEST_WEIGHT, RunWeights, Wish, usual_wish
+from gui.weigh.run_weights import BY_HAND, DIGITS, HIGHEST_WEIGHT, RunWeights, Wish, usual_wish
 from gui.weigh.saved_weights import SavedWeights
 from gui.weigh.weighing_jobs import Basis, Fitted, Weighed
-from gui.weigh.weight_row import WeightControl
 from gui.weigh.win_charts import MarginChart, WinRates
 from gui.work.lanes import Lane, LatestTask
-from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -48,17 +46,60 @@ if TYPE_CHECKING:
     from engine.measure.systems import System
 
 _EQUAL = 1.0
+_STEPS = 10  # of a slider in one point
 _WHAT = (
     f"Each response gets a score on each criterion: {SCORE}. The weighted sums decide the winner; a"
     " difference up to the tie threshold is a tie."
 )
 
 
+class WeightControl(QObject):
+    """A number from 0 to `highest`: a slider in steps of 0.1 and a field that takes finer ones, kept in step.
+
+    Its two parts are laid out by whoever shows them: `slider` and `field`.
+    """
+
+    changed = Signal()
+
+    def __init__(self, what: str, highest: float, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.slider = Slider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, round(highest * _STEPS))
+        self.slider.setPageStep(_STEPS)
+        name(self.slider, what)
+        self.field = DoubleSpinBox()
+        self.field.setRange(0.0, highest)
+        self.field.setDecimals(DIGITS)
+        self.field.setSingleStep(1 / _STEPS)
+        name(self.field, f"{what}, as a number")
+        self.slider.valueChanged.connect(self._take_slider)
+        self.field.valueChanged.connect(self._take_field)
+
+    @property
+    def value(self) -> float:
+        """The number."""
+        return self.field.value()
+
+    def set_value(self, value: float) -> None:
+        """Show a number, without a signal."""
+        with QSignalBlocker(self.slider), QSignalBlocker(self.field):
+            self.field.setValue(value)
+            self.slider.setValue(round(self.field.value() * _STEPS))
+
+    def _take_slider(self, steps: int) -> None:
+        self.set_value(steps / _STEPS)
+        self.changed.emit()
+
+    def _take_field(self, value: float) -> None:
+        self.set_value(value)
+        self.changed.emit()
+
+
 class WeighingPanel(QWidget):
     """Follows its sliders: a change made while the last one is still decided is decided right after it."""
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self.weights = RunWeights(workspace.state)
         self._run: StoredRun | None = None  # whose weights are set
@@ -75,11 +116,11 @@ class WeighingPanel(QWidget):
         self._weighing.failed.connect(self._tell)
         self._finding = LatestTask(workspace.threads, Lane.FILES, self)
         self._finding.finished.connect(self._list_items)
-        self._finding.failed.connect(self._tell_fit)
+        self._finding.failed.connect(workspace.problem)
         self._wanted_words = ""
         self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._take_fit)
-        self._fitting.failed.connect(self._tell_fit)
+        self._fitting.failed.connect(workspace.problem)
         self._fitting.busy_changed.connect(self._follow_fitting)
         self._build()
         self._show_criteria(ELOQUENT.names)
@@ -219,10 +260,6 @@ class WeighingPanel(QWidget):
         self._fit_view.show()
         self._set(fitted.wish)
 
-    @Slot(object)
-    def _tell_fit(self, error: EngineError) -> None:
-        self._workspace.problem.emit(error)
-
     def _set(self, wish: Wish) -> None:
         self._show_wish(wish)
         self._decide()
@@ -253,9 +290,7 @@ class WeighingPanel(QWidget):
     def _list_items(self, ids: frozenset[str]) -> None:
         results = self._basis.system.results if self._basis else None
         if results is not None:
-            wanted = WantedItems(results.run.id, Filters(ids=ids), self._wanted_words)
-            self._workspace.page_wanted.emit(PageName.REVIEW)
-            self._workspace.listing_wanted.emit(wanted)
+            self._workspace.show_in_review(WantedItems(results.run.id, Filters(ids=ids), self._wanted_words))
 
     # Showing
 
@@ -324,20 +359,15 @@ class WeighingPanel(QWidget):
         below.addStretch(1)
         return self._decided
 
-    def _items_button(self) -> QToolButton:
+    def _items_button(self) -> MenuButton:
         """What a click on a bar does, for those who use no mouse."""
-        self.items_button = QToolButton()
-        self.items_button.setText("Show in Review")
-        self.items_button.setProperty("role", "button")
-        self.items_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.items_button = MenuButton("Show in Review")
         name(
             self.items_button, "Show the items of a winner in Review", "A click on a bar shows its items too"
         )
-        menu = QMenu(self.items_button)
         for winner, text in (("A", "&A wins"), ("tie", "&Tie"), ("B", "&B wins")):
-            entry = menu.addAction(text)
+            entry = self.items_button.menu().addAction(text)
             entry.triggered.connect(lambda _checked=False, wanted=winner: self._find_winner(wanted))
-        self.items_button.setMenu(menu)
         return self.items_button
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -27,8 +27,8 @@ class WinRates(QWidget):
 
     wanted = Signal(str)  # the winner whose items are asked for: `A`, `tie` or `B`
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._weighed: Weighed | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Win rates")
@@ -95,8 +95,8 @@ class MarginChart(QWidget):
 
     wanted = Signal(float, float)  # margins between which items are asked for
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._weighed: Weighed | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.setAccessibleName("Margins")

@@ -3,7 +3,7 @@
 Knows: how findings are shown. Does not know: what is looked for.
 """
 
-from PySide6.QtCore import QSize, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QWidget
 
@@ -12,7 +12,7 @@ from engine.core.formatting import counted, short_name, visible
 from engine.core.run_records import what_is_joined
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name, set_role
-from gui.kit.layouts import in_column
+from gui.kit.layouts import in_column, make_room
 from gui.kit.notice import problem_of
 from gui.window import submission_jobs
 from gui.work.lanes import Lane, LatestTask
@@ -37,9 +37,7 @@ class CheckDialog(QDialog):
         )
         self.outcome = plain_label("Checking …")
         set_role(self.outcome, "heading")
-        self.list = QPlainTextEdit()
-        self.list.setReadOnly(True)
-        self.list.setTabChangesFocus(True)
+        self.list = QPlainTextEdit(readOnly=True, tabChangesFocus=True)
         name(self.list, "What was found")
         self.list.hide()
         against = hint(
@@ -49,8 +47,7 @@ class CheckDialog(QDialog):
         buttons = self._buttons(stored.submitted)
         layout = in_column(self._what, self.outcome, self.list, against, buttons, on=self, margins=None)
         layout.setStretchFactor(self.list, 1)
-        wanted = QSize(self.fontMetrics().averageCharWidth() * 90, self.fontMetrics().height() * 20)
-        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
+        make_room(self, 90, 20)
         self._check = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._check.finished.connect(self._show)
         self._check.failed.connect(self._tell)

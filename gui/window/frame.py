@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from engine.core.errors import EngineError
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import breakable, hint, scrolling, set_role
-from gui.kit.layouts import STRETCH, in_row
+from gui.kit.layouts import STRETCH, as_row
 from gui.kit.notice import problem_of
 from gui.kit.theme import TEXT_SIZES, Look, ThemeWish, apply_theme
 from gui.window.notice_place import NoticePlace
@@ -134,11 +134,9 @@ class MainWindow(QMainWindow):
             entry = QListWidgetItem(name)
             entry.setToolTip(f"{name} (Ctrl+{number})")
             self.rail.addItem(entry)
-        content = QWidget()
-        in_row(self.rail, (self.stack, STRETCH), on=content, spacing=0)
+        content = as_row(self.rail, (self.stack, STRETCH), spacing=0)
         self.setCentralWidget(content)
-        self._run_state = hint("")
-        self._run_state.setWordWrap(False)
+        self._run_state = hint("", wrap=False)
         self.statusBar().addPermanentWidget(self._run_state)
         self.notices = NoticePlace(content)
         self.notices.left.connect(self._enter)

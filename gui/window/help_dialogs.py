@@ -6,13 +6,13 @@ Knows: words about the program, how a list of keys looks. Does not know: what th
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
-from PySide6.QtCore import QSize, qVersion
+from PySide6.QtCore import qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QScrollArea, QWidget
 
 from engine.core import VERSION
 from engine.system.paths import third_party_licences
 from gui.kit.labels import heading, hint, label, title
-from gui.kit.layouts import in_column
+from gui.kit.layouts import in_column, make_room
 
 PACKAGES = (
     "llama-cpp-python",
@@ -83,12 +83,10 @@ class KeysDialog(QDialog):
                 row = grid.rowCount()
                 grid.addWidget(label(key, wrap=False), row, 0)
                 grid.addWidget(label(what, "hint"), row, 1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
+        area = QScrollArea(widgetResizable=True)
         area.setWidget(content)
         area.setAccessibleName("All keys")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         in_column(area, buttons, on=self, margins=None)
-        wanted = QSize(self.fontMetrics().averageCharWidth() * 72, self.fontMetrics().height() * 34)
-        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
+        make_room(self, 72, 34)

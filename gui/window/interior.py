@@ -29,7 +29,7 @@ from gui.judge.prompt_jobs import Subject, masses_of
 from gui.judge.run_control import UNFINISHED, RunControl
 from gui.kit.file_dialogs import show_folder
 from gui.kit.foreign_text import one_line
-from gui.kit.notice import Message
+from gui.kit.notice import Message, question
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours, dressed_at_once
 from gui.reading.help_dialog import show_help
@@ -198,7 +198,6 @@ class Interior(QObject):
         self.dataset.prompt_wanted.connect(self._show_prompt)
         self.submissions.opened.connect(self._tell_findings)
         space.page_wanted.connect(self.frame.show_page)
-        space.review_wanted.connect(self._show_review)
         space.items_wanted.connect(self._show_choice)
         space.dataset_changed.connect(self._set_title)
         space.dataset_failed.connect(self._show_bad_dataset)
@@ -219,10 +218,6 @@ class Interior(QObject):
     @Slot(object)
     def _enter(self, name: PageName) -> None:
         self._page(name).take_focus()
-
-    @Slot(object)
-    def _show_review(self, _key: JudgmentKey) -> None:
-        self.frame.show_page(PageName.REVIEW)
 
     @Slot(object, object, object)
     def _show_choice(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None) -> None:
@@ -407,12 +402,8 @@ class Interior(QObject):
         progress = self.run_control.progress
         so_far = f"{progress.judged:,} of {progress.items:,} items are judged. " if progress else ""
         queue = " So can the queue." if self.runs.queue.going else ""
-        box = QMessageBox(self.frame)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("A run is under way")
-        box.setText("Stop the run and close Tiebreak?")
-        box.setInformativeText(f"{so_far}What is judged is kept, and the run can go on next time.{queue}")
+        kept = f"{so_far}What is judged is kept, and the run can go on next time.{queue}"
+        box = question(self.frame, "A run is under way", "Stop the run and close Tiebreak?", kept)
         stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
         box.addButton("Keep judging", QMessageBox.ButtonRole.RejectRole)
         self._show(box)

@@ -15,8 +15,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from engine.core.formatting import without_middle
+from gui.kit.actions import Entry
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.menu_entry import Entry
 from gui.kit.theme import ThemeWish
 from gui.work.page_name import PageName
 

@@ -248,9 +248,7 @@ class NoticePlace(QFrame):
         self.button.setFixedSize(width, metrics.height() + 6)
 
     def _timer(self, milliseconds: int, then: Callable[[], object]) -> QTimer:
-        made = QTimer(self)
-        made.setSingleShot(True)
-        made.setInterval(milliseconds)
+        made = QTimer(self, singleShot=True, interval=milliseconds)
         made.timeout.connect(then)
         return made
 

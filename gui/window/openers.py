@@ -3,12 +3,12 @@
 Knows: what is asked in which order, which page shows what was opened. Does not know: how a file is read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import ColumnsError, EngineError
@@ -16,7 +16,8 @@ from engine.core.formatting import counted, short_name, visible
 from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
-from gui.kit.file_dialogs import ALL_FILES, DATASETS
+from gui.kit.file_dialogs import DATASETS, let_choose
+from gui.kit.notice import question
 from gui.window import submission_jobs
 from gui.window.frame import MainWindow
 from gui.window.submission_jobs import Answered, Places, Told, Unanswered, tell_apart
@@ -76,14 +77,14 @@ class SubmissionOpener(QObject):
     @Slot()
     def ask(self) -> None:
         """Ask for a submission file, and open it."""
-        self._ask("Open submission", self._folder, SUBMISSIONS, self.open)
+        let_choose(self._window, "Open submission", self._folder, SUBMISSIONS, self.open)
 
     def ask_dataset(self, path: Path) -> None:
         """Ask for the dataset that a submission answers, and open it with that."""
         recent = self._workspace.state.recent("datasets")
         folder = recent[0].parent if recent else path.parent
         title = f"Open the dataset that {short_name(path.name)} answers"
-        self._ask(title, folder, DATASETS, lambda dataset: self.open(path, dataset))
+        let_choose(self._window, title, folder, DATASETS, lambda dataset: self.open(path, dataset))
 
     def open(self, path: Path, dataset: Path | None = None) -> None:
         """Open a submission with the dataset that it answers: `dataset`, else the open or a recent one."""
@@ -110,13 +111,6 @@ class SubmissionOpener(QObject):
         kept = self._workspace.state.text(_FOLDER)
         recent = self._workspace.state.recent("datasets")
         return Path(kept) if kept else recent[0].parent if recent else Path()
-
-    def _ask(self, title: str, folder: Path, kind: str, take: Callable[[Path], object]) -> None:
-        dialog = QFileDialog(self._window, visible(title), str(folder), f"{kind};;{ALL_FILES}")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(lambda chosen: take(Path(chosen)))
-        dialog.open()
 
     @Slot(object)
     def _take_told(self, told: Told) -> None:
@@ -235,21 +229,15 @@ class SubmissionOpener(QObject):
     def _ask_which(self, found: Unanswered) -> None:
         """Say why the dataset must be chosen, and let a person choose it."""
         name, items = short_name(found.path.name), counted(found.items, "item", "items")
-        box = QMessageBox(self._window)
+        box = question(
+            self._window,
+            "Which dataset does it answer?",
+            f"{name} answers {items}. No dataset that is open or was open lately has all their ids.",
+            f"{short_name(found.best.name)} has {found.shared:,} of them."
+            if found.best is not None
+            else "Choose the one with these ids: its texts and human labels are shown beside.",
+        )
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Which dataset does it answer?")
-        box.setText(
-            visible(f"{name} answers {items}. No dataset that is open or was open lately has all their ids.")
-        )
-        box.setInformativeText(
-            visible(
-                f"{short_name(found.best.name)} has {found.shared:,} of them."
-                if found.best is not None
-                else "Choose the one with these ids: its texts and human labels are shown beside."
-            )
-        )
         choose = box.addButton("Choose dataset…", QMessageBox.ButtonRole.AcceptRole)
         choose.clicked.connect(lambda: self.ask_dataset(found.path))
         if (best := found.best) is not None:  # its ids may be enough

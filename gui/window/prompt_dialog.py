@@ -6,7 +6,7 @@ Knows: how prompts are chosen, how they are laid out. Does not know: how they ar
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QScrollArea, QWidget
 
@@ -19,8 +19,8 @@ from gui.judge.prompt_jobs import Asking, KeyedPrompt, PromptAnswer, PromptHead,
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import OneLine, one_line, plain_label
-from gui.kit.labels import heading, hint, label, name, narrow
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.labels import heading, hint, label, name, narrow, show_text
+from gui.kit.layouts import STRETCH, in_column, in_row, make_room
 from gui.kit.notice import Notice
 from gui.kit.value_table import TableModel, sentence_case
 from gui.kit.views import measure_view
@@ -78,8 +78,7 @@ class PromptDialog(QDialog):
         self._asking.failed.connect(self._tell_failure)
         self._asking.busy_changed.connect(self._follow_asking)
         self._connect()
-        wished = QSize(self.fontMetrics().averageCharWidth() * 200, self.fontMetrics().height() * 44)
-        self.resize(wished.boundedTo(self.screen().availableSize() * 0.92))
+        make_room(self, 200, 44, 0.92)
         self._making.start(prompt_jobs.show_prompts(wanted.subject, (wanted.criterion, Order.AB)))
 
     # Making
@@ -129,8 +128,7 @@ class PromptDialog(QDialog):
         ask = (self.ask, Qt.AlignmentFlag.AlignLeft)
         in_column(title, why, ask, self.busy, self.mass, self.answer_view, STRETCH, on=right)
         right.setProperty("role", "content")
-        scrolled = QScrollArea()  # of large text the table is higher than the window
-        scrolled.setWidgetResizable(True)
+        scrolled = QScrollArea(widgetResizable=True)  # of large text the table is higher than the window
         scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scrolled.setWidget(right)
         across = two_parts(Qt.Orientation.Horizontal, left, scrolled)
@@ -156,10 +154,9 @@ class PromptDialog(QDialog):
         self.finished.connect(self._asking.drop)
         self.finished.connect(self._forget)
         for key, do in (("T", self.tokens.toggle), ("O", self._other_order), ("W", self._next_way)):
-            QShortcut(QKeySequence(key), self).activated.connect(do)
+            QShortcut(QKeySequence(key), self, do)
         for place in range(9):
-            shortcut = QShortcut(QKeySequence(str(place + 1)), self)
-            shortcut.activated.connect(lambda place=place: self._choose_criterion(place))
+            QShortcut(QKeySequence(str(place + 1)), self, lambda place=place: self._choose_criterion(place))
         self._enable(False)
 
     def _enable(self, there: bool) -> None:
@@ -202,8 +199,7 @@ class PromptDialog(QDialog):
             self.way.addItem(_in_words(asking))
         self.way.setVisible(len(head.asked) > 1)
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(self._wanted.criterion)))
-        self.notes.setText("\n".join(head.notes))
-        self.notes.setVisible(bool(head.notes))
+        show_text(self.notes, "\n".join(head.notes))
         self._enable(True)
 
     @Slot()

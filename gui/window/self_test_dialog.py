@@ -5,14 +5,14 @@ Knows: how checks are shown. Does not know: what is checked.
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Slot
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QScrollArea, QWidget
 
 from engine.core.errors import EngineError
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, label
-from gui.kit.layouts import in_column
+from gui.kit.layouts import in_column, make_room
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
 from gui.kit.remedies import IN_THE_WINDOW
@@ -37,8 +37,7 @@ class SelfTestDialog(QDialog):
         self._grid = QGridLayout(content)
         self._grid.setColumnStretch(1, 1)
         self._grid.setHorizontalSpacing(14)
-        self._area = QScrollArea()
-        self._area.setWidgetResizable(True)
+        self._area = QScrollArea(widgetResizable=True)
         self._area.setWidget(content)
         self._area.setAccessibleName("Checks")
         self._busy = BusyLine()
@@ -49,8 +48,7 @@ class SelfTestDialog(QDialog):
         copy.clicked.connect(self._copy)
         buttons.rejected.connect(self.reject)
         in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
-        wanted = QSize(self.fontMetrics().averageCharWidth() * 96, self.fontMetrics().height() * 30)
-        self.resize(wanted.boundedTo(self.screen().availableSize() * 0.9))
+        make_room(self, 96, 30)
         self._test = LatestTask(workspace.threads, Lane.MODEL, self)
         self._test.progress.connect(self._add)
         self._test.finished.connect(self._end)

@@ -59,12 +59,10 @@ class SettingsDialog(QDialog):
         self._show()
 
     def _form(self) -> QFormLayout:
-        form = QFormLayout()
-        form.setVerticalSpacing(10)
-        self._author = QLineEdit()
+        form = QFormLayout(verticalSpacing=10)
+        self._author = QLineEdit(maxLength=LONGEST_NAME)
         name(self._author, "Your name", "Stands beside every label and note that you give")
         self._author.editingFinished.connect(self._keep_author)
-        self._author.setMaxLength(LONGEST_NAME)
         form.addRow("Your name, for labels", self._author)
         self._theme = ComboBox()
         name(self._theme, "Theme")

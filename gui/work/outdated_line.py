@@ -4,7 +4,7 @@ Knows: the rewriter. Does not know: which page it stands on.
 """
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QBoxLayout, QFrame, QPushButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QPushButton
 
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, label, name
@@ -14,8 +14,8 @@ from gui.work.rewriter import Rewriter
 class OutdatedLine(QFrame):
     """Hidden where nothing is out of date. `across`: beside each other, for a wide page."""
 
-    def __init__(self, rewriter: Rewriter, across: bool, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, rewriter: Rewriter, across: bool) -> None:
+        super().__init__()
         self.setProperty("role", "note")
         self._rewriter = rewriter
         self.text = label("")

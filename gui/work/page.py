@@ -63,8 +63,8 @@ class Page(QWidget):
     NAME: ClassVar[PageName]
     KEYS: ClassVar[Sequence[tuple[str, str]]] = ()  # key and what it does, for the list of all keys
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self.workspace = workspace
         self.setObjectName(f"page-{self.NAME.lower()}")
         self.setAccessibleName(f"{self.NAME} page")

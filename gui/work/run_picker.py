@@ -3,9 +3,9 @@
 Knows: the workspace's runs, and that a submission may be opened as one. Does not know: what is shown of one.
 """
 
-from PySide6.QtCore import QEvent, Qt, Slot
+from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter, QWidget
+from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
 
 from engine.core.run_list import run_in_a_line, run_in_lines
 from gui.kit.fields import ComboBox
@@ -23,8 +23,8 @@ class RunPicker(ComboBox):
     come to it by the way.
     """
 
-    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
         self._workspace = workspace
         self._by_key = False  # an entry is chosen by a key on the closed box
         self.setAccessibleName("Run that is looked at")
@@ -74,23 +74,22 @@ class RunPicker(ComboBox):
 
     @Slot()
     def _fill(self) -> None:
-        self.blockSignals(True)
-        self.clear()
-        is_open = self._workspace.run.id if self._workspace.run else None
-        for run in self._workspace.runs:
-            if run.archived and run.id != is_open:
-                continue
-            self.addItem(one_line(run_in_a_line(run)), run.id)
-            self.setItemData(self.count() - 1, tip(run_in_lines(run)), Qt.ItemDataRole.ToolTipRole)
-        self.setPlaceholderText("Choose a run" if self.count() else "No runs yet")
-        if self.count():
-            self.insertSeparator(self.count())
-        self.addItem(OPEN_SUBMISSION)
-        if self._workspace.run is not None:
-            self.addItem(CHECK)
-        self._show_open()
-        self.setToolTip(str(self.currentData(Qt.ItemDataRole.ToolTipRole) or ""))
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.clear()
+            is_open = self._workspace.run.id if self._workspace.run else None
+            for run in self._workspace.runs:
+                if run.archived and run.id != is_open:
+                    continue
+                self.addItem(one_line(run_in_a_line(run)), run.id)
+                self.setItemData(self.count() - 1, tip(run_in_lines(run)), Qt.ItemDataRole.ToolTipRole)
+            self.setPlaceholderText("Choose a run" if self.count() else "No runs yet")
+            if self.count():
+                self.insertSeparator(self.count())
+            self.addItem(OPEN_SUBMISSION)
+            if self._workspace.run is not None:
+                self.addItem(CHECK)
+            self._show_open()
+            self.setToolTip(str(self.currentData(Qt.ItemDataRole.ToolTipRole) or ""))
 
     @Slot(int)
     def _choose(self, index: int) -> None:

@@ -33,8 +33,8 @@ class SliceChoice(QWidget):
 
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, letters: int = 13, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, workspace: Workspace, letters: int = 13) -> None:
+        super().__init__()
         self._workspace = workspace
         self._by_tag = self._outdated = False
         self.slicing: Slicing | None = None

@@ -30,8 +30,8 @@ class State(QObject):
 
     recent_changed = Signal()
 
-    def __init__(self, folder: Path | None = None, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, folder: Path | None = None) -> None:
+        super().__init__()
         path = (folder or data_folder()) / _FILE
         self._settings = QSettings(str(path), QSettings.Format.IniFormat)
 

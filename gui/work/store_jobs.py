@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.decisions.run_results import RunResults
     from engine.store.run_store import RunStore
 
+Result = TypeVar("Result")
 ReviewsJob = Job[Reviews]
 """Changes what people say of a run, and gives all that is said of it then."""
 
@@ -34,6 +35,18 @@ class NotedItem:
 
     content_hash: str
     note: ItemNote | None
+
+
+def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
+    """What becomes of asking the store, or changing it; `or_none`: see RunStore."""
+
+    def work(_control: JobControl) -> Result:
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path, or_none=or_none) as store:
+            return ask(store)
+
+    return work
 
 
 def list_runs(store_path: Path) -> "Job[Sequence[AnyRun]]":
@@ -132,23 +145,13 @@ def _said(store_path: Path, run_id: int, change: "Callable[[RunStore], object]")
 def note(store_path: Path, content_hash: str, text: str, tags: Sequence[str], author: str) -> Job[NotedItem]:
     """Note something of an item."""
 
-    def work(_control: JobControl) -> NotedItem:
-        from engine.store.run_store import RunStore
+    def change(store: "RunStore") -> NotedItem:
+        store.note(content_hash, text, tags, author)
+        return NotedItem(content_hash, store.notes([content_hash]).get(content_hash))
 
-        with RunStore(store_path) as store:
-            store.note(content_hash, text, tags, author)
-            return NotedItem(content_hash, store.notes([content_hash]).get(content_hash))
-
-    return work
+    return in_store(store_path, change)
 
 
 def known_tags(store_path: Path) -> Job[Sequence[str]]:
     """The tags in use, the most frequent first."""
-
-    def work(_control: JobControl) -> Sequence[str]:
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path, or_none=True) as store:
-            return store.tags()
-
-    return work
+    return in_store(store_path, lambda store: store.tags(), or_none=True)

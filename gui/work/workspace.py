@@ -19,6 +19,7 @@ from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview
 from engine.core.people import Reviews, in_force
+from engine.core.review_filters import WantedItems
 from engine.core.run_records import DamagedRun
 from engine.system.paths import account_name, default_store
 from gui.kit.notice import Message
@@ -88,6 +89,7 @@ class Workspace(QObject):
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
+        self._to_review: tuple[int, JudgmentKey | WantedItems] | None = None  # once that run is open
         self._changes = self._changes_seen = 0  # of what people say, by this window; at its last asking
         self._make_tasks()
 
@@ -260,6 +262,19 @@ class Workspace(QObject):
             )
         )
 
+    def show_in_review(self, what: JudgmentKey | WantedItems) -> None:
+        """Show a judgment of the open run in Review, or list a set of its items there."""
+        self.page_wanted.emit(PageName.REVIEW)
+        (self.listing_wanted if isinstance(what, WantedItems) else self.review_wanted).emit(what)
+
+    def open_in_review(self, run_id: int, what: JudgmentKey | WantedItems, anew: bool = False) -> None:
+        """The same of any run, which is opened first where another one is; `anew`: in any case."""
+        if self.run is not None and self.run.id == run_id and not anew:
+            self.show_in_review(what)
+        else:
+            self._to_review = run_id, what
+            self.open_run(run_id)
+
     def _show_run(self, run_id: int) -> None:
         self.open_run(run_id)
         self.page_wanted.emit(PageName.RESULTS)
@@ -296,9 +311,13 @@ class Workspace(QObject):
             self.note.emit(self.run.in_words)
         self.state.set_number("last/run", results.run.id)
         self.run_changed.emit()
+        wanted, self._to_review = self._to_review, None
+        if wanted is not None and wanted[0] == results.run.id:
+            self.show_in_review(wanted[1])
 
     @Slot(object)
     def _tell_no_run(self, error: EngineError) -> None:
+        self._to_review = None
         if self.run is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_number("last/run", 0)
         self.problem.emit(error)

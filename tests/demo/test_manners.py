@@ -1,5 +1,6 @@
 """The second rubric of the demo's world: its labels are read out of the texts again."""
 
+from functools import cache
 from itertools import islice
 from random import Random
 
@@ -11,8 +12,13 @@ from models.demo.manners import FEW_WORDS, is_polite, manners
 from models.demo.world import Comparison, World
 
 
+@cache
+def many() -> list[Comparison]:
+    return list(islice(World().comparisons(Random(13), held_out=False), 500))
+
+
 def drawn(count: int) -> list[Comparison]:
-    return list(islice(World().comparisons(Random(13), held_out=False), count))
+    return many()[:count]
 
 
 def insults(text: str) -> bool:

@@ -1,6 +1,7 @@
 """What the demo judge is asked, and the right answers: those of every way say what the label says."""
 
 from collections import Counter
+from functools import cache
 from itertools import islice
 from random import Random
 
@@ -18,8 +19,13 @@ from models.demo.world import OVERALL, Comparison, World
 SURE = -0.01
 
 
+@cache
+def many() -> list[Comparison]:
+    return list(islice(World().comparisons(Random(11), held_out=False), 500))
+
+
 def drawn(count: int) -> list[Comparison]:
-    return list(islice(World().comparisons(Random(11), held_out=False), count))
+    return many()[:count]
 
 
 def asked(criterion: str, way: Way) -> list[DemoQuestion]:

@@ -1,6 +1,7 @@
 """The demo's world: labels follow from what was switched on and off, wording is wide, nothing contradicts."""
 
 from collections import Counter
+from functools import cache
 from itertools import islice
 from random import Random
 
@@ -27,6 +28,11 @@ def drawn(count: int, held_out: bool = False) -> list[Comparison]:
     return list(islice(World().comparisons(Random(7), held_out), count))
 
 
+@cache
+def many() -> list[Comparison]:
+    return drawn(1000)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "label"),
     [
@@ -49,7 +55,7 @@ def test_overall_quality_follows_the_stated_weights(first: list[str], second: li
 
 
 def test_the_other_order_has_the_swapped_labels() -> None:
-    for comparison in drawn(200):
+    for comparison in many()[:200]:
         swapped = Comparison(
             comparison.question,
             comparison.instruction,
@@ -63,12 +69,12 @@ def test_the_other_order_has_the_swapped_labels() -> None:
 
 @pytest.mark.parametrize("criterion", [*QUALITIES, OVERALL])
 def test_all_four_labels_are_frequent(criterion: str) -> None:
-    counts = Counter(comparison.preferences[criterion] for comparison in drawn(1000))
+    counts = Counter(comparison.preferences[criterion] for comparison in many())
     assert min(counts[label] for label in PREFERENCES) > 100
 
 
 def test_a_relevant_response_speaks_of_the_topic_and_another_does_not() -> None:
-    for comparison in drawn(300):
+    for comparison in many()[:300]:
         for response in (comparison.first, comparison.second):
             assert (response.topic.name == comparison.topic.name) is response.good["relevance"]
             true = response.good["truthfulness"]
@@ -78,7 +84,7 @@ def test_a_relevant_response_speaks_of_the_topic_and_another_does_not() -> None:
 
 def test_the_text_shows_what_was_switched() -> None:
     insults = [f"{one} {other}" for one in wording.INSULT_ADJECTIVES for other in wording.INSULT_NOUNS]
-    for comparison in drawn(500):
+    for comparison in many()[:500]:
         for response in (comparison.first, comparison.second):
             topic, text = response.topic, response.text
             counts = [
@@ -116,7 +122,7 @@ def test_wording_is_wide() -> None:
     harmful = (wording.BROKEN, wording.INSULT_FRAMES, wording.DANGER_FRAMES, wording.DANGEROUS_ACTS)
     assert len(questions) > 2000
     assert sum(map(len, (*frames, *harmful))) > 400
-    texts = [comparison.first.text for comparison in drawn(1000)]
+    texts = [comparison.first.text for comparison in many()]
     assert len(set(texts)) > 950
 
 
@@ -124,7 +130,7 @@ def test_about_a_tenth_of_the_questions_is_held_out() -> None:
     questions = [question for topic in all_topics().topics for question in topic.questions]
     share = sum(map(is_held_out, questions)) / len(questions)
     assert 0.08 < share < 0.12
-    assert not any(is_held_out(comparison.question) for comparison in drawn(500))
+    assert not any(is_held_out(comparison.question) for comparison in many()[:500])
     assert all(is_held_out(comparison.question) for comparison in drawn(100, held_out=True))
 
 

@@ -12,7 +12,7 @@ import pytest
 from engine.core.cancel import Cancelled, CancelToken
 from engine.self_test import Check, self_test
 from engine.system.paths import cache_folder, data_folder, log_folder
-from tests.commands import run
+from tests.commands import run_here
 
 NAMES = (
     *("versions", "data folder", "cache folder", "log folder", "run store", "memory", "processor", "GPU"),
@@ -27,7 +27,7 @@ def failed(checks: list[Check]) -> list[str]:
 
 
 def test_the_command_passes_here_and_names_all_checks() -> None:
-    done = run("selftest")
+    done = run_here("selftest")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert all(line.startswith(f"passed  {name} ") for line, name in zip(lines, NAMES, strict=False))

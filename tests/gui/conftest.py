@@ -9,6 +9,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -26,12 +27,25 @@ for _waiting in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.wai
 
 @pytest.fixture(autouse=True, scope="module")
 def windows_collected() -> Iterator[None]:
-    """What is left of windows that have lived through several tests is cleared away, too, and their look."""
+    """What is left of windows that have lived through several tests is cleared away, too, and their look.
+
+    What other files have left for good, as the packages that they used, is not looked through each time.
+    """
+    gc.collect()
+    gc.freeze()
     yield
     gc.collect()
     app = QApplication.instance()
     if isinstance(app, QApplication):
         app.setStyleSheet("")  # with it each widget of the tests to come would take twice as long
+
+
+@pytest.fixture(autouse=True)
+def closed_windows_ended() -> Iterator[None]:
+    """What a test closed ends with it, not in the next one, where it would be styled anew."""
+    yield
+    if QApplication.instance() is not None:
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @pytest.fixture

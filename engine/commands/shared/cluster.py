@@ -8,13 +8,13 @@ from collections.abc import Generator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.cluster.addresses import scheduler_address
 from engine.cluster.cluster_run import ClusterRun, run_over_cluster
-from engine.cluster.extra import need_cluster
-from engine.cluster.facts import WorkerFacts, device_of, differences, facts_here, refused
-from engine.cluster.work import ITEMS_OF_A_TASK, work_of
-from engine.commands.shared.cluster_arguments import add_connection
+from engine.cluster.facts import device_of, differences, facts_here, refused
+from engine.cluster.work import ITEMS_OF_A_TASK, JudgeWork, work_of
+from engine.commands.shared.cluster_arguments import add_connection, need_cluster
 from engine.commands.shared.console import DONE, table, tell
 from engine.commands.shared.forecast import show_counted
 from engine.commands.shared.remedies import OPTIONS
@@ -27,6 +27,9 @@ from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun
 from engine.loading.opening import machine_settings
 from engine.store.run_store import RunStore
+
+if TYPE_CHECKING:
+    from engine.cluster.survey import Surveyed
 
 
 def add_cluster(group: argparse._ArgumentGroup) -> None:
@@ -73,18 +76,20 @@ def device_of_cluster(over: ClusterRun, cancel: CancelToken) -> str | None:
 
     SetupError where none can.
     """
-    found = _surveyed(over, cancel)
-    return device_of([each for each in found if each is not None])
-
-
-def _surveyed(over: ClusterRun, cancel: CancelToken) -> list[WorkerFacts]:
-    module = import_module("engine.cluster.survey")
-    own = facts_here(machine_settings(None))
-    workers = module.survey(over.connection, lambda each: refused(each, own, over.mixed_builds), cancel)
-    if not any(worker.refused is None for worker in workers):
-        error = workers[0].refused
+    workers = _surveyed(over, cancel)
+    used = [worker.facts for worker in workers if worker.facts is not None and worker.refused is None]
+    if not used and (error := workers[0].refused):
         raise SetupError(f"Worker {workers[0].address} is not used: {error.problem}", error.remedy)
-    return [worker.facts for worker in workers if worker.refused is None]
+    return device_of(used)
+
+
+def _surveyed(over: ClusterRun, cancel: CancelToken, work: JudgeWork | None = None) -> "list[Surveyed]":
+    """All workers, with why each cannot judge for this computer; with `work`, how fast it is there."""
+    check = partial(refused, own=facts_here(machine_settings(None)), mixed_builds=over.mixed_builds)
+    workers: list[Surveyed] = import_module("engine.cluster.survey").survey(
+        over.connection, check, cancel, work
+    )
+    return workers
 
 
 def judged_by_cluster(
@@ -105,17 +110,15 @@ def show_cluster_forecast(
         return DONE
     plan = made.plan
     tell("Asking the workers how fast the model is there ...")
-    module = import_module("engine.cluster.survey")
-    own = facts_here(machine_settings(None))
-    check = partial(refused, own=own, mixed_builds=over.mixed_builds)
-    workers = module.survey(over.connection, check, cancel, work_of(plan))
     rows, speeds, kinds = [], [], []
-    for worker in workers:
+    for worker in _surveyed(over, cancel, work_of(plan)):
         computer = worker.facts.computer if worker.facts else ""
-        if worker.speed is None:
+        if worker.refused is not None:
             why = f"{worker.refused.problem} {OPTIONS.of(worker.refused.remedy)}"
             rows.append([computer, worker.address, "-", "-", f"not used: {why}"])
             continue
+        assert worker.facts is not None
+        assert worker.speed is not None
         rate = rate_of_speed(worker.speed, plan.settings, len(plan.rubric.criteria))
         seconds = counted.with_rate(rate).seconds or 0.0
         speeds.append(1 / max(seconds, 1e-9))

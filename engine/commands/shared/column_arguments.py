@@ -19,7 +19,7 @@ from engine.data.column_content import Sample, read_sample
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.mapped_table import MappedTable
-from engine.data.rubrics.offered import criteria_of_columns, find_rubric
+from engine.data.rubrics.offered import find_rubric
 from engine.data.tables import open_table
 from engine.decisions.run_dataset import load_as_judged
 from engine.system.column_memory import remember, remembered
@@ -114,11 +114,6 @@ def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:
     if options.save_columns and dataset.columns is not None:
         remember(dataset.file_columns, dataset.columns)
         tell("The columns are remembered: files with the same columns are read in this way from now on.")
-
-
-def other_criteria(dataset: Dataset) -> list[str]:
-    """The criteria of its further columns, which are labels on other criteria than those of its rubric."""
-    return criteria_of_columns(dataset.other_columns)
 
 
 def print_guess(path: Path, rubric: Rubric) -> None:

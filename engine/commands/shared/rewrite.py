@@ -7,9 +7,9 @@ import argparse
 
 from engine.commands.shared.column_arguments import columns_of
 from engine.commands.shared.console import DONE, INCOMPLETE, interruptible, printable, tell
-from engine.commands.shared.example_arguments import examples_of
 from engine.commands.shared.model_argument import model_file
 from engine.commands.shared.progress import show_measure
+from engine.commands.shared.setting_arguments import examples_of
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import listed

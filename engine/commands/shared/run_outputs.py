@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.commands.shared.console import DONE, INCOMPLETE, printable, tell
-from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.health import Health
@@ -17,7 +16,6 @@ from engine.data.submission import write_submission
 from engine.decisions.gaps import GapKind, gaps, incomplete
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, submission_of
-from engine.report.way_tables import way_sections
 from engine.system.files import check_targets, write_json
 
 _NEXT_STEPS = {
@@ -67,9 +65,3 @@ def warn_of_gaps(results: RunResults) -> int:
 def health_lines(health: Health) -> str:
     """Whether a judge judged, with each sign against it and what to do, for a terminal."""
     return "\n".join(map(printable, health.sentences(OPTIONS.of)))
-
-
-def print_by_way(results: RunResults, dataset: Dataset) -> None:
-    """Print what each way of asking alone would have said; nothing for a run of one way."""
-    for section in way_sections(results, dataset):
-        print(f"\n{printed_section(section)}")

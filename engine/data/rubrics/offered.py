@@ -53,8 +53,7 @@ def find_rubric(words: str) -> Rubric:
     near = difflib.get_close_matches(words.casefold(), names, n=1)
     hint = f" The nearest is {near[0]}." if near else ""
     raise SetupError(
-        f"No rubric is called {quoted(words)}.{hint}",
-        f"Choose from {', '.join(names)}, or name a TOML file.",
+        f"No rubric is called {quoted(words)}.{hint}", f"Choose from {', '.join(names)}, or name a TOML file."
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.events import MeasureProgress, Preparing
@@ -20,7 +20,7 @@ from gui.judge.model_table import rate
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, plain_label, tip
-from gui.kit.labels import name, narrow, set_role
+from gui.kit.labels import name, narrow
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.work.lanes import WAITING, Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -49,11 +49,9 @@ class DeviceChoice(QWidget):
     changed = Signal()
     tried = Signal()  # another device may be the fastest by now, and speeds are known
 
-    def __init__(
-        self, workspace: Workspace, threads: Callable[[], int | None], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace, threads: Callable[[], int | None]) -> None:
         """`threads`: how many are set."""
-        super().__init__(parent)
+        super().__init__()
         self._threads_of, self._lanes = threads, workspace.threads
         self._wish: str | None = None
         self._model: Path | None = None
@@ -124,8 +122,7 @@ class DeviceChoice(QWidget):
         self.button.clicked.connect(self.try_devices)
         self.line = BusyLine()
         self.line.cancelled.connect(self._trying.stop)
-        self.outcome = plain_label()
-        set_role(self.outcome, "hint")
+        self.outcome = plain_label(role="hint")
         row = in_row((self.field, STRETCH), self.button)
         in_column(row, self.line, self.outcome, on=self)
 
@@ -181,14 +178,13 @@ class DeviceChoice(QWidget):
 
     def _fill(self) -> None:
         """Offer what there is; what is chosen and not there stays, and is named so."""
-        self.field.blockSignals(True)
-        self.field.clear()
-        self.field.addItem("Automatic", _AUTOMATIC)
-        self.field.addItem("The processor alone (CPU)", CPU)
-        for device in self.known:
-            self.field.addItem(_named(device), self._called(device))
-        self.field.setCurrentIndex(self._place())
-        self.field.blockSignals(False)
+        with QSignalBlocker(self.field):
+            self.field.clear()
+            self.field.addItem("Automatic", _AUTOMATIC)
+            self.field.addItem("The processor alone (CPU)", CPU)
+            for device in self.known:
+                self.field.addItem(_named(device), self._called(device))
+            self.field.setCurrentIndex(self._place())
 
     def _place(self) -> int:
         """The row of what is chosen; made where it lacks."""

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.formatting import words
@@ -16,9 +15,10 @@ from engine.core.rubric import LONGEST_TEXT
 from gui.judge.rubric.draft import RubricDraft
 from gui.judge.rubric.edited import FIELDS_OF_CRITERION, RUBRIC, At, EditedCriterion
 from gui.judge.rubric.fields import FieldGrid, LineField, NumberField, TextField
+from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, tip
-from gui.kit.labels import DownScroll, column, label, name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.labels import DownScroll, column, label, name, show_text
+from gui.kit.layouts import STRETCH, as_column, in_column, in_row
 from gui.kit.value_table import Head, HeadedModel, Index
 from gui.kit.views import FillingView, dressed
 from gui.work.page import two_parts
@@ -94,8 +94,8 @@ _SEPARATORS = str.maketrans({" ": "_", "-": "_"})
 class CriteriaTab(QWidget):
     """Writes into a draft, and follows it."""
 
-    def __init__(self, draft: RubricDraft, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, draft: RubricDraft) -> None:
+        super().__init__()
         self._draft = draft
         self.table = CriteriaTable(self)
         self.view = dressed(FillingView(), self.table, "Criteria")
@@ -141,21 +141,15 @@ class CriteriaTab(QWidget):
         self.up_button.clicked.connect(lambda: draft.move(-1))
         self.down_button = self._button("D&own", "Move the criterion down", "It is asked later (Alt+Down)")
         self.down_button.clicked.connect(lambda: draft.move(1))
-        self._key("Ins").activated.connect(self.add)
-        self._key("Del").activated.connect(draft.remove)
-        self._key("Alt+Up").activated.connect(lambda: draft.move(-1))
-        self._key("Alt+Down").activated.connect(lambda: draft.move(1))
+        add_key(self.view, "Ins", self.add)
+        add_key(self.view, "Del", draft.remove)
+        add_key(self.view, "Alt+Up", lambda: draft.move(-1))
+        add_key(self.view, "Alt+Down", lambda: draft.move(1))
 
     def _button(self, text: str, accessible: str, what: str) -> QPushButton:
-        button = QPushButton(text)
-        button.setAutoDefault(False)
+        button = QPushButton(text, autoDefault=False)
         name(button, accessible, what)
         return button
-
-    def _key(self, key: str) -> QShortcut:
-        shortcut = QShortcut(QKeySequence(key), self.view)
-        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        return shortcut
 
     def _make_fields(self) -> None:
         self.name_field = LineField(
@@ -188,8 +182,7 @@ class CriteriaTab(QWidget):
 
     def _lay_out(self) -> None:
         buttons = in_row(self.add_button, self.remove_button, self.up_button, self.down_button, STRETCH)
-        above = QWidget()
-        in_column((self.view, STRETCH), self._none, buttons, on=above)
+        above = as_column((self.view, STRETCH), self._none, buttons)
         self.view.setMinimumHeight(self.fontMetrics().height() * _ROWS)
         fields = QWidget()
         fields.setLayout(self.fields)
@@ -236,8 +229,7 @@ class CriteriaTab(QWidget):
         if self.view.currentIndex().row() != draft.place:
             self.view.selectRow(draft.place)
         many = draft.problems.get(At(RUBRIC, "criteria"), "")
-        self._none.setText(many)
-        self._none.setVisible(bool(many))
+        show_text(self._none, many)
         self._fill()
 
     @Slot()

@@ -17,7 +17,7 @@ from gui.judge.prompt_jobs import KINDS, SAMPLE_ITEM, PreviewedPrompt, PreviewWi
 from gui.judge.rubric.draft import RubricDraft
 from gui.kit.fields import ComboBox, SpinBox
 from gui.kit.foreign_text import OneLine, one_line
-from gui.kit.labels import heading, hint, label, name, narrow
+from gui.kit.labels import heading, hint, label, name, narrow, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.reading.prompt_pane import PromptView, ShownPrompt
@@ -40,10 +40,9 @@ class PreviewPanel(QWidget):
         threads: EngineThreads,
         dataset: "Dataset | None",
         model: Path | None,
-        parent: QWidget | None = None,
     ) -> None:
         """`dataset`: whose items are asked about, None for a sample; `model`: in whose chat format."""
-        super().__init__(parent)
+        super().__init__()
         self._draft, self._dataset, self._model = draft, dataset, model
         self._shown_of: tuple[int, Way | None, Order] | None = None
         self._make_choices()
@@ -54,9 +53,7 @@ class PreviewPanel(QWidget):
         self.note = label("", "warning")
         self.note.hide()
         self._lay_out()
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self.make)
         self._making = LatestTask(threads, Lane.FILES, self)
         self._making.progress.connect(self._take)
@@ -152,8 +149,7 @@ class PreviewPanel(QWidget):
 
     def _tell(self, note: str) -> None:
         wrong = "What has a problem is shown as usual, or left open." if self._draft.problems else ""
-        self.note.setText(visible(" ".join(filter(None, (wrong, note)))))
-        self.note.setVisible(bool(wrong or note))
+        show_text(self.note, " ".join(filter(None, (wrong, note))))
 
 
 def _first_difference(before: ShownPrompt, now: ShownPrompt) -> int | None:

@@ -26,7 +26,7 @@ from gui.kit.fields import ComboBox
 from gui.kit.file_dialogs import ask_source
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
-from gui.kit.labels import name, narrow, set_role
+from gui.kit.labels import name, narrow
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
 from gui.reading.glossary import Topic
@@ -44,11 +44,9 @@ _MOST_NAMED = 4  # criteria
 class RubricChoice(QWidget):
     """Shows and changes the rubric that the workspace has at hand."""
 
-    def __init__(
-        self, workspace: Workspace, described: Callable[[], RunSetup], parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes, by whose model the editor shows prompts."""
-        super().__init__(parent)
+        super().__init__()
         self._workspace, self._described = workspace, described
         self._at_hand = workspace.rubric
         self._found = RubricsFound((), ())
@@ -100,8 +98,7 @@ class RubricChoice(QWidget):
         for button in (self.edit_button, self.new_button, self.copy_button, self.open_button):
             flow.addWidget(button)
         self.offer = QWidget()
-        self._offer_text = plain_label()
-        set_role(self._offer_text, "warning")
+        self._offer_text = plain_label(role="warning")
         self.offer_button = self._button("Draft a rubric…", "Draft a rubric of the dataset's own criteria")
         self.offer_button.clicked.connect(self._take_offer)
         in_column(self._offer_text, (self.offer_button, Qt.AlignmentFlag.AlignLeft), on=self.offer)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDialog, QMessageBox, QPushButton, QTabWidget, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.formatting import counted, short_name, visible
+from engine.core.formatting import counted, short_name
 from engine.core.rubric import LONGEST_RUBRIC_NAME, WORDING_PARTS
 from gui.judge.rubric.criteria_tab import CriteriaTab
 from gui.judge.rubric.draft import RubricDraft
@@ -24,8 +24,8 @@ from gui.judge.rubric.rubric_jobs import RubricFile
 from gui.judge.rubric.wording_tab import WordingTab
 from gui.kit.foreign_text import OneLine, one_line
 from gui.kit.labels import main_button, name, set_role
-from gui.kit.layouts import STRETCH, in_column, in_row
-from gui.kit.notice import Notice
+from gui.kit.layouts import STRETCH, as_column, in_column, in_row, make_room
+from gui.kit.notice import Notice, question
 from gui.work.page import two_parts
 from gui.work.workspace import Workspace
 
@@ -76,7 +76,7 @@ class RubricDialog(QDialog):
         self.disk.read_again.connect(self._take_read_again)
         self.disk.not_saved.connect(self._stay)
         self.finished.connect(self._let_go)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Save), self).activated.connect(self.save)
+        QShortcut(QKeySequence.StandardKey.Save, self, self.save)
         self._show()
         self.name_field.setFocus()
 
@@ -129,8 +129,7 @@ class RubricDialog(QDialog):
         self.tabs = QTabWidget()
         self.tabs.addTab(self.criteria, "&Criteria")
         self.tabs.addTab(self.wording, "Wor&ding")
-        left = QWidget()
-        in_column(self.head, (self.tabs, STRETCH), on=left)
+        left = as_column(self.head, (self.tabs, STRETCH))
         across = two_parts(Qt.Orientation.Horizontal, left, self.preview)
         across.setSizes([640, 520])
         self.where = OneLine()
@@ -143,9 +142,7 @@ class RubricDialog(QDialog):
         )
         # The notice is below: above, it would move the fields.
         in_column((across, STRETCH), self.notice, self.where, last, on=self, margins=None)
-        letter, line = self.fontMetrics().averageCharWidth(), self.fontMetrics().height()
-        wished = QSize(letter * _SIZE[0], line * _SIZE[1])
-        self.resize(wished.boundedTo(self.screen().availableSize() * _SHARE_OF_SCREEN))
+        make_room(self, *_SIZE, _SHARE_OF_SCREEN)
 
     # Editing
 
@@ -271,13 +268,9 @@ class RubricDialog(QDialog):
     def _may_discard(self) -> bool:
         """Ask; where a person wants to save, that is done, and the dialog closes then."""
         sound = not self.draft.problems
-        box = QMessageBox(self)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Unsaved changes")
-        box.setText(visible(f"“{short_name(self.draft.rubric.name)}” has changes that are not saved."))
-        if not sound:
-            box.setInformativeText("As long as something is wrong in it, it cannot be saved.")
+        unsaved = f"“{short_name(self.draft.rubric.name)}” has changes that are not saved."
+        why_not = "" if sound else "As long as something is wrong in it, it cannot be saved."
+        box = question(self, "Unsaved changes", unsaved, why_not)
         save = box.addButton("Save", QMessageBox.ButtonRole.AcceptRole) if sound else None
         discard = box.addButton("Discard them", QMessageBox.ButtonRole.DestructiveRole)
         stay = box.addButton("Go on editing", QMessageBox.ButtonRole.RejectRole)

@@ -6,17 +6,18 @@ Knows: when to ask before something is lost. Does not know: what is edited.
 import re
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from engine.core.errors import EngineError, SetupError
-from engine.core.formatting import short_name, visible
+from engine.core.formatting import short_name
 from engine.core.rubric import Rubric
 from engine.system.files import make_folder
 from engine.system.paths import rubrics_folder
 from gui.judge.rubric import rubric_jobs
 from gui.judge.rubric.rubric_jobs import SUFFIX, RubricFile, RubricWritten
 from gui.kit.file_dialogs import ask_target
+from gui.kit.notice import question
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 
 KIND = f"Rubrics (*{SUFFIX})"
@@ -112,12 +113,10 @@ class RubricOnDisk(QObject):
             self.not_saved.emit()
 
     def _may_replace(self, path: Path) -> bool:
-        box = QMessageBox(self._widget)
-        box.setTextFormat(Qt.TextFormat.PlainText)
+        changed = f"{short_name(path.name)} was changed by another program."
+        lost = "If you replace it, what was written there is lost. Nothing is saved yet."
+        box = question(self._widget, "The file was changed", changed, lost)
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("The file was changed")
-        box.setText(visible(f"{short_name(path.name)} was changed by another program."))
-        box.setInformativeText("If you replace it, what was written there is lost. Nothing is saved yet.")
         replace = box.addButton("Replace it", QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(box.addButton("Do not save", QMessageBox.ButtonRole.RejectRole))
         box.exec()

@@ -40,15 +40,14 @@ _WHAT = (
 class WordingTab(QWidget):
     """Writes into a draft, and follows it."""
 
-    def __init__(self, draft: RubricDraft, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, draft: RubricDraft) -> None:
+        super().__init__()
         self._draft = draft
         self.fields: dict[str, LineField | TextField] = {}
         self.usual_buttons: dict[str, QPushButton] = {}
         self._grids: dict[str, FieldGrid] = {}
         self._changed = hint("")
-        self.reset_button = QPushButton("All as &usual")
-        self.reset_button.setAutoDefault(False)
+        self.reset_button = QPushButton("All as &usual", autoDefault=False)
         name(self.reset_button, "All words as usual", "Put back every word that was changed")
         self.reset_button.clicked.connect(self._reset)
         marks = "; ".join(f"{{{mark}}} {what}" for mark, what in MARKS.items())
@@ -80,8 +79,7 @@ class WordingTab(QWidget):
         for part, said in parts.items():
             field = self._field(part, said)
             field.written.connect(partial(self._write, part))
-            usual = QPushButton("As usual")
-            usual.setAutoDefault(False)
+            usual = QPushButton("As usual", autoDefault=False)
             name(usual, f"{said.title}: as usual", _USUAL[part])
             usual.clicked.connect(partial(self._put_back, part))
             grid.add(part, said.title, field, [usual])

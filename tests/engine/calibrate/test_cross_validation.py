@@ -53,15 +53,15 @@ def shares(labels: IntArray) -> FloatArray:
 class TestWithoutInformation:
     @pytest.mark.parametrize("skew", SKEWS.values(), ids=SKEWS)
     def test_99_items_hold_the_most_frequent_label_for_every_seed(self, skew: tuple[float, ...]) -> None:
-        for seed in range(10):
+        for seed in range(3):
             report = uninformed(skew, 99, seed)
             assert report.after.accuracy >= report.baseline.accuracy - TWO_POINTS
             assert report.after.log_loss <= report.baseline.log_loss + 0.02
 
-    @pytest.mark.parametrize("items", [6, 10, 20])
-    @pytest.mark.parametrize("skew", SKEWS.values(), ids=SKEWS)
-    def test_few_labels_cannot_hurt(self, skew: tuple[float, ...], items: int) -> None:
-        reports = [uninformed(skew, items, seed) for seed in range(12)]
+    @pytest.mark.parametrize("items", [6, 10])  # too few to fit anything, and just enough
+    @pytest.mark.parametrize("skew", ["relevance", "safety", "balanced"])
+    def test_few_labels_cannot_hurt(self, skew: str, items: int) -> None:
+        reports = [uninformed(SKEWS[skew], items, seed) for seed in range(12)]
         worse = [report.after.log_loss - report.baseline.log_loss for report in reports]
         assert np.mean(worse) < 0.005
         assert max(worse) < 0.05
@@ -73,15 +73,14 @@ class TestWithoutInformation:
             gold = [(item.instruction, item.gold[name].label) for item in dataset if name in item.gold]
             labels = np.array([PREFERENCES.index(label) for _, label in gold if label])
             groups = [instruction for instruction, label in gold if label]
-            for _ in range(3):
-                log_probs = log_softmax(rng.normal(0, 2, (len(labels), 4)))
-                report = calibrate_criterion(name, log_probs, labels, groups)
-                assert report.after.accuracy >= report.baseline.accuracy - TWO_POINTS, name
+            log_probs = log_softmax(rng.normal(0, 2, (len(labels), 4)))
+            report = calibrate_criterion(name, log_probs, labels, groups)
+            assert report.after.accuracy >= report.baseline.accuracy - TWO_POINTS, name
 
 
 class TestABiasedJudge:
     @pytest.mark.parametrize("items", [99, 400])
-    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("seed", range(2))
     def test_it_beats_itself_and_the_most_frequent_label_and_gives_labels_as_often_as_people(
         self, items: int, seed: int
     ) -> None:
@@ -173,7 +172,7 @@ class TestGroups:
     def test_copies_of_an_item_do_not_make_noise_look_like_knowledge(self) -> None:
         """12 items, 20 copies of each: told apart, their noise is learned by heart and found again."""
         used, used_by_a_leak = 0, 0
-        for seed in range(30):
+        for seed in range(15):
             rng = np.random.default_rng(seed)
             log_probs = np.repeat(log_softmax(rng.normal(0, 2, (12, 4))), 20, axis=0)
             labels = np.repeat(rng.integers(0, 4, 12), 20)
@@ -181,13 +180,13 @@ class TestGroups:
             used += fit_calibration(log_probs, labels, groups).strength is not None
             used_by_a_leak += fit_calibration(log_probs, labels, range(240)).strength is not None
         assert used == 0
-        assert used_by_a_leak >= 4
+        assert used_by_a_leak >= 2
 
 
 class TestFewLabels:
     @pytest.mark.parametrize("items", [9, 20])
     def test_a_judge_that_is_good_already_stays_good(self, items: int) -> None:
-        reports = [good_judge(items, seed) for seed in range(12)]
+        reports = [good_judge(items, seed) for seed in range(6)]
         lost = [report.before.accuracy - report.after.accuracy for report in reports]
         assert np.mean([report.before.accuracy for report in reports]) > 0.9
         assert np.mean(lost) < 0.05

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.calibrate.run_calibration import calibrate_run
+from engine.calibrate.run_calibration import CalibratedRun, calibrate_run
 from engine.core.errors import SetupError
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import load_results
@@ -12,34 +12,39 @@ from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import System, system_of_run
 from engine.report.calibration_tables import calibration_warnings
-from engine.report.findings import in_short
+from engine.report.evaluation_sheet import in_short
 from engine.report.run_tables import changes_table
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
 from tests.judged import GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, with_texts
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def system(demo_store: Path) -> System:
     with RunStore(demo_store) as store:
         return system_of_run(load_results(store, 1))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def gold(demo_gold: Path) -> Dataset:
     return load_dataset(demo_gold)
 
 
-def test_each_labelled_criterion_is_calibrated(system: System, gold: Dataset) -> None:
-    made = calibrate_run(match(system, gold))
+@pytest.fixture(scope="module")
+def made(system: System, gold: Dataset) -> CalibratedRun:
+    return calibrate_run(match(system, gold))
+
+
+def test_each_labelled_criterion_is_calibrated(made: CalibratedRun, gold: Dataset) -> None:
     assert tuple(made.calibration.criteria) == gold.criteria
     assert made.calibration.criteria["safety"].items == DEMO_ITEMS
     assert made.calibration.measured["safety"]["items"] == DEMO_ITEMS
     assert not made.left_out
 
 
-def test_a_calibrated_run_is_calibrated_from_its_own_readings(system: System, gold: Dataset) -> None:
-    made = calibrate_run(match(system, gold))
+def test_a_calibrated_run_is_calibrated_from_its_own_readings(
+    system: System, gold: Dataset, made: CalibratedRun
+) -> None:
     assert system.results is not None
     again = system_of_run(system.results.calibrated(made.calibration))
     assert calibrate_run(match(again, gold)).calibration == made.calibration

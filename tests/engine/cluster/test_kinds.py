@@ -1,6 +1,7 @@
 """Which kinds of computers judged which items, kept in short; and how near labels are to others."""
 
 import math
+from dataclasses import asdict
 
 import pytest
 
@@ -10,7 +11,6 @@ from engine.cluster.facts import (
     device_of,
     differences,
     facts_here,
-    facts_json,
     facts_of,
     refused,
 )
@@ -50,13 +50,13 @@ def test_a_damaged_record_is_no_fault() -> None:
 
 def test_facts_come_back_and_nothing_else_is_believed() -> None:
     own = facts_here(MachineSettings(2))
-    assert facts_of(facts_json(own)) == own
+    assert facts_of(asdict(own)) == own
     for wrong in (
         None,
         {},
-        {**facts_json(own), "threads": "2"},
-        {**facts_json(own), "threads": 10**400},
-        {**facts_json(own), "llama_cpp": "x" * 5000},
+        {**asdict(own), "threads": "2"},
+        {**asdict(own), "threads": 10**400},
+        {**asdict(own), "llama_cpp": "x" * 5000},
     ):
         with pytest.raises(ValueError, match="fact"):
             facts_of(wrong)
@@ -64,7 +64,7 @@ def test_facts_come_back_and_nothing_else_is_believed() -> None:
 
 @pytest.mark.parametrize("name", ["version", "prompt_version", "python", "llama_cpp"])
 def test_a_worker_that_could_judge_otherwise_is_refused(name: str) -> None:
-    other = facts_of({**facts_json(HERE), name: "another"})
+    other = facts_of({**asdict(HERE), name: "another"})
     assert refused(HERE, HERE) is None
     found = refused(other, HERE)
     assert found is not None
@@ -73,14 +73,14 @@ def test_a_worker_that_could_judge_otherwise_is_refused(name: str) -> None:
 
 
 def test_other_processors_are_allowed_and_told() -> None:
-    other = facts_of({**facts_json(HERE), "processor": "AVX512"})
+    other = facts_of({**asdict(HERE), "processor": "AVX512"})
     assert refused(other, HERE) is None
     assert differences([HERE.kind, other.kind]) == "the processor"
     assert differences([HERE.kind, HERE.kind]) == ""
 
 
 def test_all_workers_compute_with_one_device() -> None:
-    gpu = facts_of({**facts_json(HERE), "device": "Vulkan: X"})
+    gpu = facts_of({**asdict(HERE), "device": "Vulkan: X"})
     assert device_of([HERE]) is None
     assert device_of([gpu, gpu]) == "Vulkan: X"
     with pytest.raises(SetupError, match="different things"):

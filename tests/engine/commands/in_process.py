@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pyarrow import csv
+
 from engine.commands import calibrate, compare, evaluate, judge, report, runs, weigh
 
 COMMANDS: dict[str, Any] = {
@@ -26,6 +28,15 @@ Streams = Callable[..., tuple[str, str]]
 def give_runs(store: Path, *words: object) -> int:
     """`runs` in this process; the exit code."""
     return runs.run(runs.parser().parse_args([*map(str, words), "--store", str(store)]))
+
+
+def safety_alone(gold: Path, folder: Path) -> Path:
+    """The items of a labelled dataset with their labels of safety: enough where a figure would be drawn."""
+    table = csv.read_csv(gold, parse_options=csv.ParseOptions(delimiter="\t", newlines_in_values=True))
+    path = folder / "safety.tsv"
+    table = table.select(["id", "instruction", "output_a", "output_b", "safety_preference"])
+    csv.write_csv(table, path, csv.WriteOptions(delimiter="\t"))
+    return path
 
 
 def row(text: str, name: str, number: int = 0) -> list[str]:

@@ -70,7 +70,7 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
     demo_gold: Path, tmp_path: Path
 ) -> None:
     store, path = tmp_path / "runs.sqlite", tmp_path / "calibration.json"
-    words = [demo_gold, "--model", "demo", "--items", 12, "--threads", 1, "--max-explanation-tokens", 30]
+    words = [demo_gold, "--model", "demo", "--items", 10, "--threads", 1, "--max-explanation-tokens", 4]
     judged = ["judge", *words, "--out", tmp_path / "out.tsv", "--store", store]
     assert run_here(*judged).returncode == 0
     fitted = run_here("calibrate", 1, "--gold", demo_gold, "--partial", "--out", path, "--store", store)

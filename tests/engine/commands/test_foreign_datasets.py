@@ -167,12 +167,14 @@ def test_a_dataset_that_was_written_anew_with_our_columns_is_that_of_its_run(tmp
     assert "without texts and human labels" in exported.stderr
 
 
+@pytest.mark.usefixtures("demo_tried")
 def test_chosen_items_of_a_foreign_dataset(tmp_path: Path) -> None:
     path, ids = llm_bar(tmp_path), tmp_path / "ids.txt"
     ids.write_text("2\n", encoding="utf-8")
     words = advised(run_here("check", path).stderr)
     store = tmp_path / "runs.sqlite"
-    done = run_here("judge", path, "--model", demo_model(), "--plan", "--ids", ids, "--store", store, *words)
+    plan = ("--model", demo_model(), "--mode", "labels", "--plan", "--ids", ids, "--store", store)
+    done = run_here("judge", path, *plan, *words)
     assert "1 of 4 items of llmbar.json" in done.stdout
 
 

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -69,7 +68,7 @@ def test_a_named_run_keeps_the_computer_awake_to_its_end(
         monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
         few = ("--items", 4, "--mode", "labels")
         job = Job(tmp_path / "job", model, *few, "--name", "night, Q8", "--keep-awake", "no")
-        assert "\nRun 1 “night, Q8”: 4 of " in run(*job.arguments).stdout
+        assert "\nRun 1 “night, Q8”: 4 of " in run_here(*job.arguments).stdout
         assert not asked(told)
         run(*job.arguments, "--fresh", "--keep-awake", "yes")
         (process,) = asked(told)
@@ -88,35 +87,39 @@ def test_a_run_is_called_as_it_was_asked_for_also_where_it_goes_on(tmp_path: Pat
     assert (refused.returncode, refused.stderr.splitlines()[0]) == (2, "The name of the run has 256 letters.")
 
 
-def test_a_judged_sample_is_an_answer_to_it(tmp_path: Path, model: Path) -> None:
-    job = Job(tmp_path, model, "--items", 48, "--json", tmp_path / "all.json")
+def test_a_judged_dataset_has_an_answer(tmp_path: Path, model: Path, demo_gold: Path) -> None:
+    data = tmp_path / "data.tsv"
+    data.write_bytes(b"".join(demo_gold.read_bytes().splitlines(keepends=True)[:13]))
+    few = ("--items", 12, "--max-explanation-tokens", 4, "--json", tmp_path / "all.json")
+    job = Job(tmp_path, model, *few)
+    job.arguments[1] = data
     done = run_here(*job.arguments)
     assert done.returncode == 0, done.stderr
     assert "most-frequent-label baseline" in done.stdout
-    assert "The model does not judge: do not use its labels. In what it gave for 48 items:" in done.stdout
+    assert "The model does not judge: do not use its labels. In what it gave for 12 items:" in done.stdout
     assert "In what it gave for 10 items:" in done.stderr  # while it still judged
     read = pd.read_csv(job.out, sep="\t")
-    assert list(read["id"]) == list(range(1, 49))
+    assert list(read["id"]) == list(range(1, 13))
     judgment = json.loads((tmp_path / "all.json").read_text("utf-8"))["items"][0]["judgments"]["safety"]
     assert judgment["preference"] == read["safety_preference"][0]
     assert json.loads((tmp_path / "all.json").read_text("utf-8"))["health"]["verdict"] == "does_not_judge"
     assert judgment["explanation"]["text"] == read["safety_explanation"][0]
     assert len(judgment["readings"]) == 2
-    checked = run_here("check", job.out, "--against", SAMPLE)
+    checked = run_here("check", job.out, "--against", data)
     assert checked.returncode == 0, checked.stderr
 
 
 def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Path) -> None:
-    near = ["--items", 4, "--mode", "labels", "--examples", SAMPLE, "--shots", 2, "--choose", "near"]
+    near = ["--items", 2, "--mode", "labels", "--examples", SAMPLE, "--shots", 2, "--choose", "near"]
     job = Job(tmp_path, model, *near)
     done = run_here(*job.arguments)
     assert done.returncode == 0, done.stderr
-    assert run_here(*job.arguments, "--items", 4).returncode == 0  # the same run, which is complete
+    assert run_here(*job.arguments, "--items", 2).returncode == 0  # the same run, which is complete
     assert job.stored("SELECT count(*) FROM run") == 1
     assert run_here(*job.arguments, "--choose", "fixed").returncode == 0
     assert job.stored("SELECT count(*) FROM run") == 2
     plan = run_here(*job.arguments, "--plan")
-    assert "4 of " in plan.stdout
+    assert "2 of " in plan.stdout
     shown = [
         run_here("prompt", SAMPLE, "--model", model, *near[4:-1], choice) for choice in ("near", "fixed")
     ]
@@ -124,32 +127,18 @@ def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Pa
     assert shown[0].stdout != shown[1].stdout
 
 
-def test_a_killed_run_goes_on_to_the_same_submission(tmp_path: Path, slower_model: Path) -> None:
-    unbroken, killed = Job(tmp_path / "unbroken", slower_model), Job(tmp_path / "killed", slower_model)
-    assert run_here(*unbroken.arguments).returncode == 0
-    child = start(*killed.arguments)
-    wait_until(lambda: killed.stored() >= 4, child)
-    child.kill()
-    child.communicate()
-    kept = killed.stored()
-    assert 4 <= kept < 16
-    assert not killed.out.exists()
-    again = run_here(*killed.arguments)
-    assert again.returncode == 0, again.stderr
-    assert f"goes on: {kept} of 16" in again.stderr
-    assert killed.out.read_bytes() == unbroken.out.read_bytes()
-
-
-def test_ctrl_c_stops_while_a_prompt_is_read_and_says_how_to_go_on(
+def test_a_run_at_work_keeps_others_away_and_ctrl_c_stops_it_and_says_how_to_go_on(
     tmp_path: Path, tried_model: SmallModel
 ) -> None:
     job = Job(tmp_path, tried_model("slow"))
     child = start(*job.arguments)
     wait_until(job.model_is_open, child)
-    time.sleep(0.5)
+    second = run_here(*job.arguments)
     assert child.poll() is None
-    interrupt(child)
+    interrupt(child)  # while a prompt is read
     _, err = child.communicate(timeout=60)
+    assert second.returncode == 2
+    assert f"is being judged by another process (process id {child.pid})" in second.stderr
     assert child.returncode == 1
     assert "0 of 16 items are judged and kept" in err
     assert "The same command goes on from there" in err
@@ -159,39 +148,26 @@ def test_ctrl_c_stops_while_a_prompt_is_read_and_says_how_to_go_on(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
 def test_a_request_to_end_stops_cleanly_too(tmp_path: Path, slower_model: Path) -> None:
-    job = Job(tmp_path, slower_model, "--items", 48)
+    job = Job(tmp_path, slower_model, "--items", 48, "--mode", "labels")
     child = start(*job.arguments)
-    wait_until(lambda: job.stored() >= 4, child)
+    wait_until(lambda: job.stored() >= 1, child)
     child.send_signal(signal.SIGTERM)
     _, err = child.communicate(timeout=60)
     assert child.returncode == 1
     assert f"{job.stored()} of 48 items are judged and kept" in err
 
 
-def test_a_second_process_is_kept_from_the_same_run(tmp_path: Path, tried_model: SmallModel) -> None:
-    job = Job(tmp_path, tried_model("slow"))
-    child = start(*job.arguments)
-    wait_until(job.model_is_open, child)
-    second = run(*job.arguments)
-    still_at_work = child.poll() is None
-    interrupt(child)
-    child.communicate(timeout=60)
-    assert still_at_work
-    assert second.returncode == 2
-    assert f"is being judged by another process (process id {child.pid})" in second.stderr
-
-
 def test_a_fresh_run_is_a_new_one_and_the_old_one_stays(tmp_path: Path, model: Path) -> None:
-    job = Job(tmp_path, model, "--items", 4)
+    job = Job(tmp_path, model, "--items", 2, "--mode", "labels")
     assert run_here(*job.arguments).returncode == 0
     assert "Run 2" in run_here(*job.arguments, "--fresh").stdout
     listed = run_here("runs", "--store", job.store)
-    assert listed.stdout.count("4 of 4") == 2
+    assert listed.stdout.count("2 of 2") == 2
 
 
 def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, model: Path) -> None:
     model = Path(shutil.copy(model, tmp_path / "model.gguf"))
-    job = Job(tmp_path, model, "--items", 4)
+    job = Job(tmp_path, model, "--items", 2, "--max-explanation-tokens", 4)
     assert run_here(*job.arguments).returncode == 0
     model.unlink()
     exported = run_here("runs", "export", 1, "--out", tmp_path / "again.tsv", "--store", job.store)
@@ -200,26 +176,26 @@ def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, mode
 
 
 def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, tried_model: SmallModel) -> None:
-    job = Job(tmp_path, tried_model("bytes"), "--mode", "labels", "--context", 1800)
+    job = Job(tmp_path, tried_model("bytes"), "--mode", "labels", "--context", 1800, "--items", 5)
     done = run_here(*job.arguments)
     assert done.returncode == 1
     assert "judgments are unscored; their cells are empty" in done.stderr
     read = pd.read_csv(job.out, sep="\t")
-    assert len(read) == 16
-    assert 0 < read["safety_preference"].isna().sum() < 16
+    assert len(read) == 5
+    assert 0 < read["safety_preference"].isna().sum() < 5
     shown = run_here("runs", "show", 1, "--store", job.store)
     assert "tokens, the context holds 1,800" in shown.stdout
 
 
 def test_a_subset_of_the_criteria_in_one_order(tmp_path: Path, model: Path) -> None:
-    criteria = ["--criteria", "safety,relevance", "--orders", "one", "--mode", "labels"]
+    criteria = ["--criteria", "safety,relevance", "--orders", "one", "--mode", "labels", "--items", 2]
     job = Job(tmp_path, model, *criteria)
     assert run_here(*job.arguments).returncode == 0
     assert list(pd.read_csv(job.out, sep="\t")) == ["id", "relevance_preference", "safety_preference"]
 
 
-def test_no_socket_is_opened(
-    tmp_path: Path, small_model: SmallModel, monkeypatch: pytest.MonkeyPatch
+def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
+    tmp_path: Path, small_model: SmallModel, monkeypatch: pytest.MonkeyPatch, private_home: Path
 ) -> None:
     """The whole job, its child processes included, with a hook that ends it at any use of the network."""
     hook = tmp_path / "hook"
@@ -235,20 +211,14 @@ def test_no_socket_is_opened(
         encoding="utf-8",
     )
     monkeypatch.setenv("PYTHONPATH", str(hook))
-    # A model that was never tried: a second process tries it, two more render its chat template.
-    done = run(*Job(tmp_path, small_model("headers"), "--items", 4).arguments)
-    assert done.returncode == 0, done.stderr
-    assert len(seen.read_text("utf-8")) == 4
-
-
-def test_no_text_of_a_dataset_is_logged_or_stored(
-    tmp_path: Path, small_model: SmallModel, private_home: Path
-) -> None:
     word, data = "unheard-of-word", tmp_path / "data.tsv"
     header = "id\tinstruction\toutput_a\toutput_b"
     data.write_text(f"{header}\n1\tSay {word}.\t{word}!\tNo {word}.\n", encoding="utf-8")
-    arguments = ["judge", data, "--model", small_model("headers"), "--mode", "labels"]
-    assert run(*arguments, "--out", tmp_path / "submission.tsv").returncode == 0
+    # A model that was never tried: a second process tries it, two more render its chat template.
+    words = ["--model", small_model("headers"), "--max-explanation-tokens", 8, "--threads", 1]
+    done = run("judge", data, *words, "--out", tmp_path / "submission.tsv")
+    assert done.returncode == 0, done.stderr
+    assert len(seen.read_text("utf-8")) == 4
     kept = [path for path in private_home.rglob("*") if path.is_file()]
     assert any(path.suffix == ".sqlite" for path in kept)
     assert not [path for path in kept if path.suffix == ".log" or word.encode() in path.read_bytes()]

@@ -20,18 +20,24 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 
 @pytest.fixture
 def wide(tmp_path: Path) -> Path:
-    """A model that takes a second or two to convert."""
-    shape = Shape(layers=8, width=1024, heads=8, kv_heads=8, feed_forward=2048)
+    """A model that takes a second to convert."""
+    shape = Shape(layers=4, width=1024, heads=8, kv_heads=8, feed_forward=2048)
     return write_random_model(tmp_path / "wide-F16.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, shape)
 
 
-def test_the_speed_of_models_is_a_table_beside_the_format_mass(tmp_path: Path) -> None:
-    store, out = tmp_path / "runs.sqlite", tmp_path / "speed.json"
-    judged = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--items", 2, "--threads", 1]
-    assert run_here(*judged, "--store", store, "--out", tmp_path / "out.tsv").returncode == 0
-    words = ["models", "speed", "demo", "--store", store, "--threads", 1, "--json", out]
-    done = run_here(*words)
-    assert done.returncode == 0, done.stderr
+def test_the_speed_of_models_is_a_table_beside_the_format_mass_and_tells_a_plan_its_time(
+    tmp_path: Path,
+) -> None:
+    store, out, broken = tmp_path / "runs.sqlite", tmp_path / "speed.json", tmp_path / "broken.gguf"
+    judge = ["judge", DEMO, "--model", "demo", "--mode", "labels", "--threads", 1]
+    assert run_here(*judge, "--items", 2, "--store", store, "--out", tmp_path / "out.tsv").returncode == 0
+    broken.write_bytes(demo_model().read_bytes()[:5000])
+    words = ["--store", store, "--threads", 1, "--json", out]
+    done = run_here("models", "speed", broken, "demo", tmp_path / "none.gguf", *words)
+    # A file that cannot be opened is an error for it alone.
+    assert done.returncode == 2
+    assert "broken.gguf" in done.stderr
+    assert "none.gguf: there is no such file" in done.stderr
     header, line, *_ = done.stdout.splitlines()
     titles = ["model", "format", "size", "reads", "writes 1", "writes 10", "format mass", "of run"]
     assert re.split(" {2,}", header) == titles
@@ -43,32 +49,16 @@ def test_the_speed_of_models_is_a_table_beside_the_format_mass(tmp_path: Path) -
     assert 0.5 < found["newest_run"]["format_mass"] <= 1
     assert min(found[name] for name in ("reading", "writing_one_text", "writing_10_texts")) > 0
     # Remembered: the very same numbers, until they are wanted anew.
-    assert run_here(*words).returncode == 0
+    assert run_here("models", "speed", "demo", *words).returncode == 0
     assert json.loads(out.read_bytes()) == [found]
-    assert run_here("models", "speed", "--again", *words[2:]).returncode == 0
+    asked = [*judge, "--items", 4, "--store", tmp_path / "none.sqlite", "--plan"]
+    plan = run_here(*asked)
+    assert "at the pace of this model file when it was measured here." in plan.stdout
+    assert "judging some items" not in plan.stderr
+    assert "measured here, with explanations of 50 tokens." in run_here(*asked, "--mode", "explain").stdout
+    assert "at the pace of some items of usual length" in run_here(*asked, "--threads", 2).stdout
+    assert run_here("models", "speed", "--again", "demo", *words).returncode == 0
     assert json.loads(out.read_bytes())[0]["reading"] != found["reading"]
-
-
-def test_a_plan_takes_its_time_from_it(tmp_path: Path) -> None:
-    assert run_here("models", "speed", "demo").returncode == 0
-    words = ["--model", "demo", "--items", 4, "--store", tmp_path / "runs.sqlite", "--plan"]
-    done = run_here("judge", DEMO, *words, "--mode", "labels")
-    assert "at the pace of this model file when it was measured here." in done.stdout
-    assert "judging some items" not in done.stderr
-    explained = run_here("judge", DEMO, *words)
-    assert "measured here, with explanations of 50 tokens." in explained.stdout
-    other = run_here("judge", DEMO, *words, "--mode", "labels", "--threads", 1)
-    assert "at the pace of some items of usual length" in other.stdout
-
-
-def test_a_file_that_cannot_be_opened_is_an_error_for_it_alone(tmp_path: Path) -> None:
-    broken = tmp_path / "broken.gguf"
-    broken.write_bytes(demo_model().read_bytes()[:5000])
-    done = run_here("models", "speed", broken, "demo", tmp_path / "none.gguf")
-    assert done.returncode == 2
-    assert "broken.gguf" in done.stderr
-    assert "none.gguf: there is no such file" in done.stderr
-    assert "demo-judge" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -109,7 +99,7 @@ def test_a_model_is_converted_among_our_own_and_says_what_it_costs() -> None:
     again = run_here("models", "convert", "demo", "--to", "q8_0")
     assert again.returncode == 2
     assert "is there already, and is not written over" in again.stderr
-    assert run_here("models", "speed", "demo-judge-Q8_0", "--threads", 1).returncode == 0
+    assert run_here("models", "check", "demo-judge-Q8_0").returncode == 0
 
 
 def test_a_small_source_needs_a_word(tmp_path: Path) -> None:

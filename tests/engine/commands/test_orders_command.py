@@ -8,20 +8,22 @@ import pytest
 from tests.commands import ROOT, run_here
 
 DEMO = ROOT / "examples" / "demo.tsv"
+ITEMS = 20
+"""As few as tell a margin."""
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store whose run 1 read 24 items in both orders."""
+    """A store whose run 1 read ITEMS items in both orders."""
     folder = tmp_path_factory.mktemp("orders")
     done = judge(folder / "runs.sqlite", folder / "out.tsv")
     assert done[0] == 0, done
     return folder / "runs.sqlite"
 
 
-def judge(store: Path, out: Path, *more: object, items: int = 24) -> tuple[int, str, str]:
+def judge(store: Path, out: Path, *more: object, items: int = ITEMS) -> tuple[int, str, str]:
     words = ["--model", "demo", "--mode", "labels", "--items", items, "--store", store, "--threads", 1]
     done = run_here("judge", DEMO, *words, "--out", out, *more)
     return done.returncode, done.stdout, done.stderr
@@ -30,7 +32,7 @@ def judge(store: Path, out: Path, *more: object, items: int = 24) -> tuple[int, 
 def test_the_curve_is_printed_and_written(store: Path, tmp_path: Path) -> None:
     done = run_here("orders", 1, "--store", store, "--json", tmp_path / "orders.json")
     assert done.returncode == 0, done.stderr
-    assert "24 items in both orders, before any calibration" in done.stdout
+    assert f"{ITEMS} items in both orders, before any calibration" in done.stdout
     assert "The least margin that keeps 99.0 % of the labels of every criterion" in done.stdout
     assert "Chosen again without the items it is then measured on" in done.stdout
     found = json.loads((tmp_path / "orders.json").read_text("utf-8"))
@@ -54,9 +56,9 @@ def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, t
     options = ["--orders", "doubtful", "--margin-from", 1, "--json", tmp_path / "run.json", "--fresh"]
     code, printed, told = judge(store, out, *options)
     assert code == 0, told
-    assert "learned from 24 items of run 1" in told
-    assert "of 24 items in both orders" in printed
-    assert "of 24 items in both orders" in run_here("runs", "show", 2, "--store", store).stdout
+    assert f"learned from {ITEMS} items of run 1" in told
+    assert f"of {ITEMS} items in both orders" in printed
+    assert f"of {ITEMS} items in both orders" in run_here("runs", "show", 2, "--store", store).stdout
     assert "did not read all items in both orders" in run_here("orders", 2, "--store", store).stderr
     made = json.loads((tmp_path / "run.json").read_text("utf-8"))
     assert 0 < made["run"]["settings"]["second_order_below"] <= 1
@@ -75,7 +77,7 @@ def test_a_learned_margin_reads_fewer_tokens_and_keeps_the_labels(store: Path, t
 
 
 def test_a_plan_says_by_which_run_it_counts(store: Path, tmp_path: Path) -> None:
-    words = ["--model", "demo", "--mode", "labels", "--items", 24, "--orders", "doubtful", "--plan"]
+    words = ["--model", "demo", "--mode", "labels", "--items", ITEMS, "--orders", "doubtful", "--plan"]
     known = run_here("judge", DEMO, *words, "--margin", 0.31, "--store", store)
     assert known.returncode == 0, known.stderr
     assert "of the items, as in run 1" in known.stdout
@@ -110,7 +112,7 @@ def test_a_calibration_of_both_orders_decides_a_run_in_doubt(store: Path, tmp_pa
     options = ["--orders", "doubtful", "--margin", 0.6, "--calibration", made, "--fresh"]
     code, printed, told = judge(store, tmp_path / "out.tsv", *options)
     assert code == 0, told
-    assert "of 24 items in both orders, calibrated" in printed
+    assert f"of {ITEMS} items in both orders, calibrated" in printed
 
 
 def test_a_margin_of_another_judge_is_refused(store: Path, tmp_path: Path) -> None:

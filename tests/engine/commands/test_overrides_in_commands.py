@@ -10,7 +10,7 @@ from engine.core.judgments import AnyJudgment, Judgment
 from engine.decisions.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.commands import facts
-from tests.engine.commands.in_process import Streams, row
+from tests.engine.commands.in_process import Streams, row, safety_alone
 
 
 def test_runs_show_and_export_say_what_is_a_persons(
@@ -43,10 +43,9 @@ def test_what_is_measured_can_be_the_model_alone(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     given = [demo_store.with_name("submission.tsv") if word == "file" else word for word in words]
-    assert (
-        "1 label and 1 explanation of these items are a person's" in streams(*given, "--gold", demo_gold)[1]
-    )
-    assert "person's" not in streams(*given, "--gold", demo_gold, "--model-alone")[1]
+    given += ["--gold", safety_alone(demo_gold, tmp_path)]
+    assert "1 label and 1 explanation of these items are a person's" in streams(*given)[1]
+    assert "person's" not in streams(*given, "--model-alone")[1]
 
 
 def test_weigh_without_human_labels_says_it_too(streams: Streams) -> None:

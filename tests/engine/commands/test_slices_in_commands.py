@@ -13,7 +13,7 @@ from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
 from tests.commands import run_here
 from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.commands.in_process import COMMANDS, Command, row
+from tests.engine.commands.in_process import COMMANDS, Command, row, safety_alone
 
 
 @pytest.fixture
@@ -92,8 +92,10 @@ def test_commands_divide_the_items_by_the_tags_of_people(
         opened.note(hashes[1], "", ["hard"], "Ben")
     submission = demo_store.with_name("submission.tsv")
 
+    gold = safety_alone(demo_gold, tmp_path)
+
     def give(name: str, *words: object) -> str:
-        kept = ("--gold", str(demo_gold), "--store", str(store))
+        kept = ("--gold", str(gold), "--store", str(store))
         assert COMMANDS[name].run(COMMANDS[name].parser().parse_args([*map(str, words), *kept])) == 0
         return capsys.readouterr().out
 
@@ -107,7 +109,7 @@ def test_commands_divide_the_items_by_the_tags_of_people(
             ("", ITEMS - 2),
         ]
     shown = give("compare", 1, submission, "--slice", "tag=hard", "--by", "tag")
-    assert "On 2 items with the human labels of gold.tsv: tag = hard" in shown
+    assert "On 2 items with the human labels of safety.tsv: tag = hard" in shown
     assert "A wins" in shown
     page = tmp_path / "report.html"
     give("report", 1, "--by", "tag", "--out", page)

@@ -114,18 +114,18 @@ def test_a_text_in_the_place_of_a_columns_name_is_refused(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_millions_of_blank_lines_cost_little_and_are_counted(end: str, tmp_path: Path) -> None:
+def test_a_million_blank_lines_cost_little_and_are_counted(end: str, tmp_path: Path) -> None:
     path = tmp_path / "d.tsv"
-    lines = [HEADER.strip(), "1\ti\ta\tb", *[""] * 5_000_000, "2\ti\ta\tb", "3\ti"]
+    lines = [HEADER.strip(), "1\ti\ta\tb", *[""] * 1_000_000, "2\ti\ta\tb", "3\ti"]
     path.write_bytes(end.join(lines).encode())
-    with pytest.raises(InputError, match="line 5000004: cells found: 2"):
+    with pytest.raises(InputError, match="line 1000004: cells found: 2"):
         load_dataset(path)
 
 
 def test_blank_lines_between_records_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "d.jsonl"
-    path.write_text("\n" * 3 + json.dumps(ROW) + "\n" + " \r\n" * 5_000_000 + "{\n  ", encoding="utf-8")
-    with pytest.raises(InputError, match="line 5000005, column 2: invalid JSON"):
+    path.write_text("\n" * 3 + json.dumps(ROW) + "\n" + " \r\n" * 1_000_000 + "{\n  ", encoding="utf-8")
+    with pytest.raises(InputError, match="line 1000005, column 2: invalid JSON"):
         load_dataset(path)
 
 

@@ -207,7 +207,7 @@ def test_random_changes_raise_nothing_but_a_model_file_error(family: str, tmp_pa
     chance, path = random.Random(1), tmp_path / "changed.gguf"
     data, end = file_of(family).read_bytes(), read_header(file_of(family)).data_offset
     refused = 0
-    for _ in range(300):
+    for _ in range(100):
         bytes_now = bytearray(data)
         for _ in range(chance.choice((1, 4))):
             bytes_now[chance.randrange(4, end)] ^= 1 << chance.randrange(8)
@@ -216,7 +216,7 @@ def test_random_changes_raise_nothing_but_a_model_file_error(family: str, tmp_pa
             read_encoder_file(path)
         except ModelFileError:
             refused += 1
-    assert 0 < refused < 300
+    assert 0 < refused < 100
 
 
 def child_that(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
@@ -233,18 +233,16 @@ def test_a_sound_encoder_passes_its_trial_and_is_not_tried_again(
     assert checked_encoder(read_encoder_file(file_of(family)), CancelToken()) == first
 
 
-@families
-def test_what_llama_cpp_refuses_is_said_in_its_words(family: str, tmp_path: Path) -> None:
+def test_what_llama_cpp_refuses_is_said_in_its_words(tmp_path: Path) -> None:
     path = tmp_path / "damaged.gguf"
-    path.write_bytes(file_of(family).read_bytes().replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_uq.weight"))
+    path.write_bytes(file_of("bert").read_bytes().replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_uq.weight"))
     with pytest.raises(ModelFileError, match=r"cannot load this model: .*blk\.1\.ffn_up\.weight"):
         checked_encoder(read_encoder_file(path), CancelToken())
 
 
-@families
-def test_numbers_that_are_none_are_found_in_the_trial(family: str, tmp_path: Path) -> None:
+def test_numbers_that_are_none_are_found_in_the_trial(tmp_path: Path) -> None:
     path = rewritten(
-        file_of(family), tmp_path / "nan.gguf", tensors={"blk.1.ffn_up.weight": lambda rows: rows * np.nan}
+        file_of("bert"), tmp_path / "nan.gguf", tensors={"blk.1.ffn_up.weight": lambda rows: rows * np.nan}
     )
     with pytest.raises(ModelFileError, match="no finite numbers"):
         checked_encoder(read_encoder_file(path), CancelToken())
@@ -278,7 +276,10 @@ def test_a_checked_encoder_opens() -> None:
     assert encoded.vectors.shape[1] == 32
 
 
-def test_an_encoder_that_changed_since_its_trial_does_not_open(tmp_path: Path) -> None:
+def test_an_encoder_that_changed_since_its_trial_does_not_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child_that(monkeypatch, "print('{}')")
     path = tmp_path / "bert.gguf"
     path.write_bytes(file_of("bert").read_bytes())
     checked = checked_encoder(read_encoder_file(path), CancelToken())
@@ -290,7 +291,8 @@ def test_an_encoder_that_changed_since_its_trial_does_not_open(tmp_path: Path) -
         pass
 
 
-def test_vectors_depend_on_the_file() -> None:
+def test_vectors_depend_on_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    child_that(monkeypatch, "print('{}')")
     one, other = (checked_encoder(read_encoder_file(file_of(name)), CancelToken()) for name in FAMILIES)
     assert encoder_hash(one) != encoder_hash(other)
     assert encoder_hash(one) == encoder_hash(dataclasses.replace(one, path=Path("elsewhere.gguf")))

@@ -313,7 +313,7 @@ def test_random_changes_raise_nothing_but_a_model_file_error(
     data = small_model("instructions").read_bytes()
     end = read_header(small_model("instructions")).data_offset
     refused = 0
-    for _ in range(500):
+    for _ in range(200):
         bytes_now = bytearray(data)
         for _ in range(chance.choice((1, 4))):
             bytes_now[chance.randrange(4, end)] ^= 1 << chance.randrange(8)
@@ -322,4 +322,4 @@ def test_random_changes_raise_nothing_but_a_model_file_error(
             precheck(read_header(path))
         except ModelFileError:
             refused += 1
-    assert 0 < refused < 500
+    assert 0 < refused < 200

@@ -58,17 +58,26 @@ def alike(one: list[JudgedItem], other: list[JudgedItem]) -> bool:
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("family", "settings"),
     [
-        LABELS,
-        replace(LABELS, items_at_once=2),
-        replace(LABELS, orders=(Order.AB,)),
-        replace(EXPLAIN, items_at_once=2),
-        replace(EXPLAIN, items_at_once=3),
+        ("headers", LABELS),
+        ("headers", replace(LABELS, items_at_once=2)),
+        ("headers", replace(LABELS, orders=(Order.AB,))),
+        ("headers", replace(EXPLAIN, items_at_once=2)),
+        ("headers", replace(EXPLAIN, items_at_once=3)),
+        ("mamba", LABELS),
+        ("mamba", replace(EXPLAIN, items_at_once=3, orders=(Order.AB,))),
     ],
-    ids=["labels", "labels two at once", "one order", "two at once", "three at once"],
+    ids=[
+        "labels",
+        "labels two at once",
+        "one order",
+        "two at once",
+        "three at once",
+        "mamba",
+        "mamba in threes",
+    ],
 )
-@pytest.mark.parametrize("family", ["headers", "mamba"])
 def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
     plan_of: PlanOf, tmp_path: Path, settings: JudgeSettings, family: str
 ) -> None:

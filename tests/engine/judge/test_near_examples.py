@@ -52,14 +52,11 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     ("family", "settings"),
     [
         (None, LABELS),
-        (None, replace(LABELS, orders=(Order.AB,))),
-        (None, replace(LABELS, ways=(Way.LETTERS, Way.ABSOLUTE))),
-        (None, EXPLAIN),
+        (None, replace(LABELS, orders=(Order.AB,), ways=(Way.LETTERS, Way.ABSOLUTE))),
         (None, replace(EXPLAIN, items_at_once=2)),
-        ("mamba", replace(LABELS, context=8192)),
         ("mamba", replace(EXPLAIN, context=8192, items_at_once=2)),
     ],
-    ids=["labels", "one order", "two ways", "explain", "two at once", "recurrent", "recurrent, two at once"],
+    ids=["labels", "two ways in one order", "two at once", "recurrent, two at once"],
 )
 def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
     small_model: Callable[[str], Path],
@@ -69,7 +66,7 @@ def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
     settings: JudgeSettings,
 ) -> None:
     model = small_model(family) if family else demo_model()
-    plan = replace(plan_with(model, series, settings), examples=near(2))
+    plan = replace(plan_with(model, series, settings), examples=near(1))
     unbroken, tokens = judged_until(plan, tmp_path / "unbroken.sqlite")
     written = sum(item.tokens_generated for item in unbroken)
     assert all(item.readings for item in unbroken)
@@ -86,14 +83,13 @@ def test_a_plan_counts_what_is_read_and_a_resumed_run_is_the_unbroken_one(
 
 def test_neighbours_of_one_instruction_share_their_examples(series: Dataset, tmp_path: Path) -> None:
     """They are read once for both, as the instruction is."""
-    plan = replace(plan_with(demo_model(), series, LABELS), examples=near(2))
+    plan = replace(plan_with(demo_model(), series.head(2), LABELS), examples=near(2))
     items, _ = judged_until(plan, tmp_path / "runs.sqlite")
     assert items[1].tokens_read < 0.7 * items[0].tokens_read
-    assert items[3].tokens_read < 0.7 * items[2].tokens_read
 
 
 def test_the_nearest_are_another_run_than_the_same_for_all(tmp_path: Path) -> None:
-    plan = plan_with(demo_model(), DEMO.head(3), LABELS)
+    plan = plan_with(demo_model(), DEMO.head(1), LABELS)
     same = replace(plan, examples=choose_examples(DEMO, ELOQUENT, 2))
     own = replace(plan, examples=near(2))
     assert len({each.identity().key for each in (plan, same, own)}) == 3

@@ -39,21 +39,20 @@ from tests.engine.judge.runs import SAMPLE, Judged, judged_by
 
 
 @pytest.mark.parametrize(
-    "family", ["headers", "chatml", "instructions", "no_system", "no_template", "split_letters", "mamba"]
+    "family", ["chatml", "instructions", "no_system", "no_template", "split_letters", "mamba"]
 )
 def test_every_family_of_models_judges_and_explains(
     make_plan: Callable[..., RunPlan], sample: Dataset, tmp_path: Path, family: str
 ) -> None:
-    judged = judged_by(make_plan(family, dataset=sample.head(2)), tmp_path / "runs.sqlite")
-    for item in judged:
-        for criterion in ELOQUENT.names:
-            judgment = decide(item, criterion)
-            assert isinstance(judgment, Judgment)
-            assert sum(judgment.probabilities) == pytest.approx(1)
-            assert 0 < judgment.format_mass < 1
-            assert {reading.order for reading in judgment.readings} == set(Order)
-            assert judgment.explanation
-            assert judgment.explanation.preference is judgment.preference
+    (item,) = judged_by(make_plan(family, dataset=sample.head(1)), tmp_path / "runs.sqlite")
+    for criterion in ELOQUENT.names:
+        judgment = decide(item, criterion)
+        assert isinstance(judgment, Judgment)
+        assert sum(judgment.probabilities) == pytest.approx(1)
+        assert 0 < judgment.format_mass < 1
+        assert {reading.order for reading in judgment.readings} == set(Order)
+        assert judgment.explanation
+        assert judgment.explanation.preference is judgment.preference
 
 
 @pytest.mark.models
@@ -74,10 +73,15 @@ def test_real_tokenizers_and_templates_judge(
     assert not item.unscored
 
 
-def test_a_run_tells_its_story_in_order(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def events(make_plan: Callable[..., RunPlan], tmp_path_factory: pytest.TempPathFactory) -> list[RunEvent]:
+    """All that a run with explanations tells."""
     plan = make_plan()
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        events = list(run_judging(plan, store, lambda: open_model(plan, CancelToken())))
+    with RunStore(tmp_path_factory.mktemp("events") / "runs.sqlite") as store:
+        return list(run_judging(plan, store, partial(open_model, plan, CancelToken())))
+
+
+def test_a_run_tells_its_story_in_order(events: list[RunEvent]) -> None:
     assert [type(event) for event in events[:2]] == [RunStarted, ModelOpened]
     assert events[-1] == RunEnded(run_id=1, items=5, judged=5, stopped=False)
     assert [event.judged.position for event in events if isinstance(event, ItemJudged)] == [0, 1, 2, 3, 4]
@@ -86,20 +90,15 @@ def test_a_run_tells_its_story_in_order(make_plan: Callable[..., RunPlan], tmp_p
     assert counted >= sum(item.tokens_read + item.tokens_generated for item in judged) > 0
 
 
-@pytest.mark.parametrize("settings", [{}, {"temperature": 0.8, "seed": 7}, {"mode": Mode.LABELS}])
-def test_a_repeated_run_gives_exactly_the_same(
-    make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path, settings: dict[str, object]
-) -> None:
-    plan = make_plan(**settings)
-    assert judged_by(plan, judged_once(plan)) == judged_by(plan, tmp_path / "again.sqlite")
+def test_a_repeated_run_gives_exactly_the_same(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
+    """Also where it draws; one that does not is repeated where stopped runs go on to the unbroken result."""
+    plan = make_plan(temperature=0.8, seed=7)
+    plan = replace(plan, dataset=plan.dataset.head(3))
+    once, again = (judged_by(plan, tmp_path / name) for name in ("once.sqlite", "again.sqlite"))
+    assert once == again
 
 
-def test_what_is_read_is_told_before_it_is_stored_and_will_be_decided_so(
-    make_plan: Callable[..., RunPlan], tmp_path: Path
-) -> None:
-    plan = make_plan()
-    with RunStore(tmp_path / "runs.sqlite") as store:
-        events = list(run_judging(plan, store, partial(open_model, plan, CancelToken())))
+def test_what_is_read_is_told_before_it_is_stored_and_will_be_decided_so(events: list[RunEvent]) -> None:
     kinds = [type(event) for event in events]
     assert kinds.index(TokensEvaluated) < kinds.index(LabelsRead) < kinds.index(ItemJudged)
     previews = [event for event in events if isinstance(event, LabelsRead)]
@@ -124,16 +123,16 @@ def test_what_is_read_is_told_before_it_is_stored_and_will_be_decided_so(
 def test_a_long_prompt_tells_how_far_it_is(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
     plan = make_plan("slow", mode=Mode.LABELS)
     item = replace(plan.dataset[0], output_a="A long response. " * 120)
-    judge_events: list[RunEvent] = []
+    told: list[GroupUnderWay] = []
+    steps = 0
     with open_model(plan, CancelToken()) as opened:
         for event in make_item_judge(plan, opened).judge([(0, item)]):
-            judge_events.append(event)
-            if isinstance(event, LabelsRead):
+            assert not isinstance(event, LabelsRead)
+            steps += isinstance(event, TokensEvaluated)
+            told += [event] if isinstance(event, GroupUnderWay) else []
+            if len(told) > 2:
                 break
-    *before, _ = judge_events
-    assert len([event for event in before if isinstance(event, TokensEvaluated)]) > 2
-    told = [event for event in before if isinstance(event, GroupUnderWay)]
-    assert len(told) > 2
+    assert steps > 2
     assert [event.done for event in told] == sorted(event.done for event in told)
     assert all(event.done <= event.total for event in told)
     assert told[-1].seconds_left is not None
@@ -167,8 +166,8 @@ def test_one_order_reads_about_half_as_much(
     assert judgment.flipped is None
 
 
-def test_what_does_not_fit_is_unscored_with_the_numbers(
-    make_plan: Callable[..., RunPlan], sample: Dataset, tmp_path: Path
+def test_what_does_not_fit_is_unscored_with_the_numbers_or_shortened_where_that_is_wanted(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
 ) -> None:
     plan = make_plan("bytes", mode=Mode.LABELS, context=1800, items_at_once=1)
     judged = judged_by(plan, tmp_path / "runs.sqlite")
@@ -177,27 +176,22 @@ def test_what_does_not_fit_is_unscored_with_the_numbers(
     assert 0 < len(unscored) < len(outcomes)
     assert unscored[0].reason.startswith("needs ")
     assert unscored[0].reason.endswith("tokens, the context holds 1,800")
-
-
-def test_what_does_not_fit_is_shortened_where_that_is_wanted(
-    make_plan: Callable[..., RunPlan], tmp_path: Path
-) -> None:
-    longer = load_dataset(SAMPLE).head(12)
-    plan = make_plan("bytes", longer, mode=Mode.LABELS, context=1800, items_at_once=1)
-    unscored = [item.item_id for item in judged_by(plan, tmp_path / "plain.sqlite") if item.unscored]
     shortening = replace(plan, settings=replace(plan.settings, shorten=True))
-    judged = judged_by(shortening, tmp_path / "short.sqlite")
-    shortened = [item.item_id for item in judged if item.shortening]
-    assert shortened
-    assert set(shortened) | {item.item_id for item in judged if item.unscored} == set(unscored)
+    again = judged_by(shortening, tmp_path / "short.sqlite")
+    assert any(item.shortening for item in again)
+    for item, before in zip(again, judged, strict=True):
+        assert bool(item.shortening or item.unscored) == bool(before.unscored)
 
 
-@pytest.mark.parametrize("context", range(1024, 2817, 256))
+@pytest.mark.parametrize("context", range(1280, 2817, 512))
 def test_what_is_counted_to_fit_does_fit(
     make_plan: Callable[..., RunPlan], tmp_path: Path, context: int
 ) -> None:
-    """At every size of context: no item that is counted to fit overflows, alone or with others."""
-    plan = make_plan(context=context, items_at_once=4, max_explanation_tokens=60)
+    """At every size of context: no item that is counted to fit overflows, alone or with others.
+
+    Runs in doubt are held to it at the sizes between these.
+    """
+    plan = make_plan(context=context, items_at_once=4, max_explanation_tokens=30)
     for item in judged_by(plan, tmp_path / "runs.sqlite"):
         assert bool(item.unscored) != bool(item.explanations)
 

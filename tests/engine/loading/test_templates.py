@@ -75,14 +75,14 @@ def test_a_template_is_rendered_where_nothing_can_be_remembered(
 def test_a_loop_without_an_end_is_ended(
     frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.loading.templates.RENDER_SECONDS", 1.0)
+    monkeypatch.setattr("engine.loading.templates.RENDER_SECONDS", 0.6)
     loops = "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"
     frame = frame_of(loops + TURNS)
     assert "it takes more than 1 seconds" in frame.note
     assert kept() == 1  # it was tried twice
 
 
-@pytest.mark.parametrize("text", ['"x" * 10**10', '"x".center(10**10)', '"%10000000000d" % 1'])
+@pytest.mark.parametrize("text", ['"x".center(10**10)', '"%10000000000d" % 1'])
 def test_a_text_larger_than_the_memory_is_refused(frame_of: Callable[[str], Frame], text: str) -> None:
     frame = frame_of(f"{{{{ {text} }}}}" + TURNS)
     assert "cannot be used" in frame.note

@@ -15,7 +15,7 @@ from engine.core.settings import MachineSettings
 from engine.gguf.encoder_cut import cut_encoder
 from engine.gguf.encoder_file import read_encoder_file
 from engine.llama.encoder import Encoded
-from engine.loading.checked_model import checked_encoder
+from engine.loading.checked_model import CheckedModel
 from engine.loading.opening import encoder_hash, open_encoder
 from engine.measure import bertscore
 from engine.measure.bertscore import BertScore, bert_scores, score_pair
@@ -95,7 +95,8 @@ def numbers(scores: Sequence[BertScore]) -> "np.ndarray[tuple[int, int], np.dtyp
 
 
 def scored_by_file(path: Path, pairs: Sequence[Pair], store: RunStore) -> list[BertScore]:
-    checked = checked_encoder(read_encoder_file(path), CancelToken())
+    state = path.stat()
+    checked = CheckedModel(path, path.stem, path.stem, state.st_size, state.st_mtime_ns)
     opener = partial(open_encoder, checked, MachineSettings(threads=1, gpu_layers=0), CancelToken())
     return finished(bert_scores(pairs, encoder_hash(checked), opener, store, CancelToken()))
 

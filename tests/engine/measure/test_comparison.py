@@ -11,7 +11,7 @@ from engine.measure.comparison import Comparison, about_the_task, compare, match
 from engine.measure.evaluation import evaluate
 from engine.measure.explanation_measures import ModelScores
 from engine.measure.systems import System
-from engine.report.published import PUBLISHED
+from engine.report.comparison_tables import PUBLISHED
 from tests.judged import BAD, GOOD, SURE_A, TIE, A, B, dataset, stored_run, system
 
 HUMAN = {"safety": [A, A, B, GOOD], "relevance": [A, B, A, B]}

@@ -14,7 +14,8 @@ from engine.core.judgments import JudgedItem
 from engine.decisions.second_order import BothOrders
 from engine.measure.matching import Matched, match
 from engine.report.figure_style import as_png
-from engine.report.order_figure import order_figure, order_report_of
+from engine.report.figures import order_figure
+from engine.report.html_report import order_report_of
 from tests.judged import SURE_A, A, dataset, stored_run
 
 ITEMS = 40

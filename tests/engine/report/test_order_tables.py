@@ -13,7 +13,7 @@ from engine.decisions.second_order import BothOrders
 from engine.measure.evaluation import evaluate_labels
 from engine.measure.label_counts import count_run
 from engine.measure.matching import Matched, match
-from engine.report.findings import in_short
+from engine.report.evaluation_sheet import in_short
 from engine.report.measure_tables import label_table
 from engine.report.order_tables import chosen_table, margin_sentences, margin_table
 from engine.report.run_tables import distribution_table

@@ -31,11 +31,12 @@ from engine.data.dataset import load_dataset
 from gui.dataset.item_table import ItemTableModel
 from gui.work.marks import gold_mark
 
-dataset = load_dataset(Path(sys.argv[1]))
-model = ItemTableModel()
-model.show_dataset(dataset)
-gold_mark(dataset.only({"1", "2"}).head(1))
-assert model.text(model.index(0, 1)) == dataset[0].instruction
+for path in sys.argv[1:]:
+    dataset = load_dataset(Path(path))
+    model = ItemTableModel()
+    model.show_dataset(dataset)
+    gold_mark(dataset.only({"1", "2"}).head(1))
+    assert model.text(model.index(0, 1)) == dataset[0].instruction
 assert "pandas" not in sys.modules, "pandas"
 """
 DISPLAY, TIP = Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole
@@ -157,6 +158,6 @@ def test_damaged_memory_of_columns_does_no_harm(
     assert not view.isColumnHidden(column_named(table.columns, "output_a") or 0)
 
 
-@pytest.mark.parametrize("suffix", ["tsv", "parquet"])
-def test_a_dataset_is_shown_without_pandas(demo_file: Callable[[str], Path], suffix: str) -> None:
-    subprocess.run([sys.executable, "-c", SHOWN, str(demo_file(suffix))], cwd=ROOT, check=True)
+def test_a_dataset_is_shown_without_pandas(demo_file: Callable[[str], Path]) -> None:
+    files = [str(demo_file(suffix)) for suffix in ("tsv", "parquet")]
+    subprocess.run([sys.executable, "-c", SHOWN, *files], cwd=ROOT, check=True)

@@ -1,11 +1,20 @@
-"""A Judge page as tests use it: opened, planned, its buttons pressed.
+"""A Judge page as tests use it: opened, planned, its buttons pressed; runs that were cut off.
 
 Knows: the page. Does not know: what a test is about.
 """
 
+from pathlib import Path
+
 from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.core.cancel import CancelToken
+from engine.core.events import ItemJudged, RunStarted, followed
+from engine.core.run_setup import RunSetup
+from engine.judge.plan import RunPlan, open_model
+from engine.judge.prepare import prepare_run
+from engine.judge.run import run_judging
+from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import RunControl
 from gui.work.workspace import Workspace
@@ -27,6 +36,15 @@ def wait_for_plan(qtbot: QtBot, page: JudgePage) -> None:
     qtbot.waitUntil(lambda: page.can_run, timeout=A_WHILE)
 
 
+def open_dataset(qtbot: QtBot, page: JudgePage, path: Path, items: int | None = None) -> None:
+    """Open a dataset and wait for a plan, of its first `items`."""
+    with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
+        page.workspace.open_dataset(path)
+    if items is not None:
+        page.dataset_line.set_items(items)
+    wait_for_plan(qtbot, page)
+
+
 def press(widget: QWidget, text: str) -> None:
     """The one button of that text that is seen."""
     (button,) = [
@@ -38,3 +56,20 @@ def press(widget: QWidget, text: str) -> None:
 def kept(page: JudgePage) -> int:
     """How many items of the run are in the store; those that are only read are shown, too."""
     return page.control.progress.judged if page.control.progress else 0
+
+
+def plan_of(setup: RunSetup) -> RunPlan:
+    return followed(prepare_run(setup, CancelToken()), lambda _event: None).plan
+
+
+def cut_off(plan: RunPlan, store_path: Path, judged: int = 2, fresh: bool = False) -> int:
+    """The number of a run that was begun, and cut off once it held so many items."""
+    number = 0
+    with RunStore(store_path) as store:
+        events = run_judging(plan, store, lambda: open_model(plan, CancelToken()), fresh)
+        while judged:
+            event = next(events)
+            number = event.run_id if isinstance(event, RunStarted) else number
+            judged -= isinstance(event, ItemJudged)
+        events.close()  # type: ignore[attr-defined]
+    return number

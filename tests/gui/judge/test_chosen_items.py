@@ -13,9 +13,10 @@ from engine.core.item_sample import ItemSample
 from engine.core.settings import Mode
 from engine.store.run_store import RunStore
 from gui.judge.judge_page import JudgePage
+from gui.judge.run_control import UNFINISHED
 from gui.judge.usual_setup import usual_setup
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, kept, new_page, press, wait_for_plan
+from tests.gui.judge.pages import A_WHILE, cut_off, kept, new_page, plan_of, press, wait_for_plan
 from tests.gui.labels import text_of
 
 CHOSEN = ("20", "3", "17", "5")
@@ -115,28 +116,26 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
 
 
 def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
-    qtbot: QtBot, ready: JudgePage, demo_gold: Path
+    qtbot: QtBot, workspace: Workspace, demo_gold: Path
 ) -> None:
-    ready.settings.show_setup(replace(usual_setup(), threads=1))
-    choose(qtbot, ready, demo_gold, [str(number) for number in range(3, 15)])
-    run_until_two(qtbot, ready)
-    with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE):
-        ready.stop()
-    again = new_page(qtbot, ready.workspace)
-    qtbot.waitUntil(
-        lambda: "of 12 chosen items of gold.tsv, was not finished: " in again.banner.text, timeout=A_WHILE
-    )
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
-        press(again, "Resume") if again.run_button.isHidden() else again.banner._resume()
-    assert len(again.setup().ids) == 12
-    with RunStore(again.workspace.store_path) as store:
-        assert [(run.judged, run.complete) for run in store.runs()] == [(12, True)]
+    setup = replace(usual_setup(), dataset_path=demo_gold, ids=CHOSEN, threads=1, max_explanation_tokens=20)
+    cut_off(plan_of(setup), workspace.store_path)
+    workspace.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
+    page = new_page(qtbot, workspace)
+    workspace.refresh_runs()
+    said = "of 4 chosen items of gold.tsv, was not finished: "
+    qtbot.waitUntil(lambda: said in page.banner.text, timeout=A_WHILE)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        press(page.banner, "Resume")
+    assert len(page.setup().ids) == 4
+    with RunStore(workspace.store_path) as store:
+        assert [(run.judged, run.complete) for run in store.runs()] == [(4, True)]
 
 
 def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
-    page.settings.show_setup(replace(usual_setup(), threads=1))
+    page.settings.show_setup(replace(usual_setup(), threads=1, max_explanation_tokens=20))
     with qtbot.waitSignal(page.workspace.dataset_changed, timeout=A_WHILE):
         page.workspace.open_dataset(demo_gold)
     wait_for_plan(qtbot, page)

@@ -11,14 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed, ProcessEnded
-from engine.core.events import ItemJudged, RunEnded, followed
+from engine.core.events import RunEnded
 from engine.core.run_records import DEVICE_LEFT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, Device, DeviceKind, Mode
 from engine.gguf.judge_file import read_model_file
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.prepare import prepare_run
-from engine.judge.run import run_judging
 from engine.llama.device_trial import DeviceFinding, DeviceTrial
 from engine.llama.speed import ModelSpeed
 from engine.loading import devices as loading
@@ -37,7 +34,7 @@ from gui.judge.usual_setup import usual_setup
 from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import RunQueue
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, press, wait_for_plan
+from tests.gui.judge.pages import A_WHILE, cut_off, new_page, open_dataset, plan_of, press, wait_for_plan
 from tests.gui.labels import text_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -76,9 +73,8 @@ def remembered() -> DeviceTrial:
 def page(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
     page = new_page(qtbot, workspace)
     page.settings.show_setup(LABELS)
-    workspace.open_dataset(demo_gold)
     page.settings.fold.set_open(True)
-    wait_for_plan(qtbot, page)
+    open_dataset(qtbot, page, demo_gold, items=2)
     return page
 
 
@@ -113,9 +109,8 @@ def test_nothing_looks_for_a_gpu_before_a_person_asks(
     monkeypatch.setattr(loading, "run_child", looked)
     page = new_page(qtbot, workspace)
     page.settings.show_setup(LABELS)
-    workspace.open_dataset(demo_gold)
     page.settings.fold.set_open(True)
-    wait_for_plan(qtbot, page)
+    open_dataset(qtbot, page, demo_gold, items=2)
     qtbot.waitUntil(lambda: page.picker.candidate is not None, timeout=A_WHILE)
     assert NOT_TRIED in text_of(choice_of(page))
     assert offered(page) == ["Automatic", "The processor alone (CPU)"]
@@ -182,7 +177,7 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
     assert said.count("was found to be the fastest") == 1
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
-    assert ended.args[0] == RunEnded(1, 30, 30, stopped=False)
+    assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
     with RunStore(page.workspace.store_path) as store:
         assert "device" not in store.run(1).identity.settings
     assert "was found to be the fastest" in text_of(page.run_panel)
@@ -263,21 +258,11 @@ def test_what_cannot_be_used_is_not_taken() -> None:
 # Runs
 
 
-def plan_of(setup: RunSetup) -> RunPlan:
-    return followed(prepare_run(setup, CancelToken()), lambda _event: None).plan
-
-
 @pytest.fixture
 def begun(workspace: Workspace, demo_gold: Path) -> RunSetup:
     """Run 1, of 4 items, was begun on a device that is gone, and judged two of them; how it is resumed."""
     setup = replace(LABELS, dataset_path=demo_gold, items=4)
-    plan = replace(plan_of(setup), began_on=GONE.key)
-    with RunStore(workspace.store_path) as store:
-        events = run_judging(plan, store, lambda: open_model(plan, CancelToken()))
-        judged = 0
-        while judged < 2:
-            judged += isinstance(next(events), ItemJudged)
-        events.close()  # type: ignore[attr-defined]
+    cut_off(replace(plan_of(setup), began_on=GONE.key), workspace.store_path)
     return replace(setup, resumes=1)
 
 
@@ -330,22 +315,21 @@ def test_a_device_that_fails_in_a_run_is_left_for_good(
 ) -> None:
     """It is there when it is looked for, and gone when the model is to be loaded there."""
     monkeypatch.setattr(loading, "found_devices", lambda _cancel: [GONE])
-    page.dataset_line.set_items(3)
     page.planner.make()
     qtbot.waitUntil(lambda: f"{GONE.title}\nComputes on" in text_of(page.plan_panel), timeout=A_WHILE)
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE) as ended:
         page.run()
-    assert ended.args[0] == RunEnded(1, 3, 3, stopped=False)
+    assert ended.args[0] == RunEnded(1, 2, 2, stopped=False)
     note = f"{GONE.title} failed: it is not found on this computer any more. The processor goes on"
     assert note in text_of(page.run_panel)
     assert page.control.progress is not None
-    assert (page.control.progress.judged_before, page.control.progress.judged) == (0, 3)
+    assert (page.control.progress.judged_before, page.control.progress.judged) == (0, 2)
     with RunStore(page.workspace.store_path) as store:
         run = store.run(1)
     assert run.device_left
     assert run.identity.settings["device"] == GONE.key
     wait_for_plan(qtbot, page)
-    assert "all 3 items are judged in run 1" in text_of(page.plan_panel)
+    assert "all 2 items are judged in run 1" in text_of(page.plan_panel)
 
 
 def test_a_driver_that_ends_the_process_is_blamed_for_it() -> None:

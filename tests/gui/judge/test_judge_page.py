@@ -35,18 +35,28 @@ from gui.judge.judge_page import JudgePage
 from gui.judge.latest_table import MOST_ROWS
 from gui.judge.model_jobs import Candidate
 from gui.judge.model_table import MODEL, about
-from gui.judge.run_control import RunControl
+from gui.judge.run_control import UNFINISHED, RunControl
 from gui.judge.run_panel import RunPanel
 from gui.judge.usual_setup import usual_setup
 from gui.kit.pill import PILL_ROLE
 from gui.reading.help_dialog import HelpDialog
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, kept, new_page, press, wait_for_plan
+from tests.gui.judge.pages import (
+    A_WHILE,
+    cut_off,
+    kept,
+    new_page,
+    open_dataset,
+    plan_of,
+    press,
+    wait_for_plan,
+)
 from tests.gui.labels import text_of
 from tests.model_files import JUDGES, PublishedFile
 from tests.small_models import SPLIT, split_model
 
 HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \u202eabc"
+EXPLAINED = replace(usual_setup(), threads=1, max_explanation_tokens=20)
 SHOWN_HOSTILE = "<b>x</b><img src='file:///etc/passwd'> <|eot_id|> \\u202eabc"
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -59,15 +69,10 @@ def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
 
 @pytest.fixture
 def ready(qtbot: QtBot, page: JudgePage, demo_gold: Path) -> JudgePage:
-    """A page with 30 items and a plan to judge labels alone, on one thread: other tests are at work too."""
+    """A page with 4 items and a plan to judge labels alone, on one thread: other tests are at work too."""
     page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
-    open_dataset(qtbot, page, demo_gold)
+    open_dataset(qtbot, page, demo_gold, items=4)
     return page
-
-
-def open_dataset(qtbot: QtBot, page: JudgePage, path: Path) -> None:
-    page.workspace.open_dataset(path)
-    wait_for_plan(qtbot, page)
 
 
 def wait_for_problem(qtbot: QtBot, page: JudgePage, words: str) -> None:
@@ -78,10 +83,6 @@ def run_to_the_end(qtbot: QtBot, page: JudgePage) -> None:
     with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
         page.run()
     wait_for_plan(qtbot, page)
-
-
-def store_of(page: JudgePage) -> Path:
-    return page.workspace.store_path
 
 
 def judged_before(page: JudgePage) -> int:
@@ -144,8 +145,6 @@ def test_a_run_shows_its_judgments_and_leads_to_review_and_results(qtbot: QtBot,
     panel, place, heard = ready.run_panel, ready.plan_panel.pos(), list[ItemJudged]()
     assert ready.run_button.text() == "Run"
     ready.control.judged.connect(heard.append)
-    ready.dataset_line.set_items(4)
-    wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
     assert "Run 1 is complete: 4 of 4 items are judged" in text_of(panel)
     assert [panel.table.index(row, 0).data() for row in range(panel.table.rowCount())] == list("4321")
@@ -216,26 +215,44 @@ def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
     assert panel.minimumSizeHint().width() == before
 
 
-def test_escape_stops_no_run_stop_does_and_resume_goes_on(qtbot: QtBot, ready: JudgePage) -> None:
-    ready.settings.show_setup(replace(usual_setup(), threads=1))
-    wait_for_plan(qtbot, ready)
-    ready.run()
-    qtbot.waitUntil(lambda: kept(ready) >= 2, timeout=A_WHILE)
-    assert ready.picker.isEnabled()  # another run can be described meanwhile, for the queue
-    assert not ready.run_button.isVisible()
-    assert ready.stop_button.isEnabled()
-    with qtbot.waitActive(ready):
-        ready.activateWindow()
-    ready.stop_button.setFocus()
-    QTest.keyClick(ready.stop_button, Qt.Key.Key_Escape)
-    assert not ready.control.stopping
-    with qtbot.waitSignal(ready.control.ended):
-        QTest.keyClick(ready.stop_button, Qt.Key.Key_Space)
-    assert "was stopped" in text_of(ready.run_panel)
-    wait_for_plan(qtbot, ready)
-    assert ready.run_button.text() == "Resume"
-    assert "items are judged in run 1, which goes on from there" in text_of(ready.plan_panel)
-    assert ready.over_button.isVisible()
+def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_resumed(
+    qtbot: QtBot, page: JudgePage, demo_gold: Path
+) -> None:
+    page.settings.show_setup(EXPLAINED)
+    open_dataset(qtbot, page, demo_gold)
+    page.run()
+    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
+    assert page.picker.isEnabled()  # another run can be described meanwhile, for the queue
+    assert not page.run_button.isVisible()
+    assert page.stop_button.isEnabled()
+    with qtbot.waitActive(page):
+        page.activateWindow()
+    page.stop_button.setFocus()
+    QTest.keyClick(page.stop_button, Qt.Key.Key_Escape)
+    assert not page.control.stopping
+    with qtbot.waitSignal(page.control.ended):
+        QTest.keyClick(page.stop_button, Qt.Key.Key_Space)
+    assert "was stopped" in text_of(page.run_panel)
+    wait_for_plan(qtbot, page)
+    assert page.run_button.text() == "Resume"
+    assert "items are judged in run 1, which goes on from there" in text_of(page.plan_panel)
+    assert page.over_button.isVisible()
+    page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
+    again = new_page(qtbot, page.workspace)
+    assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
+    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
+    press(again.banner, "Resume")
+    assert not again.banner.isVisible()
+    qtbot.waitUntil(lambda: kept(again) >= 1, timeout=A_WHILE)
+    assert again.control.progress is not None
+    assert again.control.progress.judged_before >= 2
+    assert again.setup().mode is Mode.EXPLAIN
+    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
+        again.stop()
+    third = new_page(qtbot, page.workspace)
+    press(third.banner, "Dismiss")
+    assert not third.banner.isVisible()
+    assert third.control.unfinished is None
 
 
 def test_items_that_do_not_fit_are_named_with_what_helps(
@@ -300,7 +317,7 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
     qtbot: QtBot, ready: JudgePage, tmp_path: Path, demo_gold: Path
 ) -> None:
     panel, said = ready.plan_panel, list[str]()
-    assert "30 items x 5 criteria" in text_of(panel)
+    assert "4 items x 5 criteria" in text_of(panel)
     place = panel.geometry()
     other = tmp_path / "other.tsv"
     other.write_bytes(b"".join(demo_gold.read_bytes().splitlines(keepends=True)[:8]))
@@ -311,7 +328,7 @@ def test_no_figure_of_another_dataset_stands_while_a_plan_is_made(
     assert ready.wanted() is None  # nor is the other dataset judged instead
     wait_for_plan(qtbot, ready)
     assert said
-    assert not [text for text in said if "30" in text or "other.tsv" not in text]
+    assert not [text for text in said if "4 items" in text or "other.tsv" not in text]
     assert "7 items x 5 criteria" in text_of(panel)
     assert panel.geometry().topLeft() == place.topLeft()
 
@@ -343,14 +360,14 @@ def test_a_file_that_is_no_model_is_folded_away_and_says_why(
 
 
 def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
-    qtbot: QtBot, ready: JudgePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, page: JudgePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(searched_places, "PAUSE_MS", 50)
-    picker, folder = ready.picker, tmp_path / "models" / "maker" / "model"
+    picker, folder = page.picker, tmp_path / "models" / "maker" / "model"
     folder.mkdir(parents=True)
     with qtbot.waitSignal(picker._searching.finished, timeout=A_WHILE):
         picker.add_folder(tmp_path / "models")
-    qtbot.waitUntil(lambda: len(candidates(ready)) == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 1, timeout=A_WHILE)
     qtbot.waitUntil(picker._busy.isHidden)
     data, cleared, high = demo_model().read_bytes(), [], picker.view.height()
     picker.table.modelReset.connect(lambda: cleared.append(True))
@@ -362,11 +379,11 @@ def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
             with qtbot.waitSignal(picker.watch._listing.finished, timeout=A_WHILE):
                 picker.watch.look()
             assert not picker.table.row_of(folder / "new.gguf")
-    qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
-    assert [one.path.name for one in candidates(ready) if one.usable] == ["demo-judge.gguf", "new.gguf"]
+    qtbot.waitUntil(lambda: len(candidates(page)) == 2, timeout=A_WHILE)
+    assert [one.path.name for one in candidates(page) if one.usable] == ["demo-judge.gguf", "new.gguf"]
     assert picker.view.height() == high  # what is below it has not moved
     (folder / "new.gguf").unlink()
-    qtbot.waitUntil(lambda: len(candidates(ready)) == 1, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 1, timeout=A_WHILE)
     assert not cleared
     last = tmp_path / "last.gguf"  # of last time: in no folder that is searched, nor added
     last.write_bytes(data)
@@ -375,20 +392,20 @@ def test_a_model_file_is_offered_by_itself_once_nobody_writes_to_it(
         pass
     with qtbot.assertNotEmitted(picker.watch.changed, wait=300):
         pass
-    ready.hide()
+    page.hide()
     qtbot.waitUntil(lambda: not picker.watch._rest.isActive() and not picker.watch._listing.busy)
 
 
 def test_an_added_folder_and_a_chosen_file_can_be_removed_again(
-    qtbot: QtBot, ready: JudgePage, small_model: Callable[[str], Path], tmp_path: Path
+    qtbot: QtBot, page: JudgePage, small_model: Callable[[str], Path], tmp_path: Path
 ) -> None:
-    places, added = ready.picker.places, tmp_path / ("longname" * 30)
+    places, added = page.picker.places, tmp_path / ("longname" * 30)
     added.mkdir()
     PublishedFile("in-folder.gguf").write(added)
     assert not places.button.isVisible()
-    ready.choose_model(added)
-    ready.choose_model(small_model("short_context"))
-    qtbot.waitUntil(lambda: len(candidates(ready)) == 3, timeout=A_WHILE)
+    page.choose_model(added)
+    page.choose_model(small_model("short_context"))
+    qtbot.waitUntil(lambda: len(candidates(page)) == 3, timeout=A_WHILE)
     places.button.menu().aboutToShow.emit()
     entries = [entry for entry in places.button.menu().actions() if not entry.isSeparator()]
     assert len(entries) == 2
@@ -396,46 +413,45 @@ def test_an_added_folder_and_a_chosen_file_can_be_removed_again(
     assert str(added) in entries[0].toolTip()
     for entry in entries:
         entry.trigger()
-    qtbot.waitUntil(lambda: [one.name for one in candidates(ready)] == ["demo-judge"], timeout=A_WHILE)
+    qtbot.waitUntil(lambda: [one.name for one in candidates(page)] == ["demo-judge"], timeout=A_WHILE)
     assert (places.folders, places.files) == ([], [])
-    assert ready.picker.path == demo_model()
+    assert page.picker.path == demo_model()
     assert not places.button.isVisible()
     assert (added / "in-folder.gguf").exists()
 
 
 def test_the_keyboard_chooses_a_model_and_a_filter_does_not(
-    qtbot: QtBot, ready: JudgePage, small_model: Callable[[str], Path]
+    qtbot: QtBot, page: JudgePage, small_model: Callable[[str], Path]
 ) -> None:
     other = small_model("short_context")
-    ready.choose_model(other)
-    qtbot.waitUntil(lambda: len(candidates(ready)) == 2, timeout=A_WHILE)
-    qtbot.waitUntil(lambda: bool(ready.picker.view.selectionModel().selectedRows()), timeout=A_WHILE)
-    ready.picker._filter.setText("demo")
-    assert ready.picker.view.model().rowCount() == 1
-    assert ready.picker.path == other
-    ready.picker._filter.clear()
-    key = Qt.Key.Key_Down if ready.picker.view.currentIndex().row() == 0 else Qt.Key.Key_Up
-    QTest.keyClick(ready.picker.view, key)
-    assert ready.picker.path == demo_model()
+    page.choose_model(other)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 2, timeout=A_WHILE)
+    qtbot.waitUntil(lambda: bool(page.picker.view.selectionModel().selectedRows()), timeout=A_WHILE)
+    page.picker._filter.setText("demo")
+    assert page.picker.view.model().rowCount() == 1
+    assert page.picker.path == other
+    page.picker._filter.clear()
+    key = Qt.Key.Key_Down if page.picker.view.currentIndex().row() == 0 else Qt.Key.Key_Up
+    QTest.keyClick(page.picker.view, key)
+    assert page.picker.path == demo_model()
 
 
-def test_a_part_of_a_split_model_stands_for_the_whole(qtbot: QtBot, ready: JudgePage, tmp_path: Path) -> None:
+def test_a_part_of_a_split_model_stands_for_the_whole(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     first = split_model(tmp_path)
-    ready.choose_model(tmp_path / SPLIT[2])
-    qtbot.waitUntil(lambda: ready.picker.path == first, timeout=A_WHILE)
-    assert [one.name for one in candidates(ready) if not one.is_demo] == ["Split-1B-Instruct-F16"]
-    assert "and 2 other parts" in about(candidates(ready)[1])
-    wait_for_plan(qtbot, ready)
+    page.choose_model(tmp_path / SPLIT[2])
+    qtbot.waitUntil(lambda: page.picker.path == first, timeout=A_WHILE)
+    assert [one.name for one in candidates(page) if not one.is_demo] == ["Split-1B-Instruct-F16"]
+    assert "and 2 other parts" in about(candidates(page)[1])
 
 
-def test_the_chosen_model_is_in_sight_among_many(qtbot: QtBot, ready: JudgePage, tmp_path: Path) -> None:
+def test_the_chosen_model_is_in_sight_among_many(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
     for file, _ in JUDGES:
         file.write(tmp_path)
     chosen = tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf"
-    picker = ready.picker
+    picker = page.picker
     picker.add_folder(tmp_path)
-    ready.choose_model(chosen)
-    qtbot.waitUntil(lambda: len(candidates(ready)) == 1 + len(JUDGES), timeout=A_WHILE)
+    page.choose_model(chosen)
+    qtbot.waitUntil(lambda: len(candidates(page)) == 1 + len(JUDGES), timeout=A_WHILE)
     view = picker.view
     in_sight = view.viewport().rect
     qtbot.waitUntil(lambda: in_sight().intersects(view.visualRect(view.currentIndex())), timeout=A_WHILE)
@@ -443,18 +459,20 @@ def test_the_chosen_model_is_in_sight_among_many(qtbot: QtBot, ready: JudgePage,
     assert f"{chosen.stem}, called Smollm2 135M 8k Lc100K Mix1 Ep2 in its header" in text_of(picker)
 
 
-def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, ready: JudgePage) -> None:
+def test_memory_is_estimated_anew_for_another_context(qtbot: QtBot, page: JudgePage) -> None:
     def kv_cache() -> int:
-        candidate = ready.picker.candidate
+        candidate = page.picker.candidate
         return candidate.estimate.kv_cache if candidate and candidate.estimate else 0
 
     qtbot.waitUntil(lambda: kv_cache() > 0, timeout=A_WHILE)
     before = kv_cache()
-    ready.settings.advanced.set_context(1024)
+    page.settings.advanced.set_context(1024)
     qtbot.waitUntil(lambda: kv_cache() == before // 4, timeout=A_WHILE)
 
 
-def test_without_a_criterion_there_is_no_run(qtbot: QtBot, ready: JudgePage) -> None:
+def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
+    qtbot: QtBot, ready: JudgePage
+) -> None:
     for box in ready.settings.findChildren(QCheckBox):
         if box.accessibleName().startswith("Judge "):
             box.setChecked(False)
@@ -462,9 +480,6 @@ def test_without_a_criterion_there_is_no_run(qtbot: QtBot, ready: JudgePage) -> 
     assert not ready.run_button.isEnabled()
     press(ready, "Back to defaults")
     assert ready.run_button.isEnabled()
-
-
-def test_settings_are_there_next_time(qtbot: QtBot, ready: JudgePage) -> None:
     chosen = replace(
         usual_setup(),
         mode=Mode.LABELS,
@@ -491,12 +506,13 @@ def test_a_margin_counts_where_the_second_order_is_read_in_doubt(qtbot: QtBot, r
     assert margin.isEnabled()
     assert (ready.setup().both_orders, ready.setup().second_order_below) == (True, 0.5)
     margin.setValue(0.3)
+    ready.dataset_line.set_items(8)
     wait_for_plan(qtbot, ready)
-    assert "x both orders where in doubt = 300 at most; no run tells" in text_of(ready.plan_panel)
+    assert "x both orders where in doubt = 80 at most; no run tells" in text_of(ready.plan_panel)
     again = new_page(qtbot, ready.workspace)
     assert again.setup().second_order_below == 0.3
     run_to_the_end(qtbot, ready)
-    flips = {ready.run_panel.table.index(row, 6).data() for row in range(30)}
+    flips = {ready.run_panel.table.index(row, 6).data() for row in range(8)}
     assert "-" in flips  # nobody knows of these whether they are flipped
     wait_for_plan(qtbot, ready)
     orders.setCurrentText("In one order (half the time)")
@@ -519,45 +535,13 @@ def test_foreign_text_is_shown_as_text(
     )
 
 
-def test_the_last_run_that_was_not_finished_is_offered(
-    qtbot: QtBot, ready: JudgePage, demo_gold: Path
-) -> None:
-    ready.settings.show_setup(replace(usual_setup(), threads=1))
-    wait_for_plan(qtbot, ready)
-    ready.run()
-    qtbot.waitUntil(lambda: kept(ready) >= 2, timeout=A_WHILE)
-    with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE):
-        ready.stop()
-    ready.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, criteria=("safety",)))
-    again = new_page(qtbot, ready.workspace)
-    assert f"The last run, of {demo_gold.name}, was not finished" in again.banner.text
-    qtbot.waitUntil(lambda: " of 30 items are judged" in again.banner.text, timeout=A_WHILE)
-    press(again.banner, "Resume")
-    assert not again.banner.isVisible()
-    qtbot.waitUntil(lambda: kept(again) >= 1, timeout=A_WHILE)
-    assert again.control.progress is not None
-    assert again.control.progress.judged_before >= 2
-    assert again.setup().mode is Mode.EXPLAIN
-    with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
-        again.stop()
-    third = new_page(qtbot, ready.workspace)
-    press(third.banner, "Dismiss")
-    assert not third.banner.isVisible()
-    assert third.control.unfinished is None
-
-
 @pytest.fixture
-def stopped(qtbot: QtBot, page: JudgePage, own_gold: Path) -> JudgePage:
-    """A page whose run 1, of the first 6 of 30 items, was stopped after some of them."""
-    page.settings.show_setup(replace(usual_setup(), threads=1))
-    open_dataset(qtbot, page, own_gold)
-    page.dataset_line.set_items(6)
-    wait_for_plan(qtbot, page)
-    page.run()
-    qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
-    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
-        page.stop()
-    return page
+def stopped(workspace: Workspace, own_gold: Path) -> Workspace:
+    """A workspace whose run 1, of the first 4 of 30 items, was cut off after two of them."""
+    setup = replace(EXPLAINED, dataset_path=own_gold, items=4)
+    cut_off(plan_of(setup), workspace.store_path)
+    workspace.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": setup.as_json()}]})
+    return workspace
 
 
 @pytest.fixture
@@ -567,12 +551,12 @@ def own_gold(demo_gold: Path, tmp_path: Path) -> Path:
 
 
 def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
-    qtbot: QtBot, stopped: JudgePage, own_gold: Path
+    qtbot: QtBot, stopped: Workspace, own_gold: Path
 ) -> None:
     before = own_gold.read_bytes()
     head, _, rest = before.partition(b"\n")
     own_gold.write_bytes(head + b"\n" + rest.replace(b"\t", b"\tother ", 1))
-    again = new_page(qtbot, Workspace(stopped.workspace.threads, stopped.workspace.state, store_of(stopped)))
+    again = new_page(qtbot, stopped)
     with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
         press(again.banner, "Resume")
     assert isinstance(ended.args[0], SetupError)
@@ -583,33 +567,35 @@ def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
     qtbot.waitUntil(lambda: judged_before(again) >= 2, timeout=A_WHILE)
     with qtbot.waitSignal(again.control.ended, timeout=A_WHILE):
         again.stop()
-    with RunStore(store_of(stopped)) as store:
+    with RunStore(stopped.store_path) as store:
         assert [run.id for run in store.runs()] == [1]
 
 
 def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_dataset_is_open(
-    qtbot: QtBot, stopped: JudgePage, demo_gold: Path
+    qtbot: QtBot, stopped: Workspace, demo_gold: Path, own_gold: Path
 ) -> None:
-    wait_for_plan(qtbot, stopped)
-    with qtbot.waitSignal(stopped.control.ended, timeout=A_WHILE):
-        stopped.over_button.click()
-    assert stopped.control.unfinished_run == 1
-    open_dataset(qtbot, stopped, demo_gold)
-    assert stopped.setup().items is None
-    again = new_page(qtbot, stopped.workspace)
+    page = new_page(qtbot, stopped)
+    page.settings.show_setup(EXPLAINED)
+    open_dataset(qtbot, page, own_gold, items=4)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.over_button.click()
+    assert page.control.unfinished_run == 1
+    open_dataset(qtbot, page, demo_gold)
+    assert page.setup().items is None
+    again = new_page(qtbot, stopped)
     wait_for_plan(qtbot, again)
     with qtbot.waitSignal(again.control.ended, timeout=A_WHILE) as ended:
         press(again.banner, "Resume")
-    assert ended.args[0] == RunEnded(run_id=1, items=6, judged=6, stopped=False)
+    assert ended.args[0] == RunEnded(run_id=1, items=4, judged=4, stopped=False)
     wait_for_plan(qtbot, again)
-    assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 6)
-    assert "all 6 items are judged in run 2" in text_of(again.plan_panel)  # the newest of this setup
+    assert (again.setup().dataset_path.name, again.setup().items) == ("own.tsv", 4)
+    assert "all 4 items are judged in run 2" in text_of(again.plan_panel)  # the newest of this setup
 
 
 def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a_stop(
     qtbot: QtBot, page: JudgePage, demo_gold: Path, own_gold: Path
 ) -> None:
-    page.settings.show_setup(replace(usual_setup(), threads=1))
+    page.settings.show_setup(EXPLAINED)
     open_dataset(qtbot, page, own_gold)
     page.run()
     qtbot.waitUntil(lambda: kept(page) >= 2, timeout=A_WHILE)
@@ -626,12 +612,10 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
 def test_only_its_button_judges_a_complete_run_again_and_those_of_the_run_open_it(
     qtbot: QtBot, ready: JudgePage
 ) -> None:
-    ready.dataset_line.set_items(2)
-    wait_for_plan(qtbot, ready)
     run_to_the_end(qtbot, ready)
     with qtbot.waitSignal(ready.workspace.note) as note:
         ready.run()
-    assert note.args == ["All 2 items are judged in run 1; press Judge again for a new run."]
+    assert note.args == ["All 4 items are judged in run 1; press Judge again for a new run."]
     assert not ready.control.running
     with qtbot.waitSignal(ready.control.ended, timeout=A_WHILE) as ended:
         press(ready, "Judge again")

@@ -17,7 +17,7 @@ from gui.judge.model_table import FORMAT, MASS, MODEL, SPEED, about, rate
 from gui.judge.usual_setup import usual_setup
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import A_WHILE, new_page, wait_for_plan
+from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
 from tests.gui.labels import text_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -25,11 +25,10 @@ pytestmark = pytest.mark.usefixtures("demo_tried")
 
 @pytest.fixture
 def page(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> JudgePage:
-    """A page with 30 items, the demo model chosen, and a plan on one thread."""
+    """A page with 2 items, the demo model chosen, and a plan on one thread."""
     page = new_page(qtbot, workspace)
     page.settings.show_setup(replace(usual_setup(), mode=Mode.LABELS, threads=1))
-    workspace.open_dataset(demo_gold)
-    wait_for_plan(qtbot, page)
+    open_dataset(qtbot, page, demo_gold, items=2)
     return page
 
 

@@ -20,8 +20,7 @@ from gui.kit.notice import Message
 from gui.work.lanes import JobControl, Lane
 from gui.work.state import State
 from gui.work.workspace import Workspace
-
-A_WHILE = 60_000
+from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -33,7 +32,7 @@ def control(workspace: Workspace) -> RunControl:
 
 @pytest.fixture
 def setup(demo_gold: Path) -> RunSetup:
-    return RunSetup(demo_gold, demo_model(), items=6, mode=Mode.LABELS, threads=1)
+    return RunSetup(demo_gold, demo_model(), items=4, mode=Mode.LABELS, threads=1, max_explanation_tokens=20)
 
 
 def run_to_the_end(qtbot: QtBot, control: RunControl, setup: RunSetup) -> Any:
@@ -61,11 +60,11 @@ def test_a_run_tells_each_item_and_is_open_at_the_end(
     heard: list[ItemJudged] = []
     control.judged.connect(heard.append)
     ended = run_to_the_end(qtbot, control, setup)
-    assert ended == RunEnded(run_id=1, items=6, judged=6, stopped=False)
-    assert [item.judged.position for item in heard] == list(range(6))
+    assert ended == RunEnded(run_id=1, items=4, judged=4, stopped=False)
+    assert [item.judged.position for item in heard] == list(range(4))
     assert all(len(item.judgments) == len(setup.criteria) for item in heard)
     assert control.progress is not None
-    assert (control.progress.judged, control.progress.unscored) == (6, 0)
+    assert (control.progress.judged, control.progress.unscored) == (4, 0)
     assert control.unfinished is None
     qtbot.waitUntil(lambda: workspace.run is not None and bool(workspace.runs), timeout=A_WHILE)
 
@@ -91,7 +90,6 @@ def test_a_stopped_run_answers_and_goes_on_later(qtbot: QtBot, control: RunContr
         control.stop()
 
 
-@pytest.mark.apart
 def test_a_run_that_is_to_stop_soon_keeps_the_items_that_it_judges(
     qtbot: QtBot, control: RunControl, setup: RunSetup
 ) -> None:
@@ -148,7 +146,7 @@ def test_what_cannot_run_says_why_and_the_next_run_works(
 def test_a_run_that_another_process_works_on_is_left_alone(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    run_to_the_end(qtbot, control, setup)
+    cut_off(plan_of(setup), workspace.store_path)
     with RunStore(workspace.store_path) as store, store.hold(1):
         assert isinstance(run_to_the_end(qtbot, control, setup), RunBusyError)
     assert isinstance(run_to_the_end(qtbot, control, setup), RunEnded)
@@ -228,5 +226,5 @@ def test_a_short_run_does_not_make_an_unfinished_one_forgotten(
     gone = replace(first.identity, dataset_path=Path("gone.tsv"))
     with pytest.raises(SetupError, match=r"Run 7 cannot go on: gone\.tsv is gone"):
         control.going_on_with(replace(first, id=7, identity=gone))
-    with pytest.raises(SetupError, match="Run 2 cannot go on: all its 6 items are judged"):
+    with pytest.raises(SetupError, match="Run 2 cannot go on: all its 4 items are judged"):
         control.going_on_with(second)

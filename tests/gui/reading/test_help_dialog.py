@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.health import HealthVerdict, Sign
 from engine.core.rubric import ELOQUENT
 from engine.decisions.health import LEAST_ITEMS, LIMITS
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import shown_text
 from gui.people.progress import STATE_SIGNS, STATE_WORDS
 from gui.reading.glossary import GLOSSARY, MORE_BY_F1, THREE_STEPS, WHAT_IT_DOES, Topic

@@ -36,6 +36,13 @@ def open_run(qtbot: QtBot, page: ResultsPage, run: int) -> ResultsPage:
     return page
 
 
+def open_labels(qtbot: QtBot, page: ResultsPage, labels: Path) -> None:
+    """Hold the run against other labels."""
+    with qtbot.waitSignal(page.workspace.gold_changed, timeout=10_000):
+        page.gold.open(labels)
+    measured(qtbot, page)
+
+
 def measured(qtbot: QtBot, page: ResultsPage) -> None:
     """Wait until all that was asked for is measured."""
 

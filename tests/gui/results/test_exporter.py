@@ -36,6 +36,7 @@ from tests.gui.results.steps import (
     exported,
     judge,
     measured,
+    open_labels,
     open_run,
     override,
     problem_after,
@@ -171,7 +172,11 @@ def test_return_in_the_dialog_writes_where_it_says(
 
 
 def test_what_was_written_whole_is_a_success_and_can_be_opened(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot,
+    opened: ResultsPage,
+    few_labels: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown: list[str] = []
 
@@ -185,6 +190,7 @@ def test_what_was_written_whole_is_a_success_and_can_be_opened(
     for step in said.steps.values():
         step()
     assert [Path(path) for path in shown] == [tmp_path / "a b.tsv", tmp_path]
+    open_labels(qtbot, opened, few_labels)
     (tmp_path / "run-1-figures").mkdir()  # is left alone
     said = exported(qtbot, opened, lambda: opened.export_figures(folder=tmp_path))
     assert not list((tmp_path / "run-1-figures").iterdir())
@@ -298,7 +304,7 @@ def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
 
 
 def test_csv_json_and_report_are_written_and_name_where_weights_come_from(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+    qtbot: QtBot, opened: ResultsPage, few_labels: Path, tmp_path: Path
 ) -> None:
     exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
     assert (tmp_path / "all.csv").read_bytes().count(b"\n") > 150
@@ -311,6 +317,7 @@ def test_csv_json_and_report_are_written_and_name_where_weights_come_from(
     exported(qtbot, opened, lambda: opened.export_json(path=tmp_path / "all.json"))
     weights = json.loads((tmp_path / "all.json").read_bytes())["weighted_judge"]
     assert (weights["weights"]["safety"], weights["from"]) == (5, "saved as “<i>safety”")
+    open_labels(qtbot, opened, few_labels)
     exported(qtbot, opened, lambda: opened.export_report(path=tmp_path / "report.html"))
     assert "saved as “&lt;i&gt;safety”" in (tmp_path / "report.html").read_text("utf-8")
 

@@ -16,7 +16,7 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.report.figure_style import as_svg
 from engine.report.figures import confusion_figure
 from engine.store.run_store import RunStore
-from gui.kit.label_words import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS
 from gui.results.figure_jobs import TITLES, Spot, spots_of
 from gui.results.figure_view import FigureView
 from gui.results.figures_panel import FiguresPanel
@@ -38,13 +38,13 @@ def view(qtbot: QtBot) -> FigureView:
     return made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def results(demo_store: Path) -> RunResults:
     with RunStore(demo_store) as store:
         return load_results(store, 1)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def scores(results: RunResults, demo_gold: Path) -> Scores:
     return done(measure_labels(results, load_dataset(demo_gold)))
 

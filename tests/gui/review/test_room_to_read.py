@@ -127,7 +127,7 @@ def still(qtbot: QtBot, page: ReviewPage) -> QImage:
     seen = [page.grab().toImage()]
     while len(seen) < 3 or not seen[-3] == seen[-2] == seen[-1]:
         qtbot.waitUntil(settled)
-        qtbot.wait(100)
+        qtbot.wait(30)
         seen.append(page.grab().toImage())
     return seen[-1]
 

@@ -13,12 +13,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
-from engine.core.cancel import CancelToken
-from engine.core.events import followed
 from engine.core.judgments import JudgmentKey
 from engine.core.run_setup import RunSetup
 from engine.core.settings import Mode
-from engine.judge.prepare import prepare_run
 from engine.store.run_store import RunStore
 from engine.system.awake import KeepAwake
 from engine.system.paths import demo_model
@@ -27,6 +24,7 @@ from gui.judge.run_control import UNFINISHED, RunControl
 from gui.review.session import DRAFTS
 from gui.runs.queued import QueueState
 from gui.runs.run_desk import RunDesk
+from gui.runs.run_queue import RunQueue
 from gui.runs.run_watch import KEEP_AWAKE
 from gui.runs.runs_dialog import RunsDialog
 from gui.window.frame import MainWindow
@@ -35,11 +33,9 @@ from gui.window.settings_dialog import SettingsDialog
 from gui.work.page_name import PageName
 from gui.work.state import State
 from gui.work.workspace import Workspace
-from tests.gui.judge.pages import press
+from tests.gui.judge.pages import A_WHILE, plan_of, press
 from tests.gui.windows import end_window
 from tests.inhibitors import asked, inhibitor, runs
-
-A_WHILE = 60_000
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program of Linux")
@@ -75,12 +71,18 @@ def setup(demo_gold: Path) -> RunSetup:
     return RunSetup(demo_gold, demo_model(), items=4, mode=Mode.LABELS, threads=1)
 
 
-@pytest.fixture
-def queued(interior: Interior, setup: RunSetup) -> Interior:
-    """The window with a run of two items and one of three in the queue."""
+def new_desk(qtbot: QtBot, workspace: Workspace) -> tuple[JudgePage, RunDesk]:
+    """A page alone, and its desk."""
+    page = JudgePage(workspace, RunControl(workspace))
+    qtbot.addWidget(page)
+    page.show()
+    return page, RunDesk(workspace, page, page)
+
+
+def put_two(queue: RunQueue, setup: RunSetup) -> None:
+    """A run of two items and one of three into the queue."""
     for items in (2, 3):
-        interior.runs.queue.add(replace(setup, items=items))
-    return interior
+        queue.add(replace(setup, items=items))
 
 
 def is_open(interior: Interior, run_id: int) -> bool:
@@ -90,13 +92,15 @@ def is_open(interior: Interior, run_id: int) -> bool:
 
 @needs_linux
 def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
-    qtbot: QtBot, queued: Interior, told: Path
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup, told: Path
 ) -> None:
+    page, desk = new_desk(qtbot, workspace)
     seen: set[bool] = set()
-    watch, panel = queued.runs.watch, queued.judge.run_panel
-    queued.run_control.progressed.connect(lambda: seen.add(watch.awake))
-    with qtbot.waitSignal(queued.runs.queue.ended, timeout=A_WHILE):
-        queued.runs.queue.start()
+    put_two(desk.queue, setup)
+    watch, panel = desk.watch, page.run_panel
+    page.control.progressed.connect(lambda: seen.add(watch.awake))
+    with qtbot.waitSignal(desk.queue.ended, timeout=A_WHILE):
+        desk.queue.start()
         qtbot.waitUntil(lambda: "stays awake" in panel.text, timeout=A_WHILE)
     assert True in seen
     qtbot.waitUntil(lambda: not watch.awake)
@@ -107,11 +111,12 @@ def test_the_computer_stays_awake_while_a_queue_goes_on_and_no_longer(
 
 @needs_linux
 def test_the_computer_sleeps_where_a_person_lets_it(
-    qtbot: QtBot, interior: Interior, setup: RunSetup, told: Path
+    qtbot: QtBot, workspace: Workspace, setup: RunSetup, told: Path
 ) -> None:
-    interior.frame.state.set_text(KEEP_AWAKE, KeepAwake.NO)
-    with qtbot.waitSignal(interior.run_control.ended, timeout=A_WHILE):
-        interior.run_control.start(setup)
+    workspace.state.set_text(KEEP_AWAKE, KeepAwake.NO)
+    page, _desk = new_desk(qtbot, workspace)
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.control.start(setup)
     assert not asked(told)
 
 
@@ -127,28 +132,29 @@ def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, workspace
 
 
 def test_the_queue_of_a_minimised_window_is_told_and_no_run_takes_the_place_of_the_one_that_is_shown(
-    qtbot: QtBot, queued: Interior
+    qtbot: QtBot, interior: Interior, setup: RunSetup
 ) -> None:
-    frame, notices, titles = queued.frame, queued.notices, set[str]()
+    frame, notices, titles = interior.frame, interior.notices, set[str]()
+    put_two(interior.runs.queue, setup)
     frame.windowTitleChanged.connect(titles.add)
     frame.showMinimized()
-    with qtbot.waitSignal(queued.runs.queue.ended, timeout=A_WHILE) as ended:
-        queued.runs.queue.start()
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE) as ended:
+        interior.runs.queue.start()
     assert frame.isMinimized()
     assert str(ended.args[0]).endswith(": 2 done.")
-    with RunStore(queued.workspace.store_path) as store:
+    with RunStore(interior.workspace.store_path) as store:
         assert [run.judged for run in store.runs()[1:]] == [2, 3]
     assert any(title.endswith(" %, run 2 of 2 - gold.tsv - Tiebreak") for title in titles)
     assert frame.windowTitle() == "gold.tsv - Tiebreak"
     frame.showNormal()
     assert notices.count == 3
     assert notices.text.endswith(": 2 done.")
-    assert is_open(queued, 1)
+    assert is_open(interior, 1)
     assert notices.isHidden()  # nobody waits for it: it covers nothing
     notices.toggle()
     press(notices, "›")
     press(notices, "Show run 3")
-    qtbot.waitUntil(partial(is_open, queued, 3), timeout=A_WHILE)
+    qtbot.waitUntil(partial(is_open, interior, 3), timeout=A_WHILE)
     assert frame.page is PageName.RESULTS
     assert notices.count == 2  # of the run that is shown nobody need be told
 
@@ -218,9 +224,8 @@ def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_th
     qtbot: QtBot, interior: Interior, setup: RunSetup
 ) -> None:
     with RunStore(interior.workspace.store_path) as store:
-        for items in (5, 6):
-            plan = followed(prepare_run(replace(setup, items=items), CancelToken()), lambda _event: None).plan
-            with store.begin(plan.identity()):
+        for items in (1, 2):
+            with store.begin(plan_of(replace(setup, items=items)).identity()):
                 pass
     interior.workspace.refresh_runs()
     qtbot.waitUntil(lambda: len(interior.workspace.runs) == 3, timeout=A_WHILE)
@@ -237,12 +242,11 @@ def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_th
     again.choose(3)
     again.resume()
     assert [entry.run_id for entry in interior.runs.queue.entries] == [3]
-    assert again.said.text().startswith("In the queue: first 6 of gold.tsv")
+    assert again.said.text().startswith("In the queue: first 2 of gold.tsv")
     again.accept()
-    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
-        interior.runs.queue.start()
+    qtbot.waitUntil(lambda: not interior.run_control.running, timeout=A_WHILE)
     with RunStore(interior.workspace.store_path) as store:
-        assert [run.judged for run in store.runs()] == [30, 5, 6]
+        assert [run.judged for run in store.runs()] == [30, 1, 0]
 
 
 def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
@@ -250,10 +254,7 @@ def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
 ) -> None:
     kept = [{"run": number, "setup": setup.as_json()} for number in (5, 6)]
     workspace.state.set_record(UNFINISHED, {"runs": kept})
-    page = JudgePage(workspace, RunControl(workspace))
-    qtbot.addWidget(page)
-    page.show()
-    desk = RunDesk(workspace, page, page)
+    page, desk = new_desk(qtbot, workspace)
     for which, expected in (("The last run", [6]), ("An earlier run", [6, 5])):
         assert page.banner.isVisible()
         assert page.banner.text.startswith(f"{which}, of gold.tsv, was not finished")

@@ -22,8 +22,8 @@ from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import QUEUE, RunQueue
 from gui.work.state import State
 from gui.work.workspace import Workspace
+from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
 
-A_WHILE = 60_000
 WAITING, UNDER_WAY, DONE, FAILED, SKIPPED = QueueState
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
@@ -46,7 +46,7 @@ def setup(demo_gold: Path) -> RunSetup:
 
 def long(setup: RunSetup) -> RunSetup:
     """A run that takes long enough to be stopped."""
-    return replace(setup, items=None, mode=Mode.EXPLAIN, both_orders=True)
+    return replace(setup, items=None, mode=Mode.EXPLAIN, both_orders=True, max_explanation_tokens=20)
 
 
 def states(queue: RunQueue) -> list[QueueState]:
@@ -70,15 +70,6 @@ def begin_two(qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetu
 def stop(qtbot: QtBot, control: RunControl) -> None:
     with qtbot.waitSignal(control.ended, timeout=A_WHILE):
         control.stop()
-
-
-def begun(qtbot: QtBot, control: RunControl, setup: RunSetup) -> int:
-    """The number of a run that is begun and stopped."""
-    control.start(setup)
-    wait_for_items(qtbot, control)
-    stop(qtbot, control)
-    assert control.progress is not None
-    return control.progress.run_id
 
 
 def stored(workspace: Workspace, run_id: int) -> StoredRun:
@@ -123,10 +114,9 @@ def test_runs_are_judged_one_after_another_and_one_that_fails_lets_the_next_begi
 def test_two_unfinished_runs_of_one_setup_both_wait_and_each_goes_on(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    whole = replace(setup, items=None)
-    first, second = begun(qtbot, control, whole), begun(qtbot, control, replace(whole, fresh=True))
-    before = [stored(workspace, run_id).judged for run_id in (first, second)]
-    assert max(before) < 30
+    whole = replace(setup, items=3)
+    first, second = (cut_off(plan_of(whole), workspace.store_path, 1, fresh) for fresh in (False, True))
+    assert [stored(workspace, run_id).judged for run_id in (first, second)] == [1, 1]
     assert queue.add(replace(whole, resumes=second))
     assert queue.add(replace(whole, resumes=first))
     assert not queue.add(replace(whole, resumes=first, fresh=True))
@@ -134,7 +124,7 @@ def test_two_unfinished_runs_of_one_setup_both_wait_and_each_goes_on(
     run_queue(qtbot, queue)
     assert [(entry.state, entry.run_id) for entry in queue.entries] == [(DONE, second), (DONE, first)]
     with RunStore(workspace.store_path) as store:
-        assert [run.judged for run in store.runs()] == [30, 30]
+        assert [run.judged for run in store.runs()] == [3, 3]
 
 
 def test_a_run_that_waits_is_called_as_a_person_calls_it_from_its_beginning_on(
@@ -176,9 +166,8 @@ def test_a_run_that_is_named_while_it_is_prepared_gets_its_name(
 def test_a_run_that_has_begun_is_renamed_at_once_and_is_called_as_the_store_calls_it(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
-    whole = replace(setup, items=None)
-    number = begun(qtbot, control, whole)
-    queue.add(replace(whole, resumes=number))
+    number = cut_off(plan_of(setup), workspace.store_path, 1)
+    queue.add(replace(setup, resumes=number))
     queue.call(0, "first", "")
     qtbot.waitUntil(lambda: queue.entries[0].name == "first", timeout=A_WHILE)
     assert stored(workspace, number).name == "first"

@@ -72,8 +72,7 @@ def test_what_is_to_outlive_its_terminal_does(qtbot: QtBot) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-@pytest.mark.parametrize("word", ["begun", "filled"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("word", "number"), [("begun", signal.SIGTERM), ("filled", signal.SIGINT)])
 def test_the_window_closes_at_a_signal_and_remembers(
     word: str, number: signal.Signals, tmp_path: Path
 ) -> None:

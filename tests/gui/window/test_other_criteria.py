@@ -16,7 +16,7 @@ from tests.gui.windows import end_window
 from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run
 
 CRITERIA = (1, 2, 5, 12)
-SWITCHES = 200
+SWITCHES = 60
 A_WHILE = 60_000
 
 

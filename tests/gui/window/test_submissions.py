@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.health import NOT_LOOKED_AT
@@ -229,7 +229,7 @@ def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widen
     assert f"exports stay with {called}" in interior.notices.text.replace("\u200b", "")
     for page in PageName:
         frame.show_page(page)
-        qtbot.wait(50)
+        QApplication.processEvents()
     assert (frame.width(), frame.minimumSizeHint().width()) == (width, least)
 
 
