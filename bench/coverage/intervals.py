@@ -26,8 +26,8 @@ _SHARES = (0.95, 0.9, 0.8, 0.7, 0.6)  # of five criteria
 class World:
     """`instructions` with `each` item, or as many in the mean (`uneven`).
 
-    `alike`: from 0, where items of one instruction have nothing to do with each other, to 1, where they are all
-    right or all wrong.
+    `alike`: from 0, where items of one instruction are independent, to 1, where they are all right or all
+    wrong.
     """
 
     instructions: int

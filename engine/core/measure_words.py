@@ -3,14 +3,9 @@
 Knows: words. Does not know: how anything is measured (`docs/measures.md` has the formulas), tables, windows.
 """
 
-NO_WIDTH = (
-    "An interval without width says only that all values were equal on these items, not that they would be on"
-    " others."
-)
 INTERVAL = (
-    "Where the value would probably lie on other items of this kind, by drawing the instructions of these"
-    " again and again. Few items make it wide, and still too narrow near 0 and 100 %."
-    f" {NO_WIDTH}"
+    "Where the value would lie on other items of this kind: of a hundred such intervals 95 or more hold it."
+    " Items of one instruction count as one as far as they are alike; few instructions make it wide."
 )
 KAPPA = "Cohen's kappa: agreement beyond chance. 0 is chance, 1 is complete; “-” where only one label occurs."
 MACRO_F1 = (
@@ -20,7 +15,7 @@ MACRO_F1 = (
 BETTER = (
     "Is the judge better than the best of the trivial judges on these very items, which stands in brackets?"
     " “Yes”: the whole 95 % interval of the difference is above 0; “not surely”: it includes 0; “no”: the"
-    " accuracy is not above it."
+    " accuracy is not above it; “-”: fewer than ten instructions, too few to say."
 )
 ROUGE_L = (
     "How far the words of the judge's explanation are those of the human one in the same order, × 100. It"

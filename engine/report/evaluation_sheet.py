@@ -118,7 +118,7 @@ def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
             "Better on these items, but not surely: the 95 % interval of the difference includes 0: {}.",
         ),
         ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
-        ("-", "Not held against trivial judges, for which a single instruction is too little: {}."),
+        ("-", "Not held against trivial judges, for which fewer than ten instructions are too few: {}."),
     ):
         if verdict in groups:
             yield sentence.format(", ".join(groups[verdict]))

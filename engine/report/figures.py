@@ -104,15 +104,12 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
 
 
 def _draw_intervals(axes: Axes, measures: Sequence[LabelMeasures], theme: Theme) -> None:
-    said = "95 % interval"
     for row, measure in enumerate(measures):
         if measure.interval is None:
             continue
         low, high = 100 * measure.interval.low, 100 * measure.interval.high
         axes.plot([low, high], [row, row], color=theme.text, linewidth=1.4, marker="|", markersize=7)
-        if low == high:
-            said = "95 % interval (without width: all equal)"
-    axes.plot([], [], color=theme.text, linewidth=1.4, marker="|", markersize=7, label=said)
+    axes.plot([], [], color=theme.text, linewidth=1.4, marker="|", markersize=7, label="95 % interval")
 
 
 def _draw_baselines(

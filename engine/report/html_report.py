@@ -37,7 +37,7 @@ from engine.measure.slice_measures import SlicedMeasures
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
-from engine.report.measure_tables import TRIVIAL, accuracy_table
+from engine.report.measure_tables import TRIVIAL
 from engine.report.order_tables import margin_sentences
 from engine.report.run_facts import run_facts
 from engine.report.slice_tables import slice_sections
@@ -222,8 +222,7 @@ def figure_in_words(
                 f" best trivial judge {percent(measure.rival_accuracy)} ({TRIVIAL[measure.rival]})"
                 for measure in evaluation.labels.values()
             ]
-            said = f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
-            return f"{said} {accuracy_table(evaluation).note}".rstrip()
+            return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
         case "labels":
             return "Bars of how often people and the judge gave each label; the table above has the numbers."
         case "confusion":

@@ -4,7 +4,7 @@ Knows: which columns stand side by side, and what they mean. Does not know: how 
 and measured, terminals, windows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import clipped, visible, words
@@ -189,11 +189,6 @@ def weighed_slice_table(weighed: SlicedWeighing) -> Table:
 def _agreement(found: SliceWeighing) -> tuple[int, Estimate | None]:
     agreement = found.agreement
     return (agreement.items, Estimate(agreement.accuracy, found.interval)) if agreement else (0, None)
-
-
-def slices_note(tables: Iterable[Table]) -> str:
-    """What is to be said of many slices, and of these tables of them."""
-    return " ".join(dict.fromkeys([SLICES_NOTE, *filter(None, (table.note for table in tables))]))
 
 
 def _estimate(found: SliceMeasures) -> Estimate | None:

@@ -136,12 +136,13 @@ class ComparisonView(QTabWidget):
         ids = frozenset(
             difference.item_id
             for difference in result.differences
-            if difference.criterion == pair.criterion
+            if pair.criterion in {None, difference.criterion}
             and difference.labels[one] is not difference.labels[other]
         )
         systems = f"{one_line(pair.one)} and {one_line(pair.other)}"
         filters = Filters(criterion=pair.criterion, ids=ids)
-        self.listed.emit(filters, f"{systems} differ, on {words(pair.criterion)}")
+        where = f", on {words(pair.criterion)}" if pair.criterion else ""
+        self.listed.emit(filters, f"{systems} differ{where}")
 
     def _measure_tab(self) -> QWidget:
         content = QWidget()

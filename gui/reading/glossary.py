@@ -122,9 +122,7 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.INTERVAL: Meaning(
         f"{measure_words.INTERVAL}\n"
-        "It is a bootstrap: whole instructions are drawn, because items of one instruction are not"
-        " independent. Of what the items cannot show (other kinds of questions, other people) it says"
-        " nothing.",
+        "Of what the items cannot show (other kinds of questions, other people) it says nothing.",
         "measures.md",
     ),
     Topic.KAPPA: Meaning(

@@ -4,7 +4,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from engine.measure.bootstrap import bootstrap_interval, mean_interval
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,7 +154,7 @@ def test_two_systems_have_a_difference_with_its_interval() -> None:
     found = lead(one, other, division.slices[0])
     assert found is not None
     assert found[0] == pytest.approx(-0.5)
-    assert found[1] == pytest.approx((-0.5, -0.5))
+    assert found[1] == pytest.approx((-0.598, -0.402), abs=1e-3)
     pair = [one, other]
     table = compared_slice_table(pair, [measure_slices(each, division) for each in pair])
     assert table.texts()[0][2:5] == [
@@ -163,28 +162,6 @@ def test_two_systems_have_a_difference_with_its_interval() -> None:
         "100.0 (100.0 to 100.0)",
         "-50.0 (-50.0 to -50.0)",
     ]
-
-
-def test_the_interval_of_one_mean_is_the_bootstrap_s() -> None:
-    values = [float(n % 3 == 0) for n in range(60)]
-    groups = [n // 2 for n in range(60)]
-    alone, of_one = bootstrap_interval(values, groups), mean_interval({"a": values}, {"a": groups})
-    assert alone is not None
-    assert of_one is not None
-    assert of_one == pytest.approx(alone, abs=0.02)
-
-
-def test_the_interval_of_means_draws_instructions_together() -> None:
-    right = [1.0] * 10 + [0.0] * 10
-    groups = list(range(20))
-    same = mean_interval({"a": right, "b": right}, {"a": groups, "b": groups})
-    against = mean_interval({"a": right, "b": right[::-1]}, {"a": groups, "b": groups})
-    assert same == pytest.approx(mean_interval({"a": right}, {"a": groups}))
-    assert against == pytest.approx((0.5, 0.5))
-
-
-def test_one_instruction_has_no_interval() -> None:
-    assert mean_interval({"a": [1.0, 0.0]}, {"a": ["x", "x"]}) is None
 
 
 def test_a_run_keeps_of_its_items_what_is_theirs(tmp_path: Path) -> None:

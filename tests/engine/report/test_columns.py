@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
-from engine.commands.shared.console import printed
 from engine.core.judgments import Confirmation, CriterionCalibration
-from engine.core.measure_words import INTERVAL, NO_WIDTH, SLICES_NOTE
 from engine.core.people import Reviews
-from engine.core.value_tables import Column, Estimate, Kind, Table, Value
+from engine.core.value_tables import Kind, Table
 from engine.measure.accuracy import run_accuracy
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
@@ -30,7 +28,6 @@ from engine.report import (
     run_tables,
     weighing_tables,
 )
-from engine.report.slice_tables import slices_note
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from engine.weigh.weight_fit import WeightFit
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
@@ -125,35 +122,6 @@ def test_values_are_of_the_kind_of_their_column(name: str, tables: dict[str, Tab
     for column, *values in zip(table.columns, *table.rows, strict=True):
         texts = [value for value in values if isinstance(value, str) and value]
         assert not texts or column.kind in WORDS
-
-
-@pytest.mark.parametrize(
-    ("kind", "value", "without"),
-    [
-        (Kind.SHARE_INTERVAL, (1.0, 1.0), True),
-        (Kind.SHARE_INTERVAL, (0.4, 0.9), False),
-        (Kind.INTERVAL, (0.0, 0.0), True),
-        (Kind.ESTIMATE, Estimate(1.0, (1.0, 1.0)), True),
-        (Kind.ESTIMATE, Estimate(1.0), False),
-        (Kind.SHARE_INTERVAL, None, False),
-        (Kind.SHARE_INTERVAL, "", False),
-        (Kind.PAIR, (4, 4), False),  # two counts are no interval
-    ],
-)
-def test_a_table_says_what_an_interval_without_width_is_worth(
-    kind: Kind, value: Value, without: bool
-) -> None:
-    made = Table((Column("it", "it", kind, "An interval."),), [[value], [value]])
-    assert made.note == (NO_WIDTH if without else "")
-    assert (NO_WIDTH in printed(made)) is without
-    assert slices_note([made, made]) == (f"{SLICES_NOTE} {NO_WIDTH}" if without else SLICES_NOTE)
-
-
-def test_no_meaning_promises_more_than_a_bootstrap_can_hold(tables: dict[str, Table]) -> None:
-    meanings = {column.meaning for table in tables.values() for column in table.columns}
-    assert INTERVAL in meanings
-    assert NO_WIDTH in INTERVAL
-    assert not [meaning for meaning in meanings if "certainty" in meaning]
 
 
 def test_a_strength_without_a_number_is_shown_in_words(tables: dict[str, Table]) -> None:

@@ -13,7 +13,6 @@ import pytest
 from engine.calibrate.run_calibration import calibrate_run
 from engine.core.formatting import visible
 from engine.core.judgments import Agreement, NewReview
-from engine.core.measure_words import NO_WIDTH
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
@@ -201,15 +200,6 @@ def test_the_accuracies_stand_beside_trivial_judges(page: Page) -> None:
     assert rows["overall quality"][2] == "50.0 %"
     assert rows["mean"][2] == "50.0 %"
     assert rows["safety"][7] == "25.0 %"
-
-
-def test_an_interval_without_width_is_not_taken_for_certainty(tmp_path: Path) -> None:
-    sure = page_of(run_of(tmp_path, dataset({"safety": [A] * 8}), {"safety": [SURE_A] * 8}))
-    ((_, _, share, ends, *_), _) = sure.table("criterion", "labels", "accuracy")
-    assert (share, ends) == ("100.0 %", "100.0 to 100.0")
-    # With the meaning of the column, below the table, and for who does not see the figure.
-    assert sure.text.count(NO_WIDTH) == 2
-    assert NO_WIDTH in next(each["alt"] for tag, each in sure.elements if tag == "img")
 
 
 def test_the_page_takes_the_width_there_is_and_wide_tables_may_break_their_cells(tmp_path: Path) -> None:
