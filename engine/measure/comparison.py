@@ -193,7 +193,7 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
         trivial={name: (labels[name].rival, labels[name].rival_accuracy) for name in criteria},
         mean_intervals={
-            "accuracy": tuple(_percents(mean and mean.share_interval()) for mean in means),
+            "accuracy": tuple(_percents(over.share_interval() if over else None) for over in means),
             "rouge_l": tuple(evaluation.rouge_interval(criteria) for evaluation in evaluations),
         },
         choice=cost_of_choosing(means),

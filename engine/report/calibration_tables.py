@@ -145,18 +145,18 @@ def _accuracies(reports: Mapping[str, CalibrationReport]) -> list[Value]:
         fmean(getattr(report, when).accuracy for report in reports.values())
         for when in ("before", "after", "baseline")
     )
-    rights = [{name: report.right_before for name, report in reports.items()}]
-    rights.append({name: report.right_after for name, report in reports.items()})
+    groups = {name: report.groups for name, report in reports.items()}
+    was = OverInstructions.of({name: report.right_before for name, report in reports.items()}, groups)
+    is_now = OverInstructions.of({name: report.right_after for name, report in reports.items()}, groups)
     gains = {
         name: [two - one for one, two in zip(report.right_before, report.right_after, strict=True)]
         for name, report in reports.items()
     }
-    groups = {name: report.groups for name, report in reports.items()}
-    was, is_now, gained = (OverInstructions.of(values, groups) for values in (*rights, gains))
+    gained = OverInstructions.of(gains, groups)
     return [
-        Estimate(before, was and was.share_interval()),
-        Estimate(after, is_now and is_now.share_interval()),
-        Estimate(after - before, gained and gained.difference_interval()),
+        Estimate(before, was.share_interval() if was else None),
+        Estimate(after, is_now.share_interval() if is_now else None),
+        Estimate(after - before, gained.difference_interval() if gained else None),
         baseline,
     ]
 

@@ -74,7 +74,10 @@ def test_there_is_one_accuracy() -> None:
 
 
 def test_there_is_one_interval_also_of_the_mean() -> None:
-    predicted = {"safety": [A, A, B, GOOD, A], "relevance": [B, A, B, B, None]}
+    predicted: dict[str, list[Preference | None]] = {
+        "safety": [A, A, B, GOOD, A],
+        "relevance": [B, A, B, B, None],
+    }
     human = {"safety": [A, A, B, BAD, B], "relevance": [A, A, B, BAD, B]}
     instructions = ["x", "y", "x", "z", "z"]
     evaluation = evaluate_labels(match(system(predicted), dataset(human, instructions=instructions)))
