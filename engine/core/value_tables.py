@@ -51,8 +51,10 @@ class Ranked:
     ends: tuple[float, float] | None = None
 
     def __str__(self) -> str:
+        if self.value is None:
+            return number(None)
         ends = f" ({interval(self.ends)})" if self.ends else ""
-        rank = "" if self.value is None or self.rank is None else f" [{self.rank:g}]"
+        rank = "" if self.rank is None else f" [{self.rank:g}]"
         return f"{number(self.value)}{ends}{rank}"
 
 

@@ -37,9 +37,8 @@ def cost_of_choosing(candidates: Iterable[OverInstructions | None]) -> Choice | 
     known = [one for one in candidates if one is not None and one.instructions >= FEW]
     if len(known) < 2:
         return None
-    places = {
-        group: place for place, group in enumerate(dict.fromkeys(chain(*(one.groups for one in known))))
-    }
+    named = dict.fromkeys(chain.from_iterable(one.groups for one in known))
+    places = {group: place for place, group in enumerate(named)}
     pulls = np.zeros((len(places), len(known)))
     for column, one in enumerate(known):
         rows = [places[group] for group in one.groups]
