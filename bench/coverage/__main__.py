@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
+from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
 from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
 
@@ -17,6 +18,7 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "means": means_held,
     "differences": differences_held,
     "better": false_better,
+    "choosing": excess_held,
 }
 
 

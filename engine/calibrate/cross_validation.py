@@ -74,6 +74,8 @@ class CalibrationReport:
     baseline gives the smoothed label frequencies of the training folds, and so their most frequent label.
     `calibration`: fitted on all `items`, which have `instructions` different instructions.
     `probabilities_after`: shape (items, 4), each row by the calibration that was fitted without its fold.
+    `right_before`, `right_after`: which labels (0 or 1) the accuracies are the shares of, shape (items,), and
+    `groups` the instruction of each item.
     """
 
     criterion: str
@@ -84,6 +86,9 @@ class CalibrationReport:
     baseline: Quality
     calibration: CriterionCalibration
     probabilities_after: FloatArray = field(compare=False, repr=False)
+    right_before: Sequence[float] = field(default=(), compare=False, repr=False)
+    right_after: Sequence[float] = field(default=(), compare=False, repr=False)
+    groups: Sequence[Hashable] = field(default=(), compare=False, repr=False)
 
     @property
     def one_label_out_of_fold(self) -> bool:
@@ -122,6 +127,9 @@ def calibrate_criterion(
         baseline=quality(baseline, labels),
         calibration=fit_calibration(log_probs, labels, groups),
         probabilities_after=np.exp(after),
+        right_before=is_right(log_probs.argmax(axis=1), labels).astype(np.float64).tolist(),
+        right_after=is_right(after.argmax(axis=1), labels).astype(np.float64).tolist(),
+        groups=groups,
     )
 
 

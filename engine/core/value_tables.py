@@ -44,14 +44,18 @@ _WORDS = {Kind.NAME, Kind.TEXT, Kind.FLAG}
 
 @dataclass(frozen=True)
 class Ranked:
-    """A measure and its rank, 1 the best; no rank where none is given."""
+    """A measure, its rank, 1 the best, and its 95 % interval, in its unit; neither where none is given."""
 
     value: float | None
     rank: float | None = None
+    ends: tuple[float, float] | None = None
 
     def __str__(self) -> str:
-        shown = number(self.value)
-        return shown if self.value is None or self.rank is None else f"{shown} [{self.rank:g}]"
+        if self.value is None:
+            return number(None)
+        ends = f" ({interval(self.ends)})" if self.ends else ""
+        rank = "" if self.rank is None else f" [{self.rank:g}]"
+        return f"{number(self.value)}{ends}{rank}"
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from engine.core.judgments import Keyed
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.measure.accuracy import kappa, mean
+from engine.measure.choosing import Choice, cost_of_choosing
 from engine.measure.evaluation import Evaluation
 from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.label_measures import is_right
@@ -34,12 +35,14 @@ class Measure:
 
     `name` is `accuracy` (in percent) or one of EXPLANATION_MEASURES. `values` and `ranks` are None for a
     system that was not measured; rank 1 is the best, equal values share the mean of their ranks.
+    `intervals`: of the values, in their unit; None where there is none.
     """
 
     name: str
     criterion: str
     values: tuple[float | None, ...]
     ranks: tuple[float | None, ...]
+    intervals: tuple[Interval | None, ...]
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,9 @@ class Comparison:
     `borda_explanations`: by system, the Borda count over the accuracies of all criteria (sub-task 1) and over
     the explanation measures of all criteria that all explaining systems have (sub-task 2, explaining
     systems alone; empty with fewer than two of them). `trivial`: by criterion, the best of the trivial judges
-    on these items, named as in Baselines, and its accuracy (0 to 1).
+    on these items, named as in Baselines, and its accuracy (0 to 1). `mean_intervals`: by the name of a
+    measure, those of the means over the criteria. `choice`: what choosing the system with the highest mean
+    accuracy (0 to 1) costs.
     """
 
     systems: tuple[str, ...]
@@ -105,6 +110,8 @@ class Comparison:
     differences: tuple[Difference, ...]
     asked_otherwise: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     trivial: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    mean_intervals: Mapping[str, tuple[Interval | None, ...]] = field(default_factory=dict)
+    choice: Choice | None = None
 
     @property
     def not_compared(self) -> list[str]:
@@ -159,17 +166,15 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
     names = tuple(evaluation.name for evaluation in evaluations)
     left_out, otherwise = _left_out(evaluations), _asked_otherwise(evaluations)
     criteria = _compared(evaluations, {*left_out, *otherwise}, otherwise)
-    accuracies = [
-        _measure("accuracy", name, [100 * evaluation.labels[name].accuracy for evaluation in evaluations])
-        for name in criteria
-    ]
+    accuracies = [_accuracies(evaluations, name) for name in criteria]
     explained = [
-        _measure(measure, name, [_explanation_value(evaluation, name, measure) for evaluation in evaluations])
+        _explanation_measure(evaluations, name, measure)
         for measure in EXPLANATION_MEASURES
         for name in criteria
     ]
     explained = [measure for measure in explained if any(value is not None for value in measure.values)]
     labels = evaluations[0].labels
+    means = [evaluation.mean_accuracy(criteria) for evaluation in evaluations]
     return Comparison(
         systems=names,
         items=evaluations[0].matched.items,
@@ -187,7 +192,29 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         differences=tuple(_differences(evaluations, criteria)),
         asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
         trivial={name: (labels[name].rival, labels[name].rival_accuracy) for name in criteria},
+        mean_intervals={
+            "accuracy": tuple(_percents(over.share_interval() if over else None) for over in means),
+            "rouge_l": tuple(evaluation.rouge_interval(criteria) for evaluation in evaluations),
+        },
+        choice=cost_of_choosing(means),
     )
+
+
+def _accuracies(evaluations: Sequence[Evaluation], criterion: str) -> Measure:
+    found = [evaluation.labels[criterion] for evaluation in evaluations]
+    intervals = [_percents(measures.interval) for measures in found]
+    return _measure("accuracy", criterion, [100 * measures.accuracy for measures in found], intervals)
+
+
+def _explanation_measure(evaluations: Sequence[Evaluation], criterion: str, name: str) -> Measure:
+    found = [evaluation.explanations.get(criterion) for evaluation in evaluations]
+    values = [getattr(measures, name) if measures else None for measures in found]
+    of_rouge = name == "rouge_l"
+    return _measure(name, criterion, values, [one.interval if one and of_rouge else None for one in found])
+
+
+def _percents(ends: Interval | None) -> Interval | None:
+    return ends and Interval(100 * ends.low, 100 * ends.high)
 
 
 def _compared(
@@ -235,18 +262,14 @@ def _asked_otherwise(evaluations: Sequence[Evaluation]) -> dict[str, dict[str, s
     return {name: asked for name, asked in found.items() if len(set(asked.values())) > 1}
 
 
-def _explanation_value(evaluation: Evaluation, criterion: str, measure: str) -> float | None:
-    found = evaluation.explanations.get(criterion)
-    value: float | None = getattr(found, measure) if found else None
-    return value
-
-
-def _measure(name: str, criterion: str, values: Sequence[float | None]) -> Measure:
+def _measure(
+    name: str, criterion: str, values: Sequence[float | None], intervals: Sequence[Interval | None]
+) -> Measure:
     known = [value for value in values if value is not None]
     # Equal to twelve digits is equal: sums in another order must not make a rank.
     ranked = iter(rankdata([-round(value, 12) for value in known]).tolist())
     ranks = tuple(None if value is None else float(next(ranked)) for value in values)
-    return Measure(name, criterion, tuple(values), ranks)
+    return Measure(name, criterion, tuple(values), ranks, tuple(intervals))
 
 
 def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float]:

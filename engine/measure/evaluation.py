@@ -6,6 +6,7 @@ Knows: which measures there are. Does not know: how each is computed, files, ter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from engine.core.cancel import CancelToken
@@ -15,10 +16,11 @@ from engine.measure.explanation_measures import (
     ExplanationMeasures,
     ModelScores,
     add_model_scores,
+    mean_rouge_interval,
     measure_explanations,
 )
-from engine.measure.intervals import Interval
-from engine.measure.label_measures import LabelMeasures, mean_accuracy_interval, measure_labels
+from engine.measure.intervals import Interval, OverInstructions
+from engine.measure.label_measures import LabelMeasures, mean_accuracy_of, measure_labels
 from engine.measure.matching import Matched
 from engine.measure.people_agreement import PeopleAgreement, annotator_agreement, people_agreement
 
@@ -57,7 +59,12 @@ class Evaluation:
     @cached_property
     def interval(self) -> Interval | None:
         """Of `accuracy`, over instructions; None for a single one."""
-        return mean_accuracy_interval({name: self.matched.pairs[name] for name in self.labels})
+        over = self.mean_accuracy(self.labels)
+        return over.share_interval() if over else None
+
+    def mean_accuracy(self, criteria: Iterable[str]) -> OverInstructions | None:
+        """What the mean accuracy over some criteria is a mean of; None for a single instruction."""
+        return mean_accuracy_of({name: self.matched.pairs[name] for name in criteria})
 
     @property
     def trivial(self) -> float:
@@ -67,6 +74,13 @@ class Evaluation:
     def explanation_mean(self, measure: str) -> float | None:
         """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""
         return mean_of(getattr(measures, measure) for measures in self.explanations.values())
+
+    def rouge_interval(self, criteria: Iterable[str] | None = None) -> Interval | None:
+        """Of the mean ROUGE-L (x 100) over the criteria with explanations, or those of them in `criteria`."""
+        names = self.explanations if criteria is None else criteria
+        found = [self.explanations[name] for name in names if name in self.explanations]
+        pairs = chain.from_iterable(self.matched.pairs.values())
+        return mean_rouge_interval(found, {pair.item.id: pair.item.instruction for pair in pairs})
 
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:

@@ -41,7 +41,8 @@ class ExplanationMeasures:
     probability that yes and no hold; well below 1, the judge model did not understand what it was asked.
     `typical`: ROUGE-L x 100 of giving each item the most typical human explanation of its most frequent
     label, cross-validated; None for a single instruction.
-    `words`, `human_words`: mean length of the explanations, split at white space.
+    `words`, `human_words`: mean length of the explanations, split at white space. `rouge_by_item`: 0 to 1, by
+    item id.
     """
 
     criterion: str
@@ -90,6 +91,20 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
         human_words=sum(len((pair.gold.explanation or "").split()) for pair in known) / len(known),
         rouge_by_item={pair.item.id: value for pair, value in zip(known, rouge, strict=True)},
     )
+
+
+def mean_rouge_interval(
+    measures: Sequence[ExplanationMeasures], instructions: Mapping[str, str]
+) -> Interval | None:
+    """Of the mean of ROUGE-L (x 100) over some criteria; None for a single instruction, and without any.
+
+    `instructions`: by item id.
+    """
+    over = OverInstructions.of(
+        {one.criterion: [100 * value for value in one.rouge_by_item.values()] for one in measures},
+        {one.criterion: [instructions[item_id] for item_id in one.rouge_by_item] for one in measures},
+    )
+    return over.mean_interval() if over else None
 
 
 def add_model_scores(measures: ExplanationMeasures, model_scores: ModelScores) -> ExplanationMeasures:

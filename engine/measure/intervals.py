@@ -1,5 +1,7 @@
 """How far a share or a difference over items can be trusted, where items of one instruction belong together.
 
+Light, for judging prints intervals: SciPy is loaded once the first is computed.
+
 Knows: numbers and groups. Does not know: what was measured.
 """
 
@@ -8,7 +10,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.special import betaincinv, stdtr, stdtrit
 
 from engine.core.log_probs import FloatArray, IntArray
 from engine.measure.folds import LEAST_GROUPS, group_numbers
@@ -35,7 +36,7 @@ class OverInstructions:
     `weights`: what part of the mean each instruction is, shape (instructions,), sum 1. `pulls`: by how much
     each moves the mean from where it would stand if all were alike, shape (instructions,), sum 0. `sides`:
     instructions that hold a value below the largest possible, and above the least. `values`: of how many
-    equally weighty values the mean is one.
+    equally weighty values the mean is one. `groups`: the instructions, in that order.
     """
 
     mean: float
@@ -43,6 +44,7 @@ class OverInstructions:
     pulls: FloatArray
     values: float
     sides: int
+    groups: tuple[Hashable, ...]
 
     @classmethod
     def of(
@@ -52,7 +54,8 @@ class OverInstructions:
 
         None for fewer than two instructions. Each name has a value.
         """
-        numbers = group_numbers([group for of_one in groups.values() for group in of_one])
+        named = [group for of_one in groups.values() for group in of_one]
+        numbers = group_numbers(named)
         count = int(numbers.max(initial=-1)) + 1
         if count < LEAST_GROUPS:
             return None
@@ -70,6 +73,7 @@ class OverInstructions:
             pulls=pulls,
             values=len(rows) ** 2 / sum(1 / len(row) for row in rows),
             sides=_sides(numbers, np.concatenate(rows)),
+            groups=tuple(dict.fromkeys(named)),
         )
 
     @classmethod
@@ -106,6 +110,8 @@ class OverInstructions:
         is estimated as by one instruction more in which they are: else a handful of errors, or none, would
         seem independent. Simulated coverage: `bench/coverage.py`.
         """
+        from scipy.special import betaincinv  # noqa: PLC0415
+
         freedom = self._freedom
         worth = self._worth() * (float(_t(self.values - 1) / _t(freedom))) ** 2 if self.values > 1 else 1.0
         for_it = min(max(self.mean, 0.0), 1.0) * worth
@@ -139,6 +145,8 @@ class OverInstructions:
     @property
     def p_value(self) -> float:
         """Two-sided, that a mean of differences is 0: below .05 just where its interval leaves 0 out."""
+        from scipy.special import stdtr  # noqa: PLC0415
+
         return 2 * float(stdtr(self._freedom, -abs(self.mean) / self._error))
 
     @property
@@ -175,6 +183,8 @@ def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) 
 
 
 def _t(freedom: float) -> FloatArray:
+    from scipy.special import stdtrit  # noqa: PLC0415
+
     quantile: FloatArray = stdtrit(freedom, 1 - _TAIL)
     return quantile
 

@@ -103,13 +103,12 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     )
 
 
-def mean_accuracy_interval(pairs: Mapping[str, Sequence[Pair]]) -> Interval | None:
-    """The interval of the mean over the criteria of their accuracies; None for a single instruction."""
-    over = OverInstructions.of(
+def mean_accuracy_of(pairs: Mapping[str, Sequence[Pair]]) -> OverInstructions | None:
+    """The mean over the criteria of their accuracies; None for a single instruction."""
+    return OverInstructions.of(
         {name: [float(is_right(pair)) for pair in of_one] for name, of_one in pairs.items()},
         {name: [pair.item.instruction for pair in of_one] for name, of_one in pairs.items()},
     )
-    return over.share_interval() if over else None
 
 
 def is_right(pair: Pair) -> bool:

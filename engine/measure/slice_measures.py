@@ -15,7 +15,7 @@ from engine.measure.accuracy import mean
 from engine.measure.evaluation import mean_of
 from engine.measure.intervals import FEW, Interval, OverInstructions
 from engine.measure.label_counts import LabelCounts, count_run
-from engine.measure.label_measures import LabelMeasures, is_right, mean_accuracy_interval, measure_labels
+from engine.measure.label_measures import LabelMeasures, is_right, mean_accuracy_of, measure_labels
 from engine.measure.matching import Matched, Pair
 
 
@@ -25,7 +25,7 @@ class SliceMeasures:
     which have `instructions` different ones.
 
     `counts`: what its labels say by themselves, by criterion, and `measures` how they agree with people's,
-    empty without human labels. `interval`: of `accuracy`, over instructions.
+    empty without human labels. `over`: what `accuracy` is a mean of; None for a single instruction.
     """
 
     part: Slice
@@ -34,12 +34,17 @@ class SliceMeasures:
     instructions: int
     counts: Mapping[str, LabelCounts]
     measures: Mapping[str, LabelMeasures]
-    interval: Interval | None = None
+    over: OverInstructions | None = None
 
     @property
     def accuracy(self) -> float | None:
         """The mean accuracy (0 to 1) over the criteria that have labels here."""
         return mean([found.accuracy for found in self.measures.values()])
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of `accuracy`, over instructions; None for a single one."""
+        return self.over.share_interval() if self.over else None
 
     @property
     def most_frequent(self) -> float | None:
@@ -174,7 +179,7 @@ def _measured(part: Slice, items: int, pairs: Mapping[str, Sequence[Pair]]) -> S
         instructions=len(set(labelled.values())),
         counts=measures,
         measures=measures,
-        interval=mean_accuracy_interval(pairs),
+        over=mean_accuracy_of(pairs),
     )
 
 

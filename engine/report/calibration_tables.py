@@ -6,15 +6,16 @@ fitted, terminals, windows.
 
 import math
 from collections.abc import Iterator, Mapping
+from statistics import fmean
 
-from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
+from engine.calibrate.cross_validation import AS_READ, CalibrationReport
 from engine.calibrate.run_calibration import CalibratedRun
 from engine.core.formatting import percent, words
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.sheets import Section
-from engine.core.value_tables import Column, Kind, Row, Table
-from engine.measure.accuracy import mean
+from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
+from engine.measure.intervals import OverInstructions
 from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
 from engine.report.measure_tables import TRIVIAL
 
@@ -24,9 +25,19 @@ _QUALITY = (
     CRITERION,
     LABELS,
     Column(
-        "accuracy_before", "accuracy as it is", Kind.SHARE, f"The share of labels that are right. {_AS_IT_IS}"
+        "accuracy_before",
+        "accuracy as it is",
+        Kind.ESTIMATE,
+        f"The share of labels that are right, in percent, and its 95 % interval. {_AS_IT_IS}",
     ),
-    Column("accuracy_after", "calibrated", Kind.SHARE, _CALIBRATED),
+    Column("accuracy_after", "calibrated", Kind.ESTIMATE, _CALIBRATED),
+    Column(
+        "gain",
+        "more right",
+        Kind.ESTIMATE,
+        "How many more labels are right with the calibration, in percent points, and its 95 % interval;"
+        " cross-validated.",
+    ),
     MOST_FREQUENT,
     Column(
         "log_loss_before",
@@ -115,22 +126,38 @@ def quality_section(made: CalibratedRun) -> Section:
 def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
     """Labels and probabilities before and after, cross-validated, beside the most frequent label."""
     rows: list[Row] = [
-        [words(name), report.items, *_values(report.before, report.after, report.baseline)]
+        [
+            words(name),
+            report.items,
+            *_accuracies({name: report}),
+            *(quality.log_loss for quality in (report.before, report.after, report.baseline)),
+            *(quality.calibration_error for quality in (report.before, report.after)),
+        ]
         for name, report in reports.items()
     ]
-    means = [
-        mean([getattr(report, when).accuracy for report in reports.values()])
-        for when in ("before", "after", "baseline")
-    ]
-    rows.append(["mean", "", *means, *[""] * 5])
+    rows.append(["mean", "", *_accuracies(reports), *[""] * 5])
     return Table(_QUALITY, rows)
 
 
-def _values(before: Quality, after: Quality, baseline: Quality) -> list[float]:
+def _accuracies(reports: Mapping[str, CalibrationReport]) -> list[Value]:
+    """Before and after, the difference, and of the most frequent label; in the mean."""
+    before, after, baseline = (
+        fmean(getattr(report, when).accuracy for report in reports.values())
+        for when in ("before", "after", "baseline")
+    )
+    groups = {name: report.groups for name, report in reports.items()}
+    was = OverInstructions.of({name: report.right_before for name, report in reports.items()}, groups)
+    is_now = OverInstructions.of({name: report.right_after for name, report in reports.items()}, groups)
+    gains = {
+        name: [two - one for one, two in zip(report.right_before, report.right_after, strict=True)]
+        for name, report in reports.items()
+    }
+    gained = OverInstructions.of(gains, groups)
     return [
-        *(quality.accuracy for quality in (before, after, baseline)),
-        *(quality.log_loss for quality in (before, after, baseline)),
-        *(quality.calibration_error for quality in (before, after)),
+        Estimate(before, was.share_interval() if was else None),
+        Estimate(after, is_now.share_interval() if is_now else None),
+        Estimate(after - before, gained.difference_interval() if gained else None),
+        baseline,
     ]
 
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.core.formatting import counted, number, words
+from engine.core.measure_words import best_of
 from engine.core.sheets import Section, Sentences, Sheet
 from engine.core.value_tables import Column, Estimate, Kind, Ranked, Row, Table
 from engine.measure.comparison import Comparison, Measure
@@ -133,6 +134,7 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
     first = matched[0]
     part = f": {first.part}" if first.part else ""
     items = counted(comparison.items, "item", "items")
+    chosen = best_of("systems", comparison.choice)
     sections = (
         Section(
             "systems", "", [Sentences([f"{one.system.name}: {one.system.description}" for one in matched])]
@@ -140,8 +142,9 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
         Section(
             "measures",
             f"On {items} with the human labels of {first.dataset.name}{part}",
-            [measure_table(comparison)],
-            "In brackets: rank, 1 is the best; equal systems share their mean rank.",
+            [measure_table(comparison), *([Sentences(chosen)] if chosen else ())],
+            "In round brackets the 95 % interval, in square ones the rank: 1 is the best; equal systems share"
+            " their mean rank.",
         ),
         Section("borda", "Borda counts", [borda_table(comparison)], _BORDA.meaning),
         Section(
@@ -173,7 +176,9 @@ def measure_table(comparison: Comparison) -> Table:
         ]
         best += [[None if rank is None else -rank for rank in measure.ranks] for measure in measures]
         means = [mean_of(column) for column in zip(*(measure.values for measure in measures), strict=True)]
-        rows.append([f"{_TITLES[name]}, mean", *map(Ranked, means), ""])
+        ends = comparison.mean_intervals.get(name, (None,) * len(means))
+        ranked = [Ranked(mean, ends=of_mean) for mean, of_mean in zip(means, ends, strict=True)]
+        rows.append([f"{_TITLES[name]}, mean", *ranked, ""])
         # Equal to twelve digits is equal, as where ranks are made.
         best.append([None if value is None else round(value, 12) for value in means])
     return Table((_MEASURE, *_systems(comparison, Kind.RANKED), _TRIVIAL), rows, _best(best))
@@ -267,7 +272,7 @@ def _wins_json(by_system: Mapping[str, SlicedWeighing]) -> Mapping[str, Any]:
 
 
 def _ranked(measure: Measure) -> list[Ranked]:
-    return [Ranked(value, rank) for value, rank in zip(measure.values, measure.ranks, strict=True)]
+    return list(map(Ranked, measure.values, measure.ranks, measure.intervals))
 
 
 def _best(rows: Sequence[Sequence[float | None]]) -> frozenset[tuple[int, int]]:

@@ -6,7 +6,7 @@ Knows: the sections, the words for measures. Does not know: how these are comput
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from engine.core.formatting import counted, percent, words
+from engine.core.formatting import counted, interval, percent, words
 from engine.core.remedies import Remedy
 from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.measure.evaluation import Evaluation
@@ -70,10 +70,11 @@ def _in_short_section(
 def in_short(evaluation: Evaluation) -> Iterator[str]:
     """The sentences that a reader in a hurry needs."""
     measures = list(evaluation.labels.values())
+    ends = f" (95 % interval {interval(evaluation.interval, 100)})" if evaluation.interval else ""
     yield (
         f"Mean accuracy over {counted(len(measures), 'criterion', 'criteria')}:"
-        f" {percent(evaluation.accuracy)}. The best of the trivial judges, on each criterion, reaches"
-        f" {percent(evaluation.trivial)}."
+        f" {percent(evaluation.accuracy)}{ends}. The best of the trivial judges, on each criterion, reaches"
+        f" {percent(evaluation.trivial)} on these items."
     )
     results = evaluation.matched.system.results
     if results is not None and results.one_labels:

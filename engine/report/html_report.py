@@ -26,6 +26,7 @@ from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, agreeing
 from engine.core.run_records import StoredRun
 from engine.core.sheets import Facts, Picture, Section, Sheet
+from engine.core.value_tables import Estimate
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import KEEP, learned_from
 from engine.gguf.judge_file import ModelFile, read_model_file
@@ -218,7 +219,7 @@ def figure_in_words(
     match name:
         case "accuracy":
             shown = [
-                f"{words(measure.criterion)} {percent(measure.accuracy)},"
+                f"{words(measure.criterion)} {Estimate(measure.accuracy, measure.interval)} %,"
                 f" best trivial judge {percent(measure.rival_accuracy)} ({TRIVIAL[measure.rival]})"
                 for measure in evaluation.labels.values()
             ]

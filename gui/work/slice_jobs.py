@@ -37,7 +37,7 @@ class Sliced:
 
     `table`: a row for each slice; `below`: as many rows for each of them, None where there is nothing to show
     so. `measured`, `weighed`: of each system, by its place and by
-    its name. `of`: what was measured, by value or itself.
+    its name. `of`: what was measured, by value or itself. `said`: what is to be known of the best slice.
     """
 
     division: "Slicing"
@@ -46,6 +46,7 @@ class Sliced:
     of: "Hashable | Sequence[Matched]"
     measured: "Sequence[SlicedMeasures]"
     weighed: "Mapping[str, SlicedWeighing]" = field(default_factory=dict)
+    said: Sequence[str] = ()
 
     @property
     def parts(self) -> "Sequence[Slice]":
@@ -62,7 +63,7 @@ def measure_slices(
     """
 
     def work(control: JobControl) -> Sliced:
-        from engine.report.slice_tables import criterion_slice_table, slice_table
+        from engine.report.slice_tables import best_slice, criterion_slice_table, slice_table
 
         mark = measured_mark(results, gold)
         if known is not None and (known.of, known.division) == (mark, slicing):
@@ -72,7 +73,7 @@ def measure_slices(
         if any(found.measures for found in measured.slices):
             below = criterion_slice_table(measured)
             table = _with_drawing(table, measured)
-        return Sliced(slicing, table, below, mark, [measured])
+        return Sliced(slicing, table, below, mark, [measured], said=best_slice(measured))
 
     return work
 

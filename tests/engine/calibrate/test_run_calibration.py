@@ -6,12 +6,14 @@ import pytest
 
 from engine.calibrate.run_calibration import CalibratedRun, calibrate_run
 from engine.core.errors import SetupError
+from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import load_results
 from engine.measure.evaluation import evaluate
+from engine.measure.intervals import share_interval
 from engine.measure.matching import match
 from engine.measure.systems import System, system_of_run
-from engine.report.calibration_tables import calibration_warnings
+from engine.report.calibration_tables import calibration_warnings, quality_table
 from engine.report.evaluation_sheet import in_short
 from engine.report.run_tables import changes_table
 from engine.store.run_store import RunStore
@@ -73,6 +75,14 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     said = "This calibration gives one label to everything on safety (“B” for all 24 items"
     assert made.one_label_sentence(judged.results).startswith(f"{said}, cross-validated too). There nothing")
     assert made.trivial["safety"] == ("most_frequent", 2 / 3)
+    _, safety, mean = quality_table(made.reports).rows
+    every = [item.instruction for item in gold]
+    assert safety[2:4] == [
+        Estimate(1 / 3, share_interval([1.0, 0.0, 0.0] * 8, every)),
+        Estimate(2 / 3, share_interval([0.0, 1.0, 1.0] * 8, every)),
+    ]
+    assert str(safety[4]).startswith("33.3 (-")  # on few items not surely more
+    assert all(isinstance(value, Estimate) and value.ends for value in mean[2:5])
     *_, warned = calibration_warnings(made)
     assert warned.endswith("on these items: safety 66.7 % (most frequent 66.7 %).")
     assert not judged.results.one_label_sentence  # before it is applied

@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
+from engine.core.sheets import Sentences
 from engine.data.slices import slicing
 from engine.measure.evaluation import evaluate_labels, mean_of
 from engine.measure.matching import Matched, match
 from engine.measure.slice_measures import count_slices, lead, measure_slices
 from engine.report.slice_tables import (
+    best_slice,
     compared_slice_table,
     compared_win_table,
     criterion_slice_table,
+    slice_sections,
     slice_table,
     weighed_slice_table,
 )
@@ -113,6 +116,17 @@ def test_small_slices_are_marked() -> None:
         "100.0 (69.2 to 100.0)",
         "100.0 (69.2 to 100.0)",
     ]
+
+
+def test_what_the_best_slice_owes_to_being_chosen_is_said_where_two_have_items_enough() -> None:
+    given = [A, A, A, B]
+    rows = [(A, A, given[n % 4], A, str(n), "a" * (1 + n % 2), "aa"[n % 2 :]) for n in range(40)]
+    measured = measure_slices(matched(rows), slicing(matched(rows).dataset, "longer"))
+    [said] = best_slice(measured)
+    assert said.startswith("The best of 2 slices with 10 instructions or more is chosen by these items")
+    assert slice_sections([measured])[0].parts[-1] == Sentences([said])
+    few = measure_slices(matched(rows[:18]), slicing(matched(rows[:18]).dataset, "longer"))
+    assert best_slice(few) == []
 
 
 def test_an_item_with_two_tags_is_measured_in_both_slices() -> None:

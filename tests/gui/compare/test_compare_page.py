@@ -57,7 +57,10 @@ def test_a_run_and_a_submission_are_ranked(
     assert cells(page.view.borda)[1:] == [list(row) for row in borda_table(page.compared.comparison).texts()]
     assert len(cells(page.view.agreement)) == 1 + 5 + 1
     assert cells(page.view.published)[1][0] == "VerbaNexAI"
-    assert "demo-judge on gold.tsv" in page.view.systems.text()
+    first, second = page.view.systems.text().splitlines()
+    assert first.startswith("run 1: demo-judge on gold.tsv")
+    assert second.startswith("worse.tsv: submission")
+    assert "The best of 2 systems is chosen by these items" in page.view._notes["measures"].text()
 
 
 def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
