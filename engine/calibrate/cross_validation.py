@@ -74,6 +74,7 @@ class CalibrationReport:
     baseline gives the smoothed label frequencies of the training folds, and so their most frequent label.
     `calibration`: fitted on all `items`, which have `instructions` different instructions.
     `probabilities_after`: shape (items, 4), each row by the calibration that was fitted without its fold.
+    `folds`: the places of the items of each fold, with what was fitted without them.
     """
 
     criterion: str
@@ -84,6 +85,7 @@ class CalibrationReport:
     baseline: Quality
     calibration: CriterionCalibration
     probabilities_after: FloatArray = field(compare=False, repr=False)
+    folds: Sequence[tuple[Sequence[int], CriterionCalibration]] = field(default=(), repr=False)
 
     @property
     def one_label_out_of_fold(self) -> bool:
@@ -109,8 +111,10 @@ def calibrate_criterion(
         )
     log_probs, labels = _checked(log_probs, labels, groups)
     after, baseline = np.empty_like(log_probs), np.empty_like(log_probs)
+    folds = []
     for train, test in grouped_folds(groups, OUTER_FOLDS):
         fitted = fit_calibration(log_probs[train], labels[train], [groups[index] for index in train])
+        folds.append((test.tolist(), fitted))
         after[test] = calibrated(log_probs[test], fitted)
         baseline[test] = log_frequencies(labels[train])
     return CalibrationReport(
@@ -122,6 +126,7 @@ def calibrate_criterion(
         baseline=quality(baseline, labels),
         calibration=fit_calibration(log_probs, labels, groups),
         probabilities_after=np.exp(after),
+        folds=folds,
     )
 
 

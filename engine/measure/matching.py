@@ -14,6 +14,7 @@ from engine.core.people import count_overrides
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
+from engine.decisions.calibration import Calibration
 from engine.decisions.gaps import incomplete
 from engine.measure.systems import System
 
@@ -123,12 +124,25 @@ class Matched:
             caveats.append(incomplete(run))
         if run.device_left:
             caveats.append(run.device_left_in_words)
-        if calibration is not None and calibration.dataset_hash == whole.hash:
-            caveats.append(
+        if calibration is not None and (said := self._fit_in_words(calibration)):
+            caveats.append(said)
+        return caveats + people_caveats(self.system, set(self.dataset.ids))
+
+    def _fit_in_words(self, calibration: Calibration) -> str:
+        """How many of the items took part in the fit of the run's calibration; empty where none did."""
+        if calibration.fitted_on is not None:
+            missing = frozenset(self.missing)
+            items = (item for item in self.dataset if item.id not in missing)
+            return calibration.overlap_in_words(calibration.fitted_on.overlap(items))
+        if calibration.dataset_hash == (self.whole or self.dataset).hash:
+            return (
                 "The run is calibrated on these labels: held against them it looks better than it is."
                 " What was measured while calibrating is cross-validated."
             )
-        return caveats + people_caveats(self.system, set(self.dataset.ids))
+        return (
+            "The calibration is of an earlier version: which items took part in its fit is not known. Held"
+            " against those that did it looks better than it is."
+        )
 
     @property
     def _ties_in_words(self) -> str:

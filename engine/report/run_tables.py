@@ -9,7 +9,7 @@ from dataclasses import replace
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import AnyJudgment, Unscored
-from engine.core.sheets import Section
+from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import ALL_WAYS, RunResults
@@ -107,7 +107,12 @@ def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
 
 def changes_section(before: RunResults, after: RunResults) -> Section:
     """What another calibration of the same run does to its labels."""
-    return Section("changes", "Labels that the calibration changes", [changes_table(before, after)])
+    said = after.fit_in_words
+    return Section(
+        "changes",
+        "Labels that the calibration changes",
+        [changes_table(before, after), *([Sentences([said])] if said else [])],
+    )
 
 
 def changes_table(before: RunResults, after: RunResults) -> Table:
