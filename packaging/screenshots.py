@@ -147,7 +147,7 @@ class Studio:
         """A judgment that a person overrode, with the differences between the responses."""
         self._window.frame.set_theme(theme)
         item_id = self._results.judged[0].item_id
-        self._window.workspace.review_wanted.emit(JudgmentKey(item_id, OVERRIDDEN))
+        self._window.workspace.show_in_review(JudgmentKey(item_id, OVERRIDDEN))
         self._settle()
         self._window.review.marking.setCurrentIndex(1)
         self._settle()

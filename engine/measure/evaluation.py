@@ -23,7 +23,7 @@ from engine.measure.matching import Matched
 from engine.measure.people_agreement import PeopleAgreement, annotator_agreement, people_agreement
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
-    *("criterion", "items", "accuracy", "interval", "rival", "lead", "kappa", "macro_f1"),
+    *("criterion", "items", "accuracy", "instructions", "interval", "rival", "lead", "kappa", "macro_f1"),
     *("confusion", "unscored", "predicted", "human", "flipped", "in_both_orders", "format_mass"),
     *("longer", "longer_human", "baselines"),
 )

@@ -107,11 +107,11 @@ def test_small_slices_are_marked() -> None:
     whole = matched(rows)
     measured = measure_slices(whole, slicing(whole.dataset, "longer"))
     assert [part.few for part in measured.slices] == [True, False]
-    assert [row[-1] for row in slice_table(measured).rows] == ["under 10: too few", ""]
+    assert [row[-1] for row in slice_table(measured).rows] == ["under 10 instructions: too few", ""]
     assert criterion_slice_table(measured).texts()[1] == [
         "B is longer",
-        "100.0 (100.0 to 100.0)",
-        "100.0 (100.0 to 100.0)",
+        "100.0 (69.2 to 100.0)",
+        "100.0 (69.2 to 100.0)",
     ]
 
 
@@ -139,7 +139,7 @@ def test_win_rates_of_several_systems_stand_in_one_table() -> None:
     known = {name: found for name, found in weighed.items() if found is not None}
     table = compared_win_table(measure_slices(one, division), known)
     assert table.titles[1:] == ["system", "A wins", "B wins", "tie"]
-    whole, none = "100.0 (100.0 to 100.0)", "0.0 (0.0 to 0.0)"
+    whole, none = "100.0 (73.5 to 100.0)", "0.0 (0.0 to 26.5)"
     assert table.texts() == [
         ["B is longer", "judge.tsv", whole, none, none],
         ["B is longer", "other", none, whole, none],
@@ -158,9 +158,9 @@ def test_two_systems_have_a_difference_with_its_interval() -> None:
     pair = [one, other]
     table = compared_slice_table(pair, [measure_slices(each, division) for each in pair])
     assert table.texts()[0][2:5] == [
-        "50.0 (50.0 to 50.0)",
-        "100.0 (100.0 to 100.0)",
-        "-50.0 (-50.0 to -50.0)",
+        "50.0 (36.3 to 63.7)",
+        "100.0 (87.9 to 100.0)",
+        "-50.0 (-59.8 to -40.2)",
     ]
 
 

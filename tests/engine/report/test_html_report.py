@@ -212,8 +212,8 @@ def test_the_page_takes_the_width_there_is_and_wide_tables_may_break_their_cells
     (body,) = re.findall(r"body {[^}]*max-width: (\d+)rem", page.source)
     assert int(body) > 100  # a window of 1,920 pixels is 120 rem wide
     assert ("table", {"class": "many most"}) in page.elements
-    assert page.table("which response is longer", "criterion 0")[0][1] == "50.0 (0.0 to 100.0)"
-    assert '50.0 <span class="ends"><span>(0.0 to</span> <span>100.0)</span></span>' in page.source
+    assert page.table("which response is longer", "criterion 0")[0][1] == "50.0 (6.8 to 93.2)"
+    assert '50.0 <span class="ends"><span>(6.8 to</span> <span>93.2)</span></span>' in page.source
 
 
 def test_every_row_of_a_table_is_as_long_as_its_header(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ NOT_BETTER = "NOT better than the best of the trivial judges on: safety (most fr
 
 
 def measures(lead: float, interval: Interval | None) -> LabelMeasures:
-    return replace(evaluate(matched([A, B], [A, A])).labels["safety"], lead=(lead, interval))
+    return replace(evaluate(matched([A, B], [A, A])).labels["safety"], lead=(lead, interval), instructions=10)
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,8 @@ def test_each_group_of_criteria_has_its_sentence() -> None:
         "safety": measures(-0.6, Interval(-0.7, -0.5)),
         "relevance": replace(measures(0.2, Interval(0.1, 0.3)), criterion="relevance"),
     }
-    found = matched([A, B], [A, A])
+    both = {name: [A, B] for name in labels}
+    found = match(system(both), dataset(both))
     page = Page(report_html(Report(Evaluation(found, labels, {}), {}), {}))
     assert "NOT better than the best of the trivial judges on: safety (most frequent)." in page.text
     assert (

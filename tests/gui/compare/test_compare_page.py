@@ -55,7 +55,7 @@ def test_a_run_and_a_submission_are_ranked(
     assert page.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()
     assert page.view.measures.index(0, 2).data(Qt.ItemDataRole.FontRole) is None
     assert cells(page.view.borda)[1:] == [list(row) for row in borda_table(page.compared.comparison).texts()]
-    assert len(cells(page.view.agreement)) == 1 + 5
+    assert len(cells(page.view.agreement)) == 1 + 5 + 1
     assert cells(page.view.published)[1][0] == "VerbaNexAI"
     assert "demo-judge on gold.tsv" in page.view.systems.text()
 
