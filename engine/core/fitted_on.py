@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from engine.core.formatting import percent
 from engine.core.items import Item, digest
 
 _DIGITS = 12  # 48 bits: among 10,000 items two share one in 1 of 5 million cases
@@ -95,3 +96,38 @@ def _instructions(instructions: Iterable[str]) -> frozenset[str]:
 
 def _of_instruction(instruction: str) -> str:
     return short_hash(digest(instruction))
+
+
+@dataclass(frozen=True)
+class KeptFit:
+    """What weights and a tie threshold keep of the fit to human overall labels that they come from.
+
+    `dataset`: the name of the labels' file, for people; `agreement`: the share (0 to 1) of its items that had
+    the human winner, each by what was fitted without it.
+    """
+
+    dataset: str
+    agreement: float
+    fitted_on: FittedOn
+
+    def in_words(self, overlap: Overlap, weights: str = "the weights") -> str:
+        """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
+        said = overlap.in_words(weights)
+        if not said:
+            return ""
+        return (
+            f"{said} Held against these, the weights look better than they are; cross-validated on"
+            f" {self.dataset}, {percent(self.agreement)} of the winners were the human ones."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"dataset": self.dataset, "agreement": self.agreement, "took_part": self.fitted_on.as_json()}
+
+
+def kept_fit_of(value: Mapping[str, Any]) -> KeptFit:
+    """What `as_json` gave, beside other keys. KeyError, TypeError or ValueError for anything else."""
+    agreement = value["agreement"]
+    if not isinstance(agreement, float | int) or not 0 <= agreement <= 1:
+        raise ValueError(f"{agreement} is no share")
+    return KeptFit(str(value["dataset"]), float(agreement), fitted_on_of(value["took_part"]))

@@ -3,16 +3,13 @@
 Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
 """
 
-import json
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NoReturn
+from typing import Any
 
-from engine.core.errors import InputError, SetupError
+from engine.core.errors import SetupError
 from engine.core.fitted_on import FittedOn, Overlap, fitted_on_of
 from engine.core.formatting import quoted, without_middle, words
 from engine.core.items import PREFERENCES, digest
@@ -21,7 +18,7 @@ from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import RunIdentity
 from engine.core.settings import USUAL_WAYS
-from engine.data.file_format import read_data_file
+from engine.data.plain_file import load_record, real_number
 from engine.system.files import write_json
 
 FORMAT = 1
@@ -283,12 +280,12 @@ def _folded(value: Mapping[str, Any], items: Sequence[str]) -> CriterionCalibrat
 
 
 def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
-    a, b, both_good, both_bad = (_number(value["biases"][label.value]) for label in PREFERENCES)
+    a, b, both_good, both_bad = (real_number(value["biases"][label.value]) for label in PREFERENCES)
     strength = value["strength"]
     return CriterionCalibration(
-        scale=_number(value["scale"]),
+        scale=real_number(value["scale"]),
         biases=(a, b, both_good, both_bad),
-        strength=None if strength is None else _number(strength),
+        strength=None if strength is None else real_number(strength),
         items=_whole_number(value["items"]),
     )
 
@@ -299,45 +296,9 @@ def _whole_number(value: object) -> int:
     return value
 
 
-def _number(value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise TypeError(f"{quoted(str(value))} stands in the place of a number")
-    return float(value)
-
-
 def load_calibration(path: Path) -> Calibration:
     """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
-    _, data = read_data_file(path)
-    try:
-        return calibration_of(
-            json.loads(data, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
-        )
-    except KeyError as error:
-        raise InputError(path, [f"is not a calibration: {error} is missing."], _MAKE_AGAIN) from error
-    except RecursionError as error:
-        problem = "is not a calibration: its lists or objects are nested too deeply."
-        raise InputError(path, [problem], _MAKE_AGAIN) from error
-    except (AttributeError, OverflowError, TypeError, ValueError) as error:
-        raise InputError(path, [f"is not a calibration: {error}."], _MAKE_AGAIN) from error
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; ValueError where it names a key twice, of which Python's json would keep the last alone."""
-    for key, times in Counter(key for key, _ in pairs).items():
-        if times > 1:
-            raise ValueError(f"an object names the key {quoted(key)} {times} times")
-    return dict(pairs)
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        _no_number(text)
-    return value
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} stands in the place of a number")
+    return load_record(path, "calibration", calibration_of, _MAKE_AGAIN)
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:

@@ -3,7 +3,7 @@
 Knows: how ids, texts, criteria must fit together. Does not know: measures, files.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.core.errors import SetupError
@@ -81,6 +81,12 @@ class Matched:
         )
 
     @property
+    def items_of_both(self) -> Iterator[Item]:
+        """The items that both have, in the order of the dataset."""
+        missing = frozenset(self.missing)
+        return (item for item in self.dataset if item.id not in missing)
+
+    @property
     def joined(self) -> str:
         """How much of a submission is joined with items by ids alone; empty for a run that a model judged
         here, of which the texts were compared too.
@@ -131,9 +137,7 @@ class Matched:
     def _fit_in_words(self, calibration: Calibration) -> str:
         """How many of the items took part in the fit of the run's calibration; empty where none did."""
         if calibration.fitted_on is not None:
-            missing = frozenset(self.missing)
-            items = (item for item in self.dataset if item.id not in missing)
-            return calibration.overlap_in_words(calibration.fitted_on.overlap(items))
+            return calibration.overlap_in_words(calibration.fitted_on.overlap(self.items_of_both))
         if calibration.dataset_hash == (self.whole or self.dataset).hash:
             return (
                 "The run is calibrated on these labels: held against them it looks better than it is."
