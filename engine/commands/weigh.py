@@ -177,8 +177,8 @@ def _fit_words(fit: WeightFit, file: Path | None) -> str:
     return (
         f"{printed(fit_table(fit))}\n\n"
         f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4f}\n"
-        f"With the items of the fit, which are no test of it: --weights {file or 'FILE'}"
-        f"{'' if file else ', after --json FILE'}"
+        f"With a record of which items these were: {'' if file else '--json FILE here, and later '}"
+        f"--weights {file or 'FILE'}"
     )
 
 

@@ -5,6 +5,7 @@ Knows: how ids, texts, criteria must fit together. Does not know: measures, file
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
@@ -14,7 +15,6 @@ from engine.core.people import count_overrides
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
-from engine.decisions.calibration import Calibration
 from engine.decisions.gaps import incomplete
 from engine.measure.systems import System
 
@@ -125,17 +125,21 @@ class Matched:
             caveats.append(ties)
         if results is None:
             return caveats
-        run, calibration = results.run, results.calibration
+        run = results.run
         if not run.complete and not run.submitted:  # of a submission, `joined` says so
             caveats.append(incomplete(run))
         if run.device_left:
             caveats.append(run.device_left_in_words)
-        if calibration is not None and (said := self._fit_in_words(calibration)):
-            caveats.append(said)
+        if self._fit_in_words:
+            caveats.append(self._fit_in_words)
         return caveats + people_caveats(self.system, set(self.dataset.ids))
 
-    def _fit_in_words(self, calibration: Calibration) -> str:
+    @cached_property
+    def _fit_in_words(self) -> str:
         """How many of the items took part in the fit of the run's calibration; empty where none did."""
+        calibration = self.system.results.calibration if self.system.results else None
+        if calibration is None:
+            return ""
         if calibration.fitted_on is not None:
             return calibration.overlap_in_words(calibration.fitted_on.overlap(self.items_of_both))
         if calibration.dataset_hash == (self.whole or self.dataset).hash:
