@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
 from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
+from bench.coverage.leaks import leaks_kept_out
 
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "shares": shares_held,
@@ -19,6 +20,7 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "differences": differences_held,
     "better": false_better,
     "choosing": excess_held,
+    "leaks": leaks_kept_out,
 }
 
 

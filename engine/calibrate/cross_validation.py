@@ -76,6 +76,7 @@ class CalibrationReport:
     `probabilities_after`: shape (items, 4), each row by the calibration that was fitted without its fold.
     `right_before`, `right_after`: which labels (0 or 1) the accuracies are the shares of, shape (items,), and
     `groups` the instruction of each item.
+    `folds`: the places of the items of each fold, with what was fitted without them.
     """
 
     criterion: str
@@ -89,6 +90,7 @@ class CalibrationReport:
     right_before: Sequence[float] = field(default=(), compare=False, repr=False)
     right_after: Sequence[float] = field(default=(), compare=False, repr=False)
     groups: Sequence[Hashable] = field(default=(), compare=False, repr=False)
+    folds: Sequence[tuple[Sequence[int], CriterionCalibration]] = field(default=(), repr=False)
 
     @property
     def one_label_out_of_fold(self) -> bool:
@@ -114,8 +116,10 @@ def calibrate_criterion(
         )
     log_probs, labels = _checked(log_probs, labels, groups)
     after, baseline = np.empty_like(log_probs), np.empty_like(log_probs)
+    folds = []
     for train, test in grouped_folds(groups, OUTER_FOLDS):
         fitted = fit_calibration(log_probs[train], labels[train], [groups[index] for index in train])
+        folds.append((test.tolist(), fitted))
         after[test] = calibrated(log_probs[test], fitted)
         baseline[test] = log_frequencies(labels[train])
     return CalibrationReport(
@@ -130,6 +134,7 @@ def calibrate_criterion(
         right_before=is_right(log_probs.argmax(axis=1), labels).astype(np.float64).tolist(),
         right_after=is_right(after.argmax(axis=1), labels).astype(np.float64).tolist(),
         groups=groups,
+        folds=folds,
     )
 
 

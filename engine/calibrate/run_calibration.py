@@ -3,8 +3,8 @@
 Knows: where readings come from, where labels. Does not know: the mathematics, files.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ import numpy as np
 from engine.calibrate.cross_validation import CalibrationReport, calibrate_criterion
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.items import HUMAN_LABELS
+from engine.core.fitted_on import FittedOn, short_hash
+from engine.core.items import HUMAN_LABELS, Item
+from engine.core.judgments import CriterionCalibration
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import refuse_submitted
 from engine.decisions.calibration import Calibration, judge_of_run
@@ -57,7 +59,8 @@ def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> Calibr
             Remedy(Step.CHOOSE_RUN),
         )
     refuse_submitted(results.run, "be calibrated")
-    reports, unscored, left_out, trivial = {}, {}, {}, {}
+    reports, fitted, unscored, left_out, trivial = {}, {}, {}, {}, {}
+    took_part: dict[str, Item] = {}
     for name, pairs in matched.pairs.items():
         if cancel is not None:
             cancel.raise_if_requested()
@@ -65,6 +68,8 @@ def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> Calibr
         unscored[name] = len(pairs) - len(read)
         try:
             reports[name] = _report(name, read)
+            fitted[name] = kept(reports[name], [pair.item.content_hash for pair in read])
+            took_part |= {pair.item.id: pair.item for pair in read}
             trivial[name] = best_trivial(trivial_judges(read))
         except SetupError as error:
             left_out[name] = error.problem
@@ -77,10 +82,21 @@ def calibrate_run(matched: Matched, cancel: CancelToken | None = None) -> Calibr
         judge=judge_of_run(results.run.identity),
         dataset=matched.dataset.name,
         dataset_hash=matched.dataset.hash,
-        criteria={name: report.calibration for name, report in reports.items()},
+        criteria=fitted,
         measured={name: _measured(report) for name, report in reports.items()},
+        fitted_on=FittedOn.of(took_part.values()),
     )
     return CalibratedRun(calibration, reports, unscored, left_out, trivial)
+
+
+def kept(report: CalibrationReport, content_hashes: Sequence[str]) -> CriterionCalibration:
+    """The calibration with those of its folds; `content_hashes`: of the items of the report, in its order."""
+    fold_of = {
+        short_hash(content_hashes[index]): place
+        for place, (left_out, _) in enumerate(report.folds)
+        for index in left_out
+    }
+    return replace(report.calibration, folds=tuple(fold for _, fold in report.folds), fold_of=fold_of)
 
 
 def _report(criterion: str, pairs: list[Pair]) -> CalibrationReport:

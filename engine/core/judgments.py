@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeGuard, cast
 
 from engine.core.errors import SetupError
+from engine.core.fitted_on import short_hash
 from engine.core.items import Order, Prediction, Preference, Way
 from engine.core.remedies import Remedy, Step
 
@@ -158,12 +159,21 @@ class CriterionCalibration:
     `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. Neither is beyond
     LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class frequencies, None for these
     alone (scale 0), 0 for readings as they are (scale 1, nothing fitted). `items`: labels it was fitted on.
+
+    `folds`: fitted in the same way without a part of these items each; `fold_of`: the place of the one that
+    was fitted without an item and all others of its instruction, by the short hash of the item's content.
     """
 
     scale: float
     biases: tuple[float, float, float, float]
     strength: float | None
     items: int
+    folds: tuple["CriterionCalibration", ...] = ()
+    fold_of: Mapping[str, int] = field(default_factory=dict)
+
+    def fold(self, content_hash: str) -> int | None:
+        """The place of what decides an item: it was fitted without it. None for one that took no part."""
+        return self.fold_of.get(short_hash(content_hash))
 
     def __post_init__(self) -> None:
         numbers = (self.scale, *self.biases)

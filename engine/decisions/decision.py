@@ -38,12 +38,13 @@ def decide_all(
 ) -> tuple[AnyJudgment, ...]:
     """The judgments of items on one criterion, from their stored readings, in the order of the items.
 
-    The labels of an opened submission stand as they are, whatever the calibration.
+    The labels of an opened submission stand as they are, whatever the calibration. An item that took part in
+    the fit of the calibration is decided by what was fitted without it.
     What is decided of an item does not depend on the others, not even by rounding.
     """
     decided: dict[int, AnyJudgment] = {}
-    # Together by their orders, so that numpy decides thousands at once.
-    alike: dict[tuple[Order, ...], dict[int, Sequence[Reading]]] = {}
+    # Together by their orders and by what decides them, so that numpy decides thousands at once.
+    alike: dict[tuple[tuple[Order, ...], int | None], dict[int, Sequence[Reading]]] = {}
     for place, item in enumerate(judged):
         readings = together(item.readings.get(criterion, ()))
         if criterion in item.given:
@@ -52,10 +53,12 @@ def decide_all(
             reason = item.unscored.get(criterion, "not judged")
             decided[place] = Unscored(item.item_id, criterion, reason)
         else:
-            alike.setdefault(tuple(reading.order for reading in readings), {})[place] = readings
-    for orders, by_place in alike.items():
+            fold = calibration.fold(item.content_hash) if calibration else None
+            alike.setdefault((tuple(reading.order for reading in readings), fold), {})[place] = readings
+    for (orders, fold), by_place in alike.items():
         items = [judged[place] for place in by_place]
-        made = _decide_alike(items, criterion, orders, list(by_place.values()), calibration)
+        used = calibration if calibration is None or fold is None else calibration.folds[fold]
+        made = _decide_alike(items, criterion, orders, list(by_place.values()), used)
         decided.update(zip(by_place, made, strict=True))
     return tuple(decided[place] for place in range(len(judged)))
 

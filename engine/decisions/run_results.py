@@ -106,6 +106,15 @@ class RunResults:
         return calibrated_in_words(self.calibration, self.one_labels) if self.calibration else ""
 
     @property
+    def fit_in_words(self) -> str:
+        """How many items took part in the fit of its calibration; empty where none did, or nobody knows."""
+        calibration = self.calibration
+        if calibration is None or calibration.fitted_on is None:
+            return ""
+        overlap = calibration.fitted_on.overlap_of_hashes(self.content_hashes.values())
+        return calibration.overlap_in_words(overlap)
+
+    @property
     def one_label_sentence(self) -> str:
         """What is to be said of a calibration that gives one label to everything; empty for any other."""
         return one_label_sentence(self.one_labels)

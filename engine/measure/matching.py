@@ -3,8 +3,9 @@
 Knows: how ids, texts, criteria must fit together. Does not know: measures, files.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
@@ -80,6 +81,12 @@ class Matched:
         )
 
     @property
+    def items_of_both(self) -> Iterator[Item]:
+        """The items that both have, in the order of the dataset."""
+        missing = frozenset(self.missing)
+        return (item for item in self.dataset if item.id not in missing)
+
+    @property
     def joined(self) -> str:
         """How much of a submission is joined with items by ids alone; empty for a run that a model judged
         here, of which the texts were compared too.
@@ -118,17 +125,32 @@ class Matched:
             caveats.append(ties)
         if results is None:
             return caveats
-        run, calibration = results.run, results.calibration
+        run = results.run
         if not run.complete and not run.submitted:  # of a submission, `joined` says so
             caveats.append(incomplete(run))
         if run.device_left:
             caveats.append(run.device_left_in_words)
-        if calibration is not None and calibration.dataset_hash == whole.hash:
-            caveats.append(
+        if self._fit_in_words:
+            caveats.append(self._fit_in_words)
+        return caveats + people_caveats(self.system, set(self.dataset.ids))
+
+    @cached_property
+    def _fit_in_words(self) -> str:
+        """How many of the items took part in the fit of the run's calibration; empty where none did."""
+        calibration = self.system.results.calibration if self.system.results else None
+        if calibration is None:
+            return ""
+        if calibration.fitted_on is not None:
+            return calibration.overlap_in_words(calibration.fitted_on.overlap(self.items_of_both))
+        if calibration.dataset_hash == (self.whole or self.dataset).hash:
+            return (
                 "The run is calibrated on these labels: held against them it looks better than it is."
                 " What was measured while calibrating is cross-validated."
             )
-        return caveats + people_caveats(self.system, set(self.dataset.ids))
+        return (
+            "The calibration is of an earlier version: which items took part in its fit is not known. Held"
+            " against those that did it looks better than it is."
+        )
 
     @property
     def _ties_in_words(self) -> str:

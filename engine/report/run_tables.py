@@ -117,7 +117,12 @@ def _of_mean(accuracies: Mapping[str, Accuracy]) -> Interval | None:
 
 def changes_section(before: RunResults, after: RunResults) -> Section:
     """What another calibration of the same run does to its labels."""
-    return Section("changes", "Labels that the calibration changes", [changes_table(before, after)])
+    said = after.fit_in_words
+    return Section(
+        "changes",
+        "Labels that the calibration changes",
+        [changes_table(before, after), *([Sentences([said])] if said else [])],
+    )
 
 
 def changes_table(before: RunResults, after: RunResults) -> Table:

@@ -9,7 +9,7 @@ from statistics import quantiles
 
 from engine.core.formatting import number, words
 from engine.core.measure_words import SCORE
-from engine.core.sheets import Picture, Section, Sentences
+from engine.core.sheets import Picture, Section, Sentences, Tone
 from engine.core.value_tables import Column, Fact, Kind, Row, Table
 from engine.measure.systems import System
 from engine.weigh.system_weighing import OverallAgreement, Weighing
@@ -51,6 +51,7 @@ def weighing_section(weighing: Weighing, system: System, source: str = "") -> Se
         "weighing",
         "Weighted judge",
         [
+            *([Sentences([weighing.fit_in_words], Tone.CAVEAT)] if weighing.fit_in_words else []),
             Sentences([_weights(weighing, source)]),
             weighing_table(weighing),
             *([overall_agreement_table(agreement), winner_table(agreement)] if agreement else []),

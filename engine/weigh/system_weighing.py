@@ -109,6 +109,7 @@ class Weighing:
     """What the weighted judge made of some pairs of scores.
 
     `result` is what pairwise_preference_judge returned. `agreement`: None without human labels.
+    `fit_in_words`: how many of the items took part in the fit of the weights; empty where none did.
     """
 
     weights: Mapping[str, float]
@@ -116,6 +117,7 @@ class Weighing:
     result: Mapping[str, Any]
     left_out: tuple[str, ...]
     agreement: OverallAgreement | None
+    fit_in_words: str = ""
 
     @property
     def margins(self) -> list[float]:

@@ -102,9 +102,10 @@ GLOSSARY: dict[Topic, Meaning] = {
     Topic.CALIBRATION: Meaning(
         "A model's probabilities lean: to the first response, to a letter, away from both good. A calibration"
         " shifts and scales them, for each criterion, so that they fit human labels.\n"
-        "What it is worth is measured on items that it was not fitted on (cross-validation). The stored"
-        " readings stay as they are, and the calibration can be taken off again. A few labels do little harm;"
-        " from about 50 on they help.",
+        "What it is worth is measured on items that it was not fitted on (cross-validation). Items that took"
+        " part in the fit are known again by their texts, and decided by what was fitted without them. The"
+        " stored readings stay as they are, and the calibration can be taken off again. A few labels do"
+        " little harm; from about 50 on they help.",
         "measures.md",
     ),
     Topic.WEIGHTS: Meaning(

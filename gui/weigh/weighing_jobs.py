@@ -4,12 +4,13 @@ Knows: how margins are counted. Does not know: windows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
+from engine.core.fitted_on import FittedOn, Overlap
 from engine.core.value_tables import Table
-from gui.weigh.run_weights import Wish
+from gui.weigh.run_weights import BY_HAND, Wish
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -34,18 +35,20 @@ class Weighed:
     mean_margin: float
     bins: Sequence[tuple[int, int, int]]
     agreement: Table | None
+    caveats: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Basis:
     """A run, the human labels that fit it, and its response scores by the criteria that count.
 
-    `known` is filled on the lane of the jobs.
+    `known` and `overlaps` are filled on the lane of the jobs.
     """
 
     system: "System"
     gold: "Dataset | None"
     known: "dict[tuple[str, ...], ScoredPairs]" = field(default_factory=dict, compare=False, repr=False)
+    overlaps: dict[FittedOn, Overlap] = field(default_factory=dict, compare=False, repr=False)
 
 
 def weigh(basis: Basis, wish: Wish) -> Job[Weighed]:
@@ -64,6 +67,7 @@ def weigh(basis: Basis, wish: Wish) -> Job[Weighed]:
             mean_margin=decided["avg_margin"],
             bins=_bins(weighing),
             agreement=_agreement(weighing),
+            caveats=[weighing.fit_in_words] if weighing.fit_in_words else [],
         )
 
     return work
@@ -79,7 +83,23 @@ def weighed(basis: Basis, wish: Wish) -> "Weighing":
     }
     if not weights:
         raise SetupError("All weights are 0.", "Give at least one criterion a weight.")
-    return weigh(_scored_pairs(basis, tuple(weights)), weights, wish.tie_threshold, basis.gold, system)
+    made = weigh(_scored_pairs(basis, tuple(weights)), weights, wish.tie_threshold, basis.gold, system)
+    return replace(made, fit_in_words=_fit_in_words(basis, wish))
+
+
+def _fit_in_words(basis: Basis, wish: Wish) -> str:
+    """How many of the items took part in the fit that the weights come from; empty where none did."""
+    if wish.fit is None:
+        return ""
+    fitted_on, gold, system = wish.fit.fitted_on, basis.gold, basis.system
+    if fitted_on not in basis.overlaps:
+        basis.overlaps[fitted_on] = (
+            fitted_on.overlap_of_hashes(system.content_hashes.values())
+            if gold is None
+            else fitted_on.overlap(item for item in gold if item.id in system.rows)
+        )
+    began = "the weights that these were set from" if wish.source == BY_HAND else "the weights"
+    return wish.fit.in_words(basis.overlaps[fitted_on], began)
 
 
 def decided_items(
@@ -139,6 +159,7 @@ def fit(basis: Basis) -> Job[Fitted]:
 
     def work(_control: JobControl) -> Fitted:
         from engine.report.weighing_tables import fit_table
+        from engine.weigh.fitted_weights import kept_of
         from engine.weigh.system_weighing import human_winners
         from engine.weigh.weight_fit import fit_weights
 
@@ -149,9 +170,12 @@ def fit(basis: Basis) -> Job[Fitted]:
             )
         pairs = _scored_pairs(basis, basis.system.criteria)
         instructions = {item.id: item.instruction for item in gold}
-        found = fit_weights(pairs.rows, human_winners(gold), instructions)
+        human = human_winners(gold)
+        found = fit_weights(pairs.rows, human, instructions)
+        kept = kept_of(found, gold, human.keys() & {row["id"] for row in pairs.rows})
         largest = max(found.weights.values())
         weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
-        return Fitted(Wish(weights, found.tie_threshold, f"as fitted on {gold.name}"), fit_table(found))
+        source = f"as fitted on {gold.name}"
+        return Fitted(Wish(weights, found.tie_threshold, source, kept), fit_table(found))
 
     return work

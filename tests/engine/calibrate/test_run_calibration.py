@@ -1,5 +1,6 @@
 """A run's own readings are calibrated, also where it is calibrated already; what cannot be is left out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from engine.calibrate.run_calibration import CalibratedRun, calibrate_run
 from engine.core.errors import SetupError
 from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.decision import decide_all
 from engine.decisions.run_results import load_results
 from engine.measure.evaluation import evaluate
 from engine.measure.intervals import share_interval
@@ -91,6 +93,54 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     assert [row[-1] for row in changes_table(judged.results, results).texts()] == ["B", ""]
     assert "calibrated on gold.tsv, to one label on safety (B)" in after.description
     assert f"{said}). There nothing is judged any more" in " ".join(in_short(evaluate(match(after, gold))))
+
+
+@pytest.mark.parametrize("way", ["as it was", "backwards", "one is missing"])
+def test_items_of_the_fit_are_known_and_decided_without_it_in_any_file(
+    system: System, gold: Dataset, made: CalibratedRun, way: str
+) -> None:
+    scored = {
+        "as it was": gold,
+        "backwards": replace(gold, table=gold.table[::-1], path=Path("other.tsv")),
+        "one is missing": gold.only(gold.ids[1:]),
+    }[way]
+    assert system.results is not None
+    matched = match(system_of_run(system.results.calibrated(made.calibration)), scored, partial=True)
+    took_part = f"{len(scored)} of these {len(scored)} items took part in the fit of the calibration. "
+    (said,) = (caveat for caveat in matched.caveats if "took part" in caveat)
+    assert (
+        said == f"{took_part}Those that took part are decided out of fold, by what was fitted without them."
+    )
+    for name, report in made.reports.items():
+        by_id = dict(zip(gold.ids, report.probabilities_after, strict=True))
+        for pair in matched.pairs[name]:
+            assert pair.judgment is not None
+            assert pair.judgment.probabilities == pytest.approx(tuple(by_id[pair.item.id]))
+
+
+def test_other_items_are_decided_by_all_labels_and_the_same_instruction_is_said(
+    system: System, gold: Dataset
+) -> None:
+    some = calibrate_run(match(system, gold.only(gold.ids[: DEMO_ITEMS - 5]), partial=True)).calibration
+    assert system.results is not None
+    calibrated = system.results.calibrated(some)
+    whole = replace(some.criteria["safety"], folds=(), fold_of={})
+    rest = calibrated.judged[DEMO_ITEMS - 5 :]
+    assert calibrated.judgments["safety"][DEMO_ITEMS - 5 :] == decide_all(rest, "safety", whole)
+    caveats = " ".join(match(system_of_run(calibrated), gold).caveats)
+    assert f"{DEMO_ITEMS - 5} of these {DEMO_ITEMS} items took part in the fit" in caveats
+
+
+def test_of_a_calibration_of_before_it_is_said_by_its_dataset_or_that_nobody_knows(
+    system: System, gold: Dataset, made: CalibratedRun
+) -> None:
+    whole = {name: replace(each, folds=(), fold_of={}) for name, each in made.calibration.criteria.items()}
+    before = replace(made.calibration, criteria=whole, fitted_on=None)
+    assert system.results is not None
+    judged = system_of_run(system.results.calibrated(before))
+    assert "The run is calibrated on these labels" in " ".join(match(judged, gold).caveats)
+    part = match(judged, gold.only(gold.ids[1:]), partial=True)
+    assert "which items took part in its fit is not known" in " ".join(part.caveats)
 
 
 def test_a_criterion_with_one_label_is_left_out_with_the_reason(system: System, gold: Dataset) -> None:

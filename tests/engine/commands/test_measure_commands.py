@@ -202,6 +202,26 @@ def test_weigh_refuses_what_means_nothing(command: Command, words: list[str], pr
         command("weigh", *words)
 
 
+def test_fitted_weights_know_the_items_of_their_fit(
+    command: Command, demo_gold: Path, demo_store: Path, tmp_path: Path
+) -> None:
+    out = demo_store.with_name("fitted.json")
+    two = "relevance=1,overall_quality=1"
+    command("weigh", 1, "--gold", demo_gold, "--weights", two, "--fit-weights", "--json", out)
+    fitted = json.loads(out.read_text("utf-8"))["fitted"]
+    again = command("weigh", 1, "--gold", first_of(demo_gold, tmp_path), "--partial", "--weights", out)
+    assert "4 of these 4 items took part in the fit of the weights. Held against these," in again
+    assert f"Differences up to {fitted['tie_threshold']:g} points are a tie." in again
+    for key in ("dataset", "took_part"):  # as a file of before
+        del fitted[key]
+    out.write_text(json.dumps({"fitted": fitted}), "utf-8")
+    before = command("weigh", 1, "--gold", demo_gold, "--weights", out)
+    assert "Which items took part in the fit of " in before
+    out.write_text(json.dumps({"fitted": {"weights": {"safety": "much"}}}), "utf-8")
+    with pytest.raises(SetupError, match="'much' stands in the place of a number"):
+        command("weigh", 1, "--gold", demo_gold, "--weights", out)
+
+
 @pytest.mark.parametrize("name", ["evaluate", "compare", "weigh"])
 def test_what_is_read_is_never_overwritten(
     command: Command, demo_gold: Path, demo_store: Path, name: str

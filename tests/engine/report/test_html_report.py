@@ -345,7 +345,7 @@ def test_a_calibration_is_named_with_a_warning(tmp_path: Path) -> None:
     calibrated = match(system_of_run(results.calibrated(calibration)), GOLD)
     page = page_of(calibrated)
     assert page.facts()["calibration"].startswith(f"{calibration.hash}, fitted on gold.tsv, to one label on ")
-    assert "The run is calibrated on these labels" in page.text
+    assert "4 of these 4 items took part in the fit of the calibration." in page.text
 
 
 def test_a_page_of_a_submission_says_what_is_not_known() -> None:

@@ -41,7 +41,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert not panel._proposed.isHidden()
     assert panel.apply_button.isHidden()
     measured(qtbot, opened)
-    assert "calibrated on these labels" in doubts(opened)
+    assert "took part in the fit of the calibration" in doubts(opened)
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         assert panel.off_button.accessibleName() == "Take the calibration off run 1"
         click(panel.off_button)

@@ -20,8 +20,8 @@ from engine.measure.systems import system_of_run
 from engine.store.run_store import RunStore
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from gui.results.score_jobs import Scores, measure_labels
-from gui.weigh.run_weights import OF_RUNS, SAVED, Wish, usual_wish
-from gui.weigh.weighing_jobs import MARGIN_BINS, weighed
+from gui.weigh.run_weights import FITS, OF_RUNS, SAVED, Wish, usual_wish
+from gui.weigh.weighing_jobs import MARGIN_BINS, Basis, fit, weighed
 from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.lanes import EngineThreads, Lane
 from gui.work.workspace import Workspace
@@ -103,6 +103,28 @@ def test_fitted_weights_come_with_what_they_are_worth(qtbot: QtBot, panel: Weigh
     qtbot.waitUntil(lambda: panel.wish != before, timeout=20_000)
     assert max(panel.wish.weights.values()) == 10.0
     assert "cross-validated on 30 items" in panel._fit_table.as_text()
+
+
+def test_fitted_weights_know_the_items_of_their_fit_also_saved_and_changed(
+    qtbot: QtBot, panel: WeighingPanel, workspace: Workspace, demo_store: Path, gold: Dataset
+) -> None:
+    panel._take_fit(done(fit(Basis(scores_of(demo_store, gold).system, gold))))
+    qtbot.waitUntil(lambda: panel.caveats.text() != "")
+    said = "30 of these 30 items took part in the fit of the weights"
+    assert panel.caveats.text().startswith(f"{said}. Held against these, the weights look better")
+    panel.save_as("fitted")
+    panel.controls["safety"].field.setValue(0.5)
+    qtbot.waitUntil(lambda: panel.caveats.text().startswith(f"{said} that these were set from."))
+    again = WeighingPanel(workspace)
+    qtbot.addWidget(again)
+    show(again, scores_of(demo_store, gold.only(gold.ids[:10])))
+    qtbot.waitUntil(lambda: again.caveats.text().startswith("10 of these 10 items took part in the fit"))
+    show(again, other_run(scores_of(demo_store, gold)))
+    qtbot.waitUntil(lambda: again.caveats.text() == "")
+    again.apply_saved("fitted")
+    qtbot.waitUntil(lambda: again.caveats.text().startswith(f"{said}."))
+    again.weights.remove("fitted")
+    assert len(workspace.state.record(FITS)) == 1  # runs still have it
 
 
 def test_weights_of_another_run_are_not_set(
