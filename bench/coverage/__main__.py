@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from bench.coverage.claims import Claim, worst
+from bench.coverage.health import false_alarms, found
 from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
 
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
@@ -17,6 +18,8 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "means": means_held,
     "differences": differences_held,
     "better": false_better,
+    "health": false_alarms,
+    "ill judges": found,
 }
 
 

@@ -9,12 +9,12 @@ import math
 from collections.abc import Sequence
 
 _UNSEEN = 2
-"""Values beside those that were seen, wholly on one side: else a few that happen to be equal would seem sure."""
+"""Values beside those that were seen, wholly on one side: else a few that are equal would seem sure."""
 
 
 def clopper_pearson(share: float, worth: float, tail: float = 0.025) -> tuple[float, float]:
-    """Between what a share (0 to 1) lies that was found in `worth` independent values; `tail`: the probability
-    with which it lies below, and above.
+    """Between what a share (0 to 1) lies that was found in `worth` independent values; `tail`: how probably
+    it lies below, and above.
 
     Source: Clopper and Pearson, The Use of Confidence or Fiducial Limits Illustrated in the Case of the
     Binomial (1934); `worth` need not be whole (Korn and Graubard 1998).
