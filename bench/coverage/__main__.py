@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
+from bench.coverage.health import false_alarms, found
 from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
 from bench.coverage.leaks import leaks_kept_out
 
@@ -21,6 +22,8 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "better": false_better,
     "choosing": excess_held,
     "leaks": leaks_kept_out,
+    "health": false_alarms,
+    "ill judges": found,
 }
 
 

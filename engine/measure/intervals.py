@@ -12,6 +12,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from engine.core.log_probs import FloatArray, IntArray
+from engine.core.share_interval import clopper_pearson
 from engine.measure.folds import LEAST_GROUPS, group_numbers
 
 FEW = 10
@@ -110,15 +111,9 @@ class OverInstructions:
         is estimated as by one instruction more in which they are: else a handful of errors, or none, would
         seem independent. Simulated coverage: `bench/coverage.py`.
         """
-        from scipy.special import betaincinv  # noqa: PLC0415
-
         freedom = self._freedom
         worth = self._worth() * (float(_t(self.values - 1) / _t(freedom))) ** 2 if self.values > 1 else 1.0
-        for_it = min(max(self.mean, 0.0), 1.0) * worth
-        against = worth - for_it
-        low = float(betaincinv(for_it, against + 1, _TAIL)) if for_it > 0 else 0.0
-        high = float(betaincinv(for_it + 1, against, 1 - _TAIL)) if against > 0 else 1.0
-        return Interval(low, high)
+        return Interval(*clopper_pearson(self.mean, worth, _TAIL))
 
     def _worth(self) -> float:
         """Of how many independent values of 0 or 1 a mean is as sure as this one."""

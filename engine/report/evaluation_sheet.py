@@ -61,8 +61,8 @@ def _in_short_section(
     health, run = system.health, system.results.run if system.results else None
     doubts = [*(health.sentences(word) if health.doubted else ()), *doubts]
     asked = run.identity.ways_in_words if run else ""
-    headline = [] if health.doubted else [health.headline]
-    sentences = [*headline, *([f"The model was asked by {asked}."] if asked else ()), *said]
+    healthy = [] if health.doubted else health.sentences(word)
+    sentences = [*healthy, *([f"The model was asked by {asked}."] if asked else ()), *said]
     parts = [*([Sentences(doubts, Tone.CAVEAT)] if doubts else ()), Sentences(sentences)]
     return Section("in_short", "In short", parts, help=("Does the model judge?",))
 

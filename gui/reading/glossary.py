@@ -91,11 +91,11 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.HEALTH: Meaning(
         "Some models never understood the question, or give the same answer whatever they read. That can be"
-        " seen without human labels, from 10 items on.\n"
+        " seen without human labels, from 10 items on. A limit counts where chance does not explain it.\n"
         "Look closely: the format mass of a criterion is below 90 %, more than 30 % of its labels are"
         " flipped, or there are other signs, such as explanations that go round in circles.\n"
         "Does not judge: on more than half of the criteria the format mass is below 50 %, or more than 50 %"
-        " of the labels are flipped; or nearly everything has one label. Choose another model then.\n"
+        " of the labels are flipped; or nearly all have one label, or none. Choose another model then.\n"
         "Of fewer than 10 items there is no verdict; what is that plain is said all the same.",
         "how-it-judges.md",
     ),

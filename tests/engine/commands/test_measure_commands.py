@@ -144,22 +144,23 @@ def test_a_judge_model_that_does_not_say_yes_or_no_is_named(
     assert "it did not understand what it was asked" in capsys.readouterr().err
 
 
-def test_a_judge_that_gives_one_label_is_named_as_one_that_does_not_judge(
+def test_a_judge_that_gives_one_label_is_named_as_one_to_look_at(
     command: Command, demo_gold: Path, demo_store: Path, tmp_path: Path
 ) -> None:
     constant, out = demo_store.with_name("constant.tsv"), tmp_path / "scores.json"
     text = (demo_store.parent / "submission.tsv").read_text("utf-8")
     constant.write_text(re.sub(r"\t(A|B|both_good|both_bad)(?=\t)", "\tA", text), "utf-8")
-    verdict = "The model does not judge: do not use its labels. In what it gave for 30 items:\n"
-    sign = "- 100.0 % of all labels are “A”, whatever the item and the criterion.\nWhat to do: "
+    # Of labels alone nobody knows whether it went by the place.
+    verdict = "The model may not judge as it should. In what it gave for 30 items:\n"
+    sign = "- 100.0 % of all labels are “A”, whatever the item and the criterion. Both orders would show"
     assert verdict + sign in command("evaluate", constant, "--gold", demo_gold, "--json", out)
-    assert json.loads(out.read_text("utf-8"))["details"]["health"]["verdict"] == "does_not_judge"
+    assert json.loads(out.read_text("utf-8"))["details"]["health"]["verdict"] == "look_closely"
     assert "Nothing in what the model gave for 30 items speaks against it." in command(
         "evaluate", 1, "--gold", demo_gold
     )
     compared = command("compare", 1, constant, "--gold", demo_gold)
     assert compared.count(verdict) == 1
-    assert "constant.tsv:\n    The model does not judge" in compared
+    assert "constant.tsv:\n    The model may not judge" in compared
 
 
 def test_compare_ranks_a_run_beside_a_submission(command: Command, demo_gold: Path, demo_store: Path) -> None:

@@ -8,7 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.health import HealthVerdict, Sign
 from engine.core.rubric import ELOQUENT
-from engine.decisions.health import LEAST_ITEMS, LIMITS
+from engine.decisions.health import LEAST_ITEMS
+from engine.decisions.limits import LIMITS
 from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import shown_text
 from gui.people.progress import STATE_SIGNS, STATE_WORDS
