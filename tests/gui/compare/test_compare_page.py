@@ -330,16 +330,16 @@ def test_only_a_splitter_that_was_seen_is_remembered(qtbot: QtBot, space: Worksp
     assert not space.state.layout("compare").isEmpty()
 
 
-def test_a_system_that_does_not_judge_is_named(
+def test_a_system_that_may_not_judge_is_named(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, demo_store: Path, save: Save
 ) -> None:
     text = demo_store.with_name("submission.tsv").read_bytes()
     constant = save("constant.tsv", re.sub(rb"\t(A|B|both_good|both_bad)(?=\t)", rb"\tA", text))
     choose(qtbot, page, demo_gold, constant)
     assert compare(qtbot, page) == ""
-    assert page.view.notes.text().startswith("constant.tsv: The model does not judge: do not use its labels.")
+    assert page.view.notes.text().startswith("constant.tsv: The model may not judge as it should.")
     assert "run 1: " not in page.view.notes.text()
-    assert page.doubts.text() == "constant.tsv: The model does not judge: do not use its labels."
+    assert page.doubts.text() == "constant.tsv: The model may not judge as it should."
     assert page.doubts.isVisible()
     for tab in range(page.view.count()):
         page.view.setCurrentIndex(tab)
