@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator
 
 from bench.coverage.claims import Claim, worst
 from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
+from bench.coverage.people import people_held
 
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "shares": shares_held,
     "means": means_held,
     "differences": differences_held,
     "better": false_better,
+    "people": people_held,
 }
 
 
