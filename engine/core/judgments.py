@@ -230,11 +230,25 @@ class SubmittedLabel(Keyed):
         return self.explanation
 
 
+class Origin(StrEnum):
+    """How a person came to the item that he labelled: by which order of the list, or by himself.
+
+    RANDOM: in the order of a random sample, with nothing left out above; CHOSEN: by a filter, a search or
+    another page, or out of the turn of a random sample.
+    """
+
+    DOUBT = "doubt"
+    DATASET = "dataset"
+    DISAGREEMENT = "disagreement"
+    RANDOM = "random"
+    CHOSEN = "chosen"
+
+
 @dataclass(frozen=True)
 class NewOverride(Keyed):
     """What a person puts in the place of the model's label, explanation or both; None leaves that part.
 
-    Checked when it becomes an Override, as it is stored.
+    `origin`: None where it is not known. Checked when it becomes an Override, as it is stored.
     """
 
     item_id: str
@@ -242,6 +256,7 @@ class NewOverride(Keyed):
     preference: Preference | None
     explanation: str | None
     author: str
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -249,7 +264,8 @@ class Override(Keyed):
     """What a person said of one item and criterion of a run in the place of the model.
 
     No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
-    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history.
+    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history. `origin`:
+    None in stores of earlier versions.
     """
 
     id: int
@@ -260,6 +276,7 @@ class Override(Keyed):
     author: str
     created: datetime
     undone: datetime | None = None
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         if self.preference is None and not self.explanation:
@@ -288,6 +305,7 @@ class NewReview:
     author: str
     state: ReviewState | None = None
     confirmed: Mapping[str, Preference] = field(default_factory=dict)
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -309,6 +327,7 @@ class Confirmation(Keyed):
     preference: Preference
     author: str
     created: datetime
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)

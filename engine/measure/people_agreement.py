@@ -7,7 +7,7 @@ Knows: labels by side, criterion, item. Does not know: where people gave them, w
 """
 
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from operator import itemgetter
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree
 from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import BoolArray
+from engine.core.people import picked_in_words
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
@@ -81,11 +82,13 @@ class PeopleAgreement:
 
     `among`: by criterion, None for all together; a criterion on which no two people share an item is left
     out. `against_others`: each person, and the judge in his place, against the majority of the others.
+    `picked`: sentences on labels whose items are no sample, where there are any.
     """
 
     pairs: tuple[SharedLabels, ...]
     among: Mapping[str | None, AmongPeople]
     against_others: tuple[AgainstOthers, ...] = ()
+    picked: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -93,6 +96,7 @@ class PeopleAgreement:
             "among_people": [_plain(found) for found in self.among.values()],
             "pairs": [_plain(pair) for pair in self.pairs],
             "against_others": [_plain(found) for found in self.against_others],
+            "picked": list(self.picked),
         }
 
 
@@ -124,7 +128,8 @@ def people_agreement(results: RunResults, gold: Dataset | None = None) -> People
     if gold is not None:
         people += _annotators(items, {side.name for side in people})
         others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
-    return _agreement(people, others, judge, _Facts((*results.judgments, None), items))
+    found = _agreement(people, others, judge, _Facts((*results.judgments, None), items))
+    return found and replace(found, picked=picked_in_words(results.reviews.origins))
 
 
 def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> PeopleAgreement | None:

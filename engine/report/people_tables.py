@@ -6,7 +6,7 @@ Knows: which columns stand side by side, what they mean. Does not know: terminal
 from dataclasses import replace
 
 from engine.core.formatting import interval, percent, words
-from engine.core.sheets import Section, Sentences
+from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
 from engine.measure.against_others import Measured
 from engine.measure.people_agreement import PeopleAgreement
@@ -96,12 +96,12 @@ def people_sections(agreement: PeopleAgreement | None) -> list[Section]:
     if agreement is None:
         return []
     nobody = Sentences(["No two people labelled the same item of this run."])
-    against_others = [against_others_table(agreement)] if agreement.against_others else []
+    picked = [Sentences(agreement.picked, Tone.CAVEAT)] if agreement.picked else []
     return [
         Section(
             "others",
             "A person, and the judge in his place",
-            against_others or [nobody],
+            [*picked, against_others_table(agreement) if agreement.against_others else nobody],
             "Each person is held against the majority of the other people, and the judge against the same"
             " majority on the same items. Items on which the others have no majority take no part. Labels"
             " that were given in sight of the model's agree with it more than blind ones (on Review): the"
