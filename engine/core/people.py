@@ -165,9 +165,9 @@ class Reviews:
         }
 
     @property
-    def origins(self) -> list[Origin | None]:
-        """How people came to each of `labels`; None where that is not known."""
-        return [each.origin for given in self._given.values() for each in given.values()]
+    def origins(self) -> list[tuple[str, Origin | None]]:
+        """Of each of `labels` the item, and how the person came to it; None where that is not known."""
+        return [(key.item_id, each.origin) for given in self._given.values() for key, each in given.items()]
 
     @cached_property
     def _given(self) -> Mapping[str, Mapping[JudgmentKey, Override | Confirmation]]:

@@ -7,6 +7,8 @@ missing.
 Knows: what people said of a run, how texts are drawn. Does not know: the run's judgments, windows.
 """
 
+from collections.abc import Iterable
+
 from engine.core.judgments import Confirmation, Origin, Override
 from engine.core.people import Reviews
 from engine.data.sampling import drawn_place
@@ -29,3 +31,11 @@ def random_part(reviews: Reviews, seed: int, author: str | None = None) -> froze
         key.item_id for name, labels in reviews.labels.items() if author in (None, name) for key in labels
     }
     return frozenset(item_id for item_id in labelled if drawn_place(item_id, seed) <= last)
+
+
+def origins_beside_sample(
+    said: Iterable[tuple[str, Origin | None]], reviews: Reviews, seed: int
+) -> list[Origin | None]:
+    """How people came to some labels, each after its item: to all items of the random part by the sample."""
+    part = random_part(reviews, seed)
+    return [Origin.RANDOM if item_id in part else origin for item_id, origin in said]

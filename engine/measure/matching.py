@@ -15,6 +15,7 @@ from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
 from engine.decisions.gaps import incomplete
+from engine.decisions.random_part import origins_beside_sample
 from engine.measure.systems import System
 
 
@@ -149,10 +150,15 @@ def people_caveats(system: System, ids: Container[str] | None = None) -> list[st
     if not (counted.labels or (counted.explanations and system.explains)):
         return []
     verb = "is" if counted.labels + counted.explanations == 1 else "are"
+    labels = [(each.item_id, each.origin) for each in in_force if each.preference is not None]
+    results = system.results
+    origins = (
+        origins_beside_sample(labels, results.reviews, results.run.review_seed) if results is not None else ()
+    )
     return [
         f"{counted.in_words} of these items {verb} a person's, not the model's own: what is measured is both"
         " together.",
-        *picked_in_words(each.origin for each in in_force if each.preference is not None),
+        *picked_in_words(origins),
     ]
 
 

@@ -19,6 +19,7 @@ from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import BoolArray
 from engine.core.people import picked_in_words
 from engine.data.dataset import Dataset
+from engine.decisions.random_part import origins_beside_sample
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import kappa
@@ -129,7 +130,10 @@ def people_agreement(results: RunResults, gold: Dataset | None = None) -> People
         people += _annotators(items, {side.name for side in people})
         others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
     found = _agreement(people, others, judge, _Facts((*results.judgments, None), items))
-    return found and replace(found, picked=picked_in_words(results.reviews.origins))
+    reviews, seed = results.reviews, results.run.review_seed
+    return found and replace(
+        found, picked=picked_in_words(origins_beside_sample(reviews.origins, reviews, seed))
+    )
 
 
 def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> PeopleAgreement | None:

@@ -1,5 +1,6 @@
 """Which labels belong to the random sample of a run, and what is said of those that were picked."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from engine.core.people import Reviews, picked_in_words
 from engine.core.review_filters import ListOrder
 from engine.data.sampling import in_drawn_order
 from engine.data.slices import select
-from engine.decisions.random_part import random_part
+from engine.decisions.random_part import origins_beside_sample, random_part
 from engine.decisions.run_dataset import RANDOM_SAMPLE, tags_of_items
 from engine.decisions.run_results import load_reviews
 from engine.review.doubt import ReviewRow, by_item
@@ -52,6 +53,9 @@ def test_the_sample_goes_as_far_as_a_person_came_and_holds_what_was_labelled_bef
     assert random_part(reviews, seed=0) == set(DRAWN[:3])
     assert random_part(reviews, seed=0, author="Ben") == frozenset()
     assert random_part(Reviews(), seed=0) == frozenset()
+    # What was labelled in order of doubt before, and is of the sample, is no more of the hardest.
+    counts = Counter(origins_beside_sample(reviews.origins, reviews, seed=0))
+    assert counts == {Origin.RANDOM: 3, Origin.DOUBT: 2, Origin.CHOSEN: 1}
     tags = tags_of_items(store, GOLD)
     assert tags.keys() == set(DRAWN[:3])
     _, part = select(GOLD, f"tag={RANDOM_SAMPLE}", tags)
@@ -68,7 +72,7 @@ def test_where_a_label_came_from_is_stored(store: RunStore) -> None:
     assert store.run(1).review_seed == 0
     reviews = load_reviews(store, 1)
     assert reviews.labels == {"Ada": {JudgmentKey("1", "safety"): A, JudgmentKey("2", "safety"): B}}
-    assert set(reviews.origins) == {Origin.RANDOM, Origin.DOUBT}
+    assert set(reviews.origins) == {("1", Origin.RANDOM), ("2", Origin.DOUBT)}
 
 
 def test_labels_that_were_picked_are_counted() -> None:
