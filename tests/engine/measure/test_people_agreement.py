@@ -100,6 +100,14 @@ def test_two_people_count_by_the_items_that_both_labelled(tmp_path: Path) -> Non
     assert HUMAN not in {each.other for each in found.pairs}
 
 
+def test_the_mean_kappa_counts_pairs_by_the_items_that_both_labelled(tmp_path: Path) -> None:
+    four = {"safety": [A, A, B, B]}
+    results = run_of(tmp_path, {"Ada": four, "Ben": four, "Cy": {"safety": [A, B]}})
+    found = people_agreement(results)
+    assert found is not None
+    assert found.among["safety"].kappa == pytest.approx((4 * 1 + 2 * 0 + 2 * 0) / 8)
+
+
 def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
     results = run_of(tmp_path, {})
     with RunStore(tmp_path / "runs.sqlite") as store:
