@@ -14,6 +14,7 @@ from bench.coverage.claims import Claim, worst
 from bench.coverage.health import false_alarms, found
 from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
 from bench.coverage.leaks import leaks_kept_out
+from bench.coverage.people import people_held
 
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "shares": shares_held,
@@ -24,6 +25,7 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "leaks": leaks_kept_out,
     "health": false_alarms,
     "ill judges": found,
+    "people": people_held,
 }
 
 

@@ -240,11 +240,25 @@ class SubmittedLabel(Keyed):
         return self.explanation
 
 
+class Origin(StrEnum):
+    """How a person came to the item that he labelled: by which order of the list, or by himself.
+
+    RANDOM: in the order of a random sample, with nothing left out above; CHOSEN: by a filter, a search or
+    another page, or out of the turn of a random sample.
+    """
+
+    DOUBT = "doubt"
+    DATASET = "dataset"
+    DISAGREEMENT = "disagreement"
+    RANDOM = "random"
+    CHOSEN = "chosen"
+
+
 @dataclass(frozen=True)
 class NewOverride(Keyed):
     """What a person puts in the place of the model's label, explanation or both; None leaves that part.
 
-    Checked when it becomes an Override, as it is stored.
+    `origin`: None where it is not known. Checked when it becomes an Override, as it is stored.
     """
 
     item_id: str
@@ -252,6 +266,7 @@ class NewOverride(Keyed):
     preference: Preference | None
     explanation: str | None
     author: str
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -259,7 +274,8 @@ class Override(Keyed):
     """What a person said of one item and criterion of a run in the place of the model.
 
     No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
-    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history.
+    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history. `origin`:
+    None in stores of earlier versions.
     """
 
     id: int
@@ -270,6 +286,7 @@ class Override(Keyed):
     author: str
     created: datetime
     undone: datetime | None = None
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         if self.preference is None and not self.explanation:
@@ -298,6 +315,7 @@ class NewReview:
     author: str
     state: ReviewState | None = None
     confirmed: Mapping[str, Preference] = field(default_factory=dict)
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -319,6 +337,7 @@ class Confirmation(Keyed):
     preference: Preference
     author: str
     created: datetime
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)

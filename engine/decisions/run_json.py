@@ -132,6 +132,7 @@ def _override_json(override: Override) -> dict[str, Any]:
         "explanation": override.explanation,
         "author": override.author,
         "created": override.created.isoformat(),
+        "origin": override.origin,
     }
 
 

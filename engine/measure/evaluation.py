@@ -48,8 +48,10 @@ class Evaluation:
     @cached_property
     def people(self) -> PeopleAgreement | None:
         """How far the people of a run and the annotators of the dataset agree; None where there are none."""
-        results, dataset = self.matched.system.results, self.matched.dataset
-        return people_agreement(results, dataset) if results else annotator_agreement(dataset)
+        system, dataset = self.matched.system, self.matched.dataset
+        if system.results is not None:
+            return people_agreement(system.results, dataset)
+        return annotator_agreement(dataset, system.labels)
 
     @property
     def accuracy(self) -> float:

@@ -11,11 +11,12 @@ from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, Item, Prediction, Tie
 from engine.core.judgments import Judgment, JudgmentKey, Override
-from engine.core.people import count_overrides
+from engine.core.people import count_overrides, picked_in_words
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
 from engine.decisions.gaps import incomplete
+from engine.decisions.random_part import origins_beside_sample
 from engine.measure.systems import System
 
 
@@ -165,16 +166,21 @@ class Matched:
 
 
 def people_caveats(system: System, ids: Container[str] | None = None) -> list[str]:
-    """A sentence for what people overrode in a run, with `ids` only in these items; none where nothing."""
-    counted = count_overrides(
-        override for override in system.overrides.values() if ids is None or override.item_id in ids
-    )
+    """Sentences on what people overrode in a run, with `ids` only in these items; none where nothing."""
+    in_force = [each for each in system.overrides.values() if ids is None or each.item_id in ids]
+    counted = count_overrides(in_force)
     if not (counted.labels or (counted.explanations and system.explains)):
         return []
     verb = "is" if counted.labels + counted.explanations == 1 else "are"
+    labels = [(each.item_id, each.origin) for each in in_force if each.preference is not None]
+    results = system.results
+    origins = (
+        origins_beside_sample(labels, results.reviews, results.run.review_seed) if results is not None else ()
+    )
     return [
         f"{counted.in_words} of these items {verb} a person's, not the model's own: what is measured is both"
-        " together."
+        " together.",
+        *picked_in_words(origins),
     ]
 
 

@@ -64,7 +64,9 @@ GLOSSARY: dict[Topic, Meaning] = {
         " another response than the winner of the weighted judge; the explanation was written for another"
         " label.\n"
         "It is 1 where there is no label, and 0 where a person decided. The doubt of an item is the highest"
-        " of its judgments.",
+        " of its judgments.\n"
+        "Labels that you give in order of doubt are of the hardest items. To measure, go down the random"
+        " sample instead (the order of the list).",
         "how-it-judges.md",
     ),
     Topic.FORMAT_MASS: Meaning(

@@ -64,12 +64,13 @@ def test_evaluate_says_how_far_people_agree(
     words = ["1", "--gold", str(demo_gold), "--store", str(path), "--json", str(out)]
     assert evaluate.run(evaluate.parser().parse_args(words)) == 0
     printed = capsys.readouterr().out
-    assert row(printed, "safety")[-3:] == ["50.0", "%", "0.00"]  # beside the accuracy
-    assert row(printed, "safety", 2)[1:] == ["2", "2", "50.0", "%", "0.00", "0.00"]
-    assert row(printed, "Ada")[1:] == ["Ben", "safety", "2", "50.0", "%", "0.00"]
+    others = ["50.0", "(0.0", "to", "100.0)", "25.0", "(0.0", "to", "100.0)"]
+    assert row(printed, "safety", 2)[4:14] == ["4", "0", *others]
+    assert row(printed, "Ada")[1:5] == ["Ben", "safety", "2", "50.0"]
     assert "the human labels" in printed
     details = json.loads(out.read_text("utf-8"))["details"]
     assert details["people"]["among_people"][0]["equal"] == 0.5
+    assert details["people"]["against_others"][0]["own"] == 0.5
 
 
 def test_partial_says_what_is_left_out(

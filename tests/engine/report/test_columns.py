@@ -71,6 +71,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield measure_tables.explanation_table, evaluation
     yield measure_tables.confusion_table, evaluation.labels["safety"]
     agreement = people_agreement(replace(results, reviews=reviews()), GOLD)
+    yield people_tables.against_others_table, agreement
     yield people_tables.among_people_table, agreement
     yield people_tables.people_pairs_table, agreement
     yield comparison_tables.measure_table, comparison
