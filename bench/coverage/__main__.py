@@ -11,12 +11,16 @@ from collections.abc import Callable, Iterator
 
 from bench.coverage.claims import Claim, worst
 from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
+from bench.coverage.weighing import nothing_named, rates_held, weights_held
 
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "shares": shares_held,
     "means": means_held,
     "differences": differences_held,
     "better": false_better,
+    "win rates": rates_held,
+    "nothing carried": nothing_named,
+    "fitted weights": weights_held,
 }
 
 
