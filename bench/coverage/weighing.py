@@ -98,9 +98,11 @@ class People:
     def drawn(self, world: World, random: np.random.Generator) -> tuple[list[int], FloatArray, IntArray]:
         """The instruction of each item, its differences of scores, (items, criteria), and its winner."""
         groups, criteria = world.groups(random), len(self.weights)
-        common, own, noise = (_alike(world, groups, wide, random) for wide in (1, criteria, criteria))
+        common, own, noise, of_people = (
+            _alike(world, groups, wide, random) for wide in (1, criteria, criteria, 1)
+        )
         wanted = (common + own) / np.sqrt(2)
-        preferred = wanted @ np.array(self.weights) + 0.7 * random.standard_normal(len(groups))
+        preferred = wanted @ np.array(self.weights) + 0.7 * of_people[:, 0]
         winners = np.where(np.abs(preferred) <= _TIE, 0, np.sign(preferred)).astype(np.int64)
         return groups, 10 * np.tanh(self.signal * wanted + 0.7 * noise), winners
 
@@ -108,7 +110,7 @@ class People:
 PEOPLE = (
     People((0.5, 0.5), 1.0),
     People((0.7, 0.3), 0.3, times=3),
-    People((0.8, 0.2, 0.0), 1.0, each=5, alike=0.5),
+    People((0.8, 0.2, 0.0), 1.0, each=10, alike=0.9),
     People((0.9, 0.1, 0.0, 0.0, 0.0), 0.3),
     People((0.4, 0.2, 0.2, 0.1, 0.1), 1.0, times=4),
 )
