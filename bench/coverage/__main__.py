@@ -15,6 +15,7 @@ from bench.coverage.health import false_alarms, found
 from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
 from bench.coverage.leaks import leaks_kept_out
 from bench.coverage.people import people_held
+from bench.coverage.weighing import nothing_named, rates_held, weights_held
 
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "shares": shares_held,
@@ -26,6 +27,9 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "health": false_alarms,
     "ill judges": found,
     "people": people_held,
+    "win rates": rates_held,
+    "nothing carried": nothing_named,
+    "fitted weights": weights_held,
 }
 
 

@@ -87,7 +87,7 @@ def shares_held(times: int) -> Iterator[Claim]:
 
 def _holds_share(world: World, share: float, random: np.random.Generator) -> bool:
     groups = world.groups(random)
-    return _holds(share_interval(world.right(random, groups, share).tolist(), groups), share)
+    return holds(share_interval(world.right(random, groups, share).tolist(), groups), share)
 
 
 def means_held(times: int) -> Iterator[Claim]:
@@ -107,7 +107,7 @@ def _holds_mean(world: World, common: float, random: np.random.Generator) -> boo
         right = world.right(random, groups, share) if world.alike else 1.0 * (luck < share)
         values[f"{share:g}"] = right.tolist()
     found = OverInstructions.of(values, dict.fromkeys(values, groups))
-    return found is not None and _holds(found.share_interval(), sum(_SHARES) / len(_SHARES))
+    return found is not None and holds(found.share_interval(), sum(_SHARES) / len(_SHARES))
 
 
 def differences_held(times: int) -> Iterator[Claim]:
@@ -124,7 +124,7 @@ def differences_held(times: int) -> Iterator[Claim]:
 
 
 def _holds_difference(world: World, one: float, other: float, random: np.random.Generator) -> bool:
-    return _holds(_lead(world, one, other, random).difference_interval(), one - other)
+    return holds(_lead(world, one, other, random).difference_interval(), one - other)
 
 
 def _differs(world: World, one: float, random: np.random.Generator) -> bool:
@@ -155,5 +155,6 @@ def _says_better(world: World, share: float, random: np.random.Generator) -> boo
     return found is not None and found.low > 0
 
 
-def _holds(found: Interval | None, truth: float) -> bool:
+def holds(found: Interval | None, truth: float) -> bool:
+    """Whether the truth lies in an interval; not in one that could not be made."""
     return found is not None and found.low <= truth <= found.high

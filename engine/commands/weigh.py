@@ -33,7 +33,7 @@ from engine.decisions.run_dataset import dataset_of_run
 from engine.measure.matching import match_items, people_caveats
 from engine.measure.systems import System, open_system
 from engine.report.slice_tables import weighed_slice_table
-from engine.report.weighing_tables import fit_table, weighing_section
+from engine.report.weighing_tables import RANGES, fit_table, fitted_weight_table, weighing_section
 from engine.system.files import write_json
 from engine.weigh.fitted_weights import fit_json, kept_of
 from engine.weigh.score_file import load_comparisons
@@ -110,7 +110,7 @@ def _weigh_scores(options: argparse.Namespace) -> int:
         overlap = given.kept and given.kept.fitted_on.overlap(item for item in gold if item.id in weighed)
         if said := given.kept.in_words(overlap) if given.kept and overlap else given.unknown:
             tell(printable(said))
-    fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
+    fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
     text = _as_json(result, fit)
     if options.json:
         write_json(options.json, text)
@@ -128,10 +128,12 @@ def _weigh_system(options: argparse.Namespace) -> int:
         say_what_was_left_out(matched)
     for caveat in people_caveats(system) if matched is None else ():
         tell(f"{printable(system.name)}: {caveat}")
-    pairs, result = weigh_system(options, system, matched)
+    items = _own_items(options, system) if gold is None else None
+    pairs, result = weigh_system(options, system, matched, items)
+    result.carried.check()
     if options.gold and result.agreement is None:
         tell(f"{printable(options.gold.name)} has no human overall label of these items.")
-    fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
+    fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
     slices = [weigh_slices(pairs, result, matched.dataset, each) for each in divisions if matched]
     if options.json:
         write_json(options.json, _as_json(result, fit) | slices_json(slices))
@@ -154,10 +156,22 @@ def _items(options: argparse.Namespace, system: System) -> Dataset | None:
     return dataset_of_run(system.results.run, columns=columns_of(options))
 
 
-def _fitted(pairs: ScoredPairs, gold: Dataset) -> tuple[WeightFit, KeptFit]:
-    instructions = {item.id: item.instruction for item in gold}
+def _own_items(options: argparse.Namespace, system: System) -> Dataset | None:
+    """A run's own dataset, whose instructions give the intervals; None where it cannot be read."""
+    if system.results is None:
+        return None
+    try:
+        return dataset_of_run(system.results.run, columns=columns_of(options))
+    except SetupError as error:
+        tell(f"Without intervals, which need the instructions of the items: {printable(error.problem)}")
+        return None
+
+
+def _fitted(pairs: ScoredPairs, result: Weighing, gold: Dataset) -> tuple[WeightFit, KeptFit]:
+    """Weights of the criteria that count."""
+    criteria = [name for name, weight in result.weights.items() if weight > 0]
     human = human_winners(gold)
-    fit = fit_weights(pairs.rows, human, instructions)
+    fit = fit_weights(pairs.rows, human, gold.instructions, criteria)
     return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
 
 
@@ -176,6 +190,7 @@ def _fit_words(fit: WeightFit, file: Path | None) -> str:
     found = ",".join(f"{name}={weight:.4f}" for name, weight in fit.weights.items())
     return (
         f"{printed(fit_table(fit))}\n\n"
+        f"{printed(fitted_weight_table(fit))}\n{RANGES}\n\n"
         f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4f}\n"
         f"With a record of which items these were: {'' if file else '--json FILE here, and later '}"
         f"--weights {file or 'FILE'}"
@@ -184,7 +199,9 @@ def _fit_words(fit: WeightFit, file: Path | None) -> str:
 
 def _as_json(result: Weighing, fit: tuple[WeightFit, KeptFit] | None) -> dict[str, Any]:
     """What pairwise_preference_judge returned, and beside it what else is known."""
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = result.carried.as_json()
+    if any(result.intervals.values()):
+        more["intervals"] = result.intervals
     if result.left_out:
         more["left_out"] = list(result.left_out)
     if result.agreement:

@@ -114,7 +114,8 @@ GLOSSARY: dict[Topic, Meaning] = {
         "The weighted judge gives each response a score from 0 to 10 on each criterion: 10 times the"
         " probability that it is the better one or that both are good. Weights say how much each criterion"
         " counts in the sum.\n"
-        "Fitted weights are those that explain the human overall labels best.",
+        "Fitted weights are those that explain the human overall labels best. Their ranges say how far the"
+        " labels of other items could move them. Criteria with a weight of 0 take no part in the fit.",
         "measures.md",
     ),
     Topic.TIE_THRESHOLD: Meaning(

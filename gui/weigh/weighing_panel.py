@@ -162,8 +162,7 @@ class WeighingPanel(QWidget):
         self._again = False
         for task in (self._fitting, self._weighing, self._finding):
             task.drop()
-        self._fit_table.clear()
-        self._fit_view.hide()
+        self._show_fit(False)
         self._follow_fitting(False)
 
     def equal_weights(self) -> None:
@@ -181,9 +180,9 @@ class WeighingPanel(QWidget):
             self._set(replace(saved, weights={**self._usual.weights, **saved.weights}))
 
     def fit_weights(self) -> None:
-        """The weights that explain the human overall labels best."""
+        """The weights that explain the human overall labels best, of the criteria that have one."""
         if self._basis is not None and not self._fitting.busy:
-            self._fitting.start(weighing_jobs.fit(self._basis))
+            self._fitting.start(weighing_jobs.fit(self._basis, self.wish))
 
     # Deciding
 
@@ -264,8 +263,14 @@ class WeighingPanel(QWidget):
     @Slot(object)
     def _take_fit(self, fitted: Fitted) -> None:
         self._fit_table.show_table(fitted.quality)
-        self._fit_view.show()
+        self._weight_table.show_table(fitted.weights)
+        self._fit_note.setText(fitted.note)
+        self._show_fit(True)
         self._set(fitted.wish)
+
+    def _show_fit(self, known: bool) -> None:
+        for part in (self._fit_view, self._weight_view, self._fit_note):
+            part.setVisible(known)
 
     def _set(self, wish: Wish) -> None:
         self._show_wish(wish)
@@ -322,12 +327,15 @@ class WeighingPanel(QWidget):
         name(
             self.fit_button,
             "Fit weights to human labels",
-            "Find the weights that best explain the overall label",
+            "Find the weights that best explain the overall label; criteria with a weight of 0 take no part",
         )
         self.fit_button.clicked.connect(self.fit_weights)
         self._fit_table = TableModel(self)
         self._fit_view = measure_view(self._fit_table, "What the fitted weights are worth")
-        self._fit_view.hide()
+        self._weight_table = TableModel(self)
+        self._weight_view = measure_view(self._weight_table, "The fitted weights with their ranges")
+        self._fit_note = hint("")
+        self._show_fit(False)
         self.source = hint("")
         self.saved = SavedWeights(self.weights, self)
         self.saved.save_wanted.connect(self.save_as)
@@ -341,7 +349,8 @@ class WeighingPanel(QWidget):
         for button in (self.equal_button, self.fit_button, *saved):
             buttons.addWidget(button)
         inside.addLayout(buttons)
-        inside.addWidget(self._fit_view)
+        for part in (self._weight_view, self._fit_note, self._fit_view):
+            inside.addWidget(part)
         inside.addStretch(1)
         return self._controls
 

@@ -21,6 +21,7 @@ from engine.core.fitted_on import KeptFit
 from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import default_context
+from engine.data.dataset import Dataset
 from engine.gguf.encoder_file import read_encoder_file
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
@@ -173,11 +174,12 @@ def add_weights(arguments: argparse.ArgumentParser) -> None:
 
 
 def weigh_system(
-    options: argparse.Namespace, system: System, matched: Matched | None
+    options: argparse.Namespace, system: System, matched: Matched | None, items: Dataset | None = None
 ) -> tuple[ScoredPairs, Weighing]:
     """The response scores of a system, and its items decided on them by --weights, else by the rubric's.
 
-    With `matched`, only the items that have human labels; SetupError where there is nothing to decide.
+    With `matched`, only the items that have human labels; else `items` give the instructions, for intervals.
+    SetupError where there is no item to decide; where the scores carry nothing, nothing is decided.
     """
     rubric = weighing_rubric(options, system)
     given = given_weights(options)
@@ -203,7 +205,7 @@ def weigh_system(
     with weight_errors():
         gold = matched.dataset if matched else None
         threshold = tie_threshold(options, given, rubric)
-        weighing = weigh(pairs, weights, threshold, gold, system)
+        weighing = weigh(pairs, weights, threshold, gold, system, items=items)
     return pairs, replace(weighing, fit_in_words=_fit_in_words(given, system, matched))
 
 

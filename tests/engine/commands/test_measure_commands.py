@@ -181,12 +181,19 @@ def test_compare_ranks_a_run_beside_a_submission(command: Command, demo_gold: Pa
 
 def test_weigh_decides_a_run_and_fits_weights(command: Command, demo_gold: Path, demo_store: Path) -> None:
     out = demo_store.with_name("weighed.json")
-    printed = command("weigh", 1, "--gold", demo_gold, "--fit-weights", "--json", out)
+    asked = ("weigh", 1, "--gold", demo_gold, "--fit-weights", "--json", out)
+    with pytest.raises(SetupError, match=r"30 instructions .* 10 for each are 60, so 30 are missing"):
+        command(*asked)
+    printed = command(*asked, "--weights", "relevance=1,safety=1,overall_quality=0")
     assert "Fitted on all of them: --weights relevance=" in printed
+    assert "95 % range" in printed
+    assert "these labels say nothing" in printed
     found = json.loads(out.read_text("utf-8"))
     assert len(found["results"]) == ITEMS
     assert found["win_rate_a"] + found["win_rate_b"] + found["tie_rate"] == pytest.approx(1, abs=1e-3)
     assert sum(found["fitted"]["weights"].values()) == pytest.approx(1)
+    assert set(found["fitted"]["ranges"]) == {"relevance", "safety"}
+    assert [0, 1] != found["intervals"]["A"] == sorted(found["intervals"]["A"])
     assert found["agreement"]["items"] == ITEMS
 
 

@@ -17,6 +17,7 @@ from engine.core.value_tables import Kind, Table
 from engine.measure.accuracy import run_accuracy
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
+from engine.measure.intervals import Interval
 from engine.measure.label_counts import count_run
 from engine.measure.matching import match
 from engine.measure.people_agreement import people_agreement
@@ -32,6 +33,18 @@ from engine.weigh.system_weighing import scored_pairs_of, weigh
 from engine.weigh.weight_fit import WeightFit
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
+FIT = WeightFit(
+    weights={"safety": 1.0},
+    tie_threshold=0.5,
+    ranges={"safety": Interval(0.0, 1.0)},
+    threshold_range=Interval(0.0, 2.0),
+    items=2,
+    instructions=2,
+    agreement=0.5,
+    equal=0.5,
+    most_frequent=0.5,
+    intervals=dict.fromkeys(("agreement", "equal", "most_frequent")),
+)
 MODULES = (calibration_tables, comparison_tables, measure_tables, people_tables, run_tables, weighing_tables)
 GOLD = dataset({"safety": [A, B], "overall_quality": [GOOD, BAD]}, {"safety": ["fine", "b is rude"]})
 ONE = system({"safety": [A, None], "overall_quality": [A, B]}, {"safety": ["fine", ""]}, name="one.tsv")
@@ -87,7 +100,8 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield weighing_tables.weighing_table, weighing
     yield weighing_tables.overall_agreement_table, weighing.agreement
     yield weighing_tables.winner_table, weighing.agreement
-    yield weighing_tables.fit_table, WeightFit({"safety": 1.0}, 0.5, 2, 0.5, 0.5, 0.5)
+    yield weighing_tables.fit_table, FIT
+    yield weighing_tables.fitted_weight_table, FIT
 
 
 def reviews() -> Reviews:

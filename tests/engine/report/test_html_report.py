@@ -136,7 +136,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
 
 def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None:
     """The figures given are embedded as if they were drawn for it."""
-    gold, probabilities = dataset({"safety": [A, B]}), {"safety": [SURE_A] * 2}
+    gold, probabilities = dataset({"safety": [A, B]}), {"safety": [SURE_A, RATHER_A]}
     report = report_of(run_of(tmp_path, gold, probabilities), safety=1)
     drawn = {name: as_svg(figure) for name, figure in report.figures().items()}
     page = Page(report_html(report))
@@ -444,7 +444,7 @@ def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> Non
     facts = {row[0]: row[1] for row in page.table("weighted judge")}
     assert facts["comparisons"] == "4"
     shares = {row[0]: row[1] for row in page.table("against the human overall label")}
-    assert shares["weighted winner or tie is the human one"] == "75.0 %"
+    assert shares["weighted winner or tie is the human one (%)"] == "75.0 (19.4 to 99.4)"
     assert page.table("", "weighted A")[0] == ["human A", "2", "0", "0"]
     assert "Weights: overall quality 1.000." in page.text
 
