@@ -44,7 +44,7 @@ class Carried:
     def sentences(self) -> list[str]:
         """What must be said before anything that follows from the scores; empty where there is nothing."""
         if self.refused:
-            return [f"Nothing is weighed: no criterion carries anything. {_listed(self.nothing)}"]
+            return [f"Nothing is weighed, for no criterion carries anything: {_listed(self.nothing)}"]
         said = []
         if self.nothing:
             said.append(
