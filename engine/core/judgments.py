@@ -158,12 +158,15 @@ class CriterionCalibration:
     `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. Neither is beyond
     LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class frequencies, None for these
     alone (scale 0), 0 for readings as they are (scale 1, nothing fitted). `items`: labels it was fitted on.
+    `first_order`: the same for items that were read in the first order alone, where that is not all of them;
+    None where it is, and in files of before.
     """
 
     scale: float
     biases: tuple[float, float, float, float]
     strength: float | None
     items: int
+    first_order: "CriterionCalibration | None" = None
 
     def __post_init__(self) -> None:
         numbers = (self.scale, *self.biases)
@@ -180,8 +183,10 @@ class Judgment(Keyed):
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
     the order of `PREFERENCES`. `flipped`: whether the two orders alone, as they were read, disagree; None
-    where there is one order only. `format_mass`: the mean over the orders. `explanations`: all that the model
-    wrote, the first one first, then those written later for other labels.
+    where there is one order only. `place_decides`: whether the calibrated label would be for another response
+    had the two changed places; None without a calibration and where there is one order only. `format_mass`:
+    the mean over the orders. `explanations`: all that the model wrote, the first one first, then those
+    written later for other labels.
     """
 
     item_id: str
@@ -192,6 +197,7 @@ class Judgment(Keyed):
     format_mass: float
     readings: tuple[Reading, ...]
     explanations: tuple[Explanation, ...] = ()
+    place_decides: bool | None = None
 
     @property
     def explanation(self) -> Explanation | None:

@@ -98,7 +98,8 @@ def _ways(settings: Mapping[str, Any]) -> tuple[str, ...]:
 class Calibration:
     """Calibrations by criterion. `dataset`, `dataset_hash`: of the one whose labels it was fitted on.
 
-    `measured`: the cross-validated figures, as plain values, for people.
+    `measured`: the cross-validated figures, as plain values, for people. `alike`: whether A and B are treated
+    alike, so that no label depends on the place of a response; older files do not.
     """
 
     judge: JudgeIdentity
@@ -106,11 +107,12 @@ class Calibration:
     dataset_hash: str
     criteria: Mapping[str, CriterionCalibration]
     measured: Mapping[str, Any]
+    alike: bool = False
 
     @property
     def hash(self) -> str:
         """SHA-256 (hex) of what it does; the names and figures take no part."""
-        return digest({name: [fitted.scale, *fitted.biases] for name, fitted in self.criteria.items()})
+        return digest({name: _numbers(fitted) for name, fitted in self.criteria.items()})
 
     @property
     def accuracies(self) -> tuple[float, float] | None:
@@ -177,9 +179,15 @@ class Calibration:
                 "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
             },
             "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
+            "a_and_b_alike": self.alike,
             "criteria": {name: _criterion_json(fitted) for name, fitted in self.criteria.items()},
             "measured": dict(self.measured),
         }
+
+
+def _numbers(fitted: CriterionCalibration) -> list[float]:
+    first = fitted.first_order
+    return [fitted.scale, *fitted.biases, *(_numbers(first) if first else ())]
 
 
 def _made_for(what: str, mine: str, other: str) -> SetupError:
@@ -203,6 +211,7 @@ def _criterion_json(calibration: CriterionCalibration) -> dict[str, Any]:
         "biases": {label.value: bias for label, bias in biases},
         "strength": calibration.strength,
         "items": calibration.items,
+        **({"first_order": _criterion_json(calibration.first_order)} if calibration.first_order else {}),
     }
 
 
@@ -231,6 +240,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
         dataset_hash=str(value["dataset"]["sha256"]),
         criteria={str(name): _criterion(values) for name, values in value["criteria"].items()},
         measured=dict(value["measured"]),
+        alike=value.get("a_and_b_alike") is True,
     )
 
 
@@ -244,6 +254,7 @@ def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
         biases=(a, b, both_good, both_bad),
         strength=None if strength is None else _number(strength),
         items=items,
+        first_order=_criterion(value["first_order"]) if "first_order" in value else None,
     )
 
 
