@@ -199,7 +199,7 @@ class ItemJudge:
     def _read_as_needed(self, slot: int, work: ItemWork, below: float) -> Judging[None]:
         """Read AB, and BA where AB leaves a label open; AB stays in its slot where it is to be explained."""
         yield from self._reader.read(slot, work, Order.AB)
-        needed = leaves_open(work.readings.values(), below)
+        needed = leaves_open(work.readings, below, self._calibrations)
         self._watch.expect((work.second if needed else 0) - work.expected)
         self.pace.decided(work.second if needed else None)
         yield self._labels_read(work, whole=not needed)

@@ -42,17 +42,17 @@ _CHANGES = (
         "changed", "labels changed", Kind.COUNT, "How many of the model's labels the calibration changes."
     ),
     Column(
-        "one_label",
-        "one label",
-        Kind.TEXT,
-        "The label that every item of the run gets with it; empty where there are several.",
-    ),
-    Column(
         "place_decides",
         "place decides",
         Kind.SHARE,
         "The share of labels that depend on which response is A, of those that were read in both orders: none"
         " where the calibration treats A and B alike.",
+    ),
+    Column(
+        "one_label",
+        "one label",
+        Kind.TEXT,
+        "The label that every item of the run gets with it; empty where there are several.",
     ),
 )
 _UNSCORED = (
@@ -127,7 +127,7 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
         one = after.one_labels.get(name)
         moved = [each.place_decides for each in column if isinstance(each, Judgment)]
         share = mean([each for each in moved if each is not None])
-        rows.append([words(name), used, len(column), changed, one.in_words if one else "", share])
+        rows.append([words(name), used, len(column), changed, share, one.in_words if one else ""])
     return Table(_CHANGES, rows)
 
 

@@ -80,7 +80,7 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     assert not judged.results.one_label_sentence  # before it is applied
     results = judged.results.calibrated(made.calibration)
     after = system_of_run(results)
-    assert [row[-2] for row in changes_table(judged.results, results).texts()] == ["B", ""]
+    assert [row[-1] for row in changes_table(judged.results, results).texts()] == ["B", ""]
     assert "calibrated on gold.tsv, to one label on safety (B)" in after.description
     assert f"{said}). There nothing is judged any more" in " ".join(in_short(evaluate(match(after, gold))))
 
