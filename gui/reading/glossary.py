@@ -103,8 +103,9 @@ GLOSSARY: dict[Topic, Meaning] = {
         "A model's probabilities lean: to the first response, to a letter, away from both good. A calibration"
         " shifts and scales them, for each criterion, so that they fit human labels.\n"
         "What it is worth is measured on items that it was not fitted on (cross-validation). The stored"
-        " readings stay as they are, and the calibration can be taken off again. A few labels do little harm;"
-        " from about 50 on they help.",
+        " readings stay as they are, and the calibration can be taken off again. A few labels do little harm:"
+        " where they say nothing of a criterion, the frequencies of its labels are all that is used.\n"
+        "As usual A and B are treated alike, so that no label depends on the place of a response.",
         "measures.md",
     ),
     Topic.WEIGHTS: Meaning(
