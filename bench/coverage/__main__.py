@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
+from bench.coverage.calibrations import false_gain, labels_kept, nothing_is_lost, place_decides
 from bench.coverage.claims import Claim, worst
 from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
 from bench.coverage.leaks import leaks_kept_out
@@ -19,6 +20,10 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "differences": differences_held,
     "better": false_better,
     "leaks": leaks_kept_out,
+    "calibration": nothing_is_lost,
+    "gain": false_gain,
+    "places": place_decides,
+    "orders": labels_kept,
 }
 
 
