@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
+from bench.coverage.calibrations import false_gain, labels_kept, nothing_is_lost, place_decides
 from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
 from bench.coverage.health import false_alarms, found
@@ -30,6 +31,10 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "win rates": rates_held,
     "nothing carried": nothing_named,
     "fitted weights": weights_held,
+    "calibration": nothing_is_lost,
+    "gain": false_gain,
+    "places": place_decides,
+    "orders": labels_kept,
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.coverage.claims import Claim
 from engine.calibrate.cross_validation import calibrate_criterion
-from engine.calibrate.run_calibration import kept
+from engine.calibrate.run_calibration import with_folds
 from engine.core.items import PREFERENCES, Order, digest
 from engine.core.judgments import JudgedItem, Judgment, Reading
 from engine.core.log_probs import BoolArray, FloatArray, IntArray, log_softmax
@@ -43,7 +43,8 @@ class World:
         human = random.choice(len(PREFERENCES), len(groups), p=self.shares)
         read = log_softmax(random.normal(_LEANING, 1.0, (len(groups), len(PREFERENCES))))
         hashes = [digest(place) for place in range(len(groups))]
-        fitted = kept(calibrate_criterion("safety", read, human, groups), hashes)
+        report = calibrate_criterion("safety", read, human, groups)
+        fitted = with_folds(report.calibration, report.folds, hashes)
         items = [
             JudgedItem(place, str(place), hashes[place], {"safety": _readings(row)})
             for place, row in reversed(list(enumerate(read)))  # an item is known in any order

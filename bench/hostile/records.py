@@ -206,7 +206,7 @@ def _calibration(attempt: Attempt, _dataset: Dataset) -> Outcome:
     known = FittedOn(tuple(f"{place:012x}" for place in range(9)), frozenset({"e" * 12}))
     folds = {item: place % 3 for place, item in enumerate(known.items)}
     folded = {name: replace(each, folds=(each,) * 3, fold_of=folds) for name, each in fitted.items()}
-    sound = Calibration(_JUDGE, "gold.tsv", "e" * 64, folded, dict.fromkeys(fitted, figures), known)
+    sound = Calibration(_JUDGE, "gold.tsv", "e" * 64, folded, dict.fromkeys(fitted, figures), fitted_on=known)
     whole, what = json.dumps(sound.as_json(), indent=random.choice((None, 1))), "calibration, sound"
     kind = random.random()
     if kind < 0.6:

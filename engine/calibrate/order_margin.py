@@ -32,7 +32,8 @@ class MarginPoint:
     `below`: the margin; None where each item has the one that was chosen without it. `read`: share (0 to 1)
     of the items whose second order is read. `saved`: share of all tokens to read, None where these are not
     known. `kept`: share of labels equal to those of both orders, by criterion, and `intervals`: of each;
-    `equal`: the mean over the criteria, `interval_of_equal`: of that. Intervals are over instructions.
+    `equal`: the mean over the criteria, `interval_of_equal`: of that. Intervals are over instructions. Of
+    labels without a calibration; `calibrated`: the same point of calibrated ones, None where there are none.
     """
 
     below: float | None
@@ -43,6 +44,12 @@ class MarginPoint:
     intervals: Mapping[str, Interval | None]
     equal: float
     interval_of_equal: Interval | None
+    calibrated: "MarginPoint | None" = None
+
+    @property
+    def kept_at_least(self) -> float:
+        """The least share of all criteria, calibrated too."""
+        return min(*self.kept.values(), *(self.calibrated.kept.values() if self.calibrated else ()), 1.0)
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,7 @@ def margin_report(
         points=tuple(points.values()),
         least=points[least],
         checked=items.checked(keep),
-        reached=min(points[least].kept.values()) >= keep,
+        reached=points[least].kept_at_least >= keep,
         criteria=read.criteria,
     )
 
@@ -102,7 +109,8 @@ class _Items:
 
     def at(self, below: float) -> MarginPoint:
         """A margin on all items."""
-        return self._point(below, self.read.read(below), self.read.kept(below))
+        kept, calibrated = self.read.kept(below), self.read.kept_calibrated(below)
+        return self._point(below, self.read.read(below), kept, calibrated)
 
     def checked(self, keep: float) -> MarginPoint | None:
         """Each fold of instructions by the margin that the others choose."""
@@ -110,12 +118,18 @@ class _Items:
             return None
         twice = np.zeros(len(self.read.ids), dtype=np.bool_)
         kept = np.zeros(self.read.equal.shape, dtype=np.bool_)
+        calibrated = None if self.read.calibrated is None else kept.copy()
         for train, test in grouped_folds(self.instructions):
             below = self.read.least_margin(keep, train.tolist())
             twice[test], kept[test] = self.read.read(below)[test], self.read.kept(below)[test]
-        return self._point(None, twice, kept)
+            known = self.read.kept_calibrated(below)
+            if calibrated is not None and known is not None:
+                calibrated[test] = known[test]
+        return self._point(None, twice, kept, calibrated)
 
-    def _point(self, below: float | None, twice: BoolArray, kept: BoolArray) -> MarginPoint:
+    def _point(
+        self, below: float | None, twice: BoolArray, kept: BoolArray, calibrated: BoolArray | None = None
+    ) -> MarginPoint:
         columns = {name: column.tolist() for name, column in zip(self.read.criteria, kept.T, strict=True)}
         together = OverInstructions.of(columns, dict.fromkeys(columns, self.instructions))
         return MarginPoint(
@@ -127,6 +141,7 @@ class _Items:
             intervals={name: share_interval(column, self.instructions) for name, column in columns.items()},
             equal=float(kept.mean()),
             interval_of_equal=together.share_interval() if together else None,
+            calibrated=None if calibrated is None else self._point(below, twice, calibrated),
         )
 
 

@@ -159,6 +159,8 @@ class CriterionCalibration:
     `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. Neither is beyond
     LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class frequencies, None for these
     alone (scale 0), 0 for readings as they are (scale 1, nothing fitted). `items`: labels it was fitted on.
+    `first_order`: the same for items that were read in the first order alone, where that is not all of them;
+    None where it is, and in files of before.
 
     `folds`: fitted in the same way without a part of these items each; `fold_of`: the place of the one that
     was fitted without an item and all others of its instruction, by the short hash of the item's content.
@@ -168,12 +170,18 @@ class CriterionCalibration:
     biases: tuple[float, float, float, float]
     strength: float | None
     items: int
+    first_order: "CriterionCalibration | None" = None
     folds: tuple["CriterionCalibration", ...] = ()
     fold_of: Mapping[str, int] = field(default_factory=dict)
 
     def fold(self, content_hash: str) -> int | None:
         """The place of what decides an item: it was fitted without it. None for one that took no part."""
         return self.fold_of.get(short_hash(content_hash))
+
+    def for_item(self, content_hash: str) -> "CriterionCalibration":
+        """What decides an item."""
+        place = self.fold(content_hash)
+        return self if place is None else self.folds[place]
 
     def __post_init__(self) -> None:
         numbers = (self.scale, *self.biases)
@@ -190,8 +198,10 @@ class Judgment(Keyed):
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
     the order of `PREFERENCES`. `flipped`: whether the two orders alone, as they were read, disagree; None
-    where there is one order only. `format_mass`: the mean over the orders. `explanations`: all that the model
-    wrote, the first one first, then those written later for other labels.
+    where there is one order only. `place_decides`: whether the calibrated label would be for another response
+    had the two changed places; None without a calibration and where there is one order only. `format_mass`:
+    the mean over the orders. `explanations`: all that the model wrote, the first one first, then those
+    written later for other labels.
     """
 
     item_id: str
@@ -202,6 +212,7 @@ class Judgment(Keyed):
     format_mass: float
     readings: tuple[Reading, ...]
     explanations: tuple[Explanation, ...] = ()
+    place_decides: bool | None = None
 
     @property
     def explanation(self) -> Explanation | None:

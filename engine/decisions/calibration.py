@@ -96,8 +96,9 @@ def _ways(settings: Mapping[str, Any]) -> tuple[str, ...]:
 class Calibration:
     """Calibrations by criterion. `dataset`, `dataset_hash`: of the one whose labels it was fitted on.
 
-    `measured`: the cross-validated figures, as plain values, for people. `fitted_on`: the items that took
-    part in the fit of any criterion; None in one of an earlier version, where nobody knows.
+    `measured`: the cross-validated figures, as plain values, for people. `alike`: whether A and B are treated
+    alike, so that no label depends on the place of a response; older files do not. `fitted_on`: the items
+    that took part in the fit of any criterion; None in one of an earlier version, where nobody knows.
     """
 
     judge: JudgeIdentity
@@ -105,6 +106,7 @@ class Calibration:
     dataset_hash: str
     criteria: Mapping[str, CriterionCalibration]
     measured: Mapping[str, Any]
+    alike: bool = False
     fitted_on: FittedOn | None = None
 
     @property
@@ -188,6 +190,7 @@ class Calibration:
                 "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
             },
             "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
+            "a_and_b_alike": self.alike,
             "criteria": {name: self._folded_json(fitted) for name, fitted in self.criteria.items()},
             "measured": dict(self.measured),
             **({"took_part": self.fitted_on.as_json()} if self.fitted_on else {}),
@@ -205,7 +208,8 @@ class Calibration:
 
 
 def _done_by(fitted: CriterionCalibration) -> list[Any]:
-    numbers = [fitted.scale, *fitted.biases]
+    first = fitted.first_order
+    numbers = [fitted.scale, *fitted.biases, *(_done_by(first) if first else ())]
     folds = [list(map(_done_by, fitted.folds)), dict(fitted.fold_of)]
     # Without folds as before there were any: runs know those calibrations by this hash.
     return [*numbers, *folds] if fitted.folds else numbers
@@ -232,6 +236,7 @@ def _criterion_json(calibration: CriterionCalibration) -> dict[str, Any]:
         "biases": {label.value: bias for label, bias in biases},
         "strength": calibration.strength,
         "items": calibration.items,
+        **({"first_order": _criterion_json(calibration.first_order)} if calibration.first_order else {}),
     }
 
 
@@ -264,6 +269,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
             for name, values in value["criteria"].items()
         },
         measured=dict(value["measured"]),
+        alike=value.get("a_and_b_alike") is True,
         fitted_on=fitted_on,
     )
 
@@ -287,6 +293,7 @@ def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
         biases=(a, b, both_good, both_bad),
         strength=None if strength is None else real_number(strength),
         items=_whole_number(value["items"]),
+        first_order=_criterion(value["first_order"]) if "first_order" in value else None,
     )
 
 

@@ -199,7 +199,7 @@ class RunResults:
 def load_results(store: RunStore, run_id: int) -> RunResults:
     """A run's judged items with their decisions, calibrated where the run is. Raises StoreError."""
     run = store.run(run_id)
-    calibration = _calibration(run)
+    calibration = calibration_of_run(run)
     # Read before the items, so that each override has its item while the run goes on.
     reviews = load_reviews(store, run_id)
     overrides = in_force(reviews.overrides)
@@ -209,8 +209,8 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
     return results.calibrated(calibration)
 
 
-def _calibration(run: StoredRun) -> Calibration | None:
-    """What a run is calibrated with, from the store. DamagedError where it is none."""
+def calibration_of_run(run: StoredRun) -> Calibration | None:
+    """What a run is calibrated with, from the store, if it is. DamagedError where that is no calibration."""
     if not run.calibration:
         return None
     stored = run.calibration

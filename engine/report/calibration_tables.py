@@ -15,10 +15,15 @@ from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.sheets import Section
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
-from engine.measure.intervals import OverInstructions
+from engine.measure.intervals import FEW, OverInstructions
 from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
 from engine.report.measure_tables import TRIVIAL
 
+_ALIKE = (
+    " A and B are treated alike: each item counts as it is and with its responses in the other places, and so"
+    " it does for what stands beside it."
+)
+_FREE = " A and B are not treated alike: which place a response has may count."
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."
 _CALIBRATED = "The measure at the left, with the calibration; cross-validated."
 _QUALITY = (
@@ -62,6 +67,31 @@ _QUALITY = (
         digits=3,
     ),
     Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
+)
+_GAIN = (
+    CRITERION,
+    Column(
+        "chosen",
+        "what is used",
+        Kind.NAME,
+        "What had the least cross-validated log-loss: fitted readings, readings as they are, or frequencies.",
+    ),
+    Column(
+        "gain",
+        "gain (nats)",
+        Kind.NUMBER,
+        "By how much the log-loss is below that of a judge that only knows how frequent each label is.",
+        digits=3,
+    ),
+    Column("low", "from", Kind.NUMBER, "The lower end of the gain's 95 % interval over instructions.", 3),
+    Column("high", "to", Kind.NUMBER, "Its upper end.", 3),
+    Column(
+        "surely",
+        "surely helps?",
+        Kind.FLAG,
+        f"Whether the interval is above 0, with {FEW} instructions or more. Where it is not, the readings may"
+        " say no more than the frequencies do; they are used where that is the better guess.",
+    ),
 )
 _PARAMETERS = (
     Column("criterion", "fitted on all", Kind.NAME, "The criterion, fitted on all its labels."),
@@ -117,9 +147,10 @@ def quality_section(made: CalibratedRun) -> Section:
     return Section(
         "quality",
         "Before and after calibration",
-        [quality_table(made.reports)],
+        [quality_table(made.reports), gain_table(made.reports)],
         "Scores on the very labels that a calibration was fitted on look better than they are. The table is"
-        " cross-validated: no instruction is used both to fit and to measure.",
+        " cross-validated: no instruction is used both to fit and to measure."
+        + (_ALIKE if made.calibration.alike else _FREE),
     )
 
 
@@ -137,6 +168,25 @@ def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
     ]
     rows.append(["mean", "", *_accuracies(reports), *[""] * 5])
     return Table(_QUALITY, rows)
+
+
+def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
+    """What was chosen for each criterion, and what it gains over the frequencies, cross-validated."""
+    rows: list[Row] = [
+        [
+            words(name),
+            _chosen(report.calibration.strength),
+            report.gain,
+            *(report.gain_interval or (None, None)),
+            report.surely_helps,
+        ]
+        for name, report in reports.items()
+    ]
+    return Table(_GAIN, rows)
+
+
+def _chosen(strength: float | None) -> str:
+    return "frequencies" if strength is None else "as it is" if strength == AS_READ else "fitted"
 
 
 def _accuracies(reports: Mapping[str, CalibrationReport]) -> list[Value]:

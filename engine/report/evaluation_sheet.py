@@ -93,6 +93,13 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
         yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
     else:
         yield "Flipped by the order of the responses: not known, there is one order or none."
+    moved = [pair.judgment.place_decides for pair in pairs if pair.judgment]
+    if any(moved):
+        found = _of(moved.count(True), sum(each is not None for each in moved), "judgments")
+        yield (
+            f"Calibrated, the label depends on which response is A: {found}. The calibration does not treat"
+            " A and B alike."
+        )
     unscored, labelled = (
         sum(measure.unscored for measure in measures),
         sum(measure.items for measure in measures),

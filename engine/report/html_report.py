@@ -108,12 +108,12 @@ def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
 
 
 def order_report_of(matched: Matched) -> MarginReport | None:
-    """The curve of a run that read all its items in both orders, before any calibration; else None."""
+    """The curve of a run that read all its items in both orders, calibrated too where it is; else None."""
     results = matched.system.results
     if results is None or results.run.submitted:
         return None
     with suppress(SetupError):  # it cannot tell
-        read = learned_from(results.run, results.judged)
+        read = learned_from(results.run, results.judged, calibration=results.calibration)
         instructions = {item.id: item.instruction for item in matched.dataset}
         return margin_report(read, groups_by_instruction(read.ids, instructions), KEEP)
     return None

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Order, Preference
-from engine.core.judgments import AnyJudgment, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.core.measure_words import best_of
 from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Column, Kind, Row, Table
@@ -45,6 +45,13 @@ _CHANGES = (
     Column("items", "items", Kind.COUNT, "How many items of the run were judged on this criterion."),
     Column(
         "changed", "labels changed", Kind.COUNT, "How many of the model's labels the calibration changes."
+    ),
+    Column(
+        "place_decides",
+        "place decides",
+        Kind.SHARE,
+        "The share of labels that depend on which response is A, of those that were read in both orders: none"
+        " where the calibration treats A and B alike.",
     ),
     Column(
         "one_label",
@@ -133,7 +140,9 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
         changed = sum(_own_label(judgment) is not _own_label(other) for judgment, other in pairs)
         used = after.calibration is not None and name in after.calibration.criteria
         one = after.one_labels.get(name)
-        rows.append([words(name), used, len(column), changed, words(one.label) if one else ""])
+        moved = [each.place_decides for each in column if isinstance(each, Judgment)]
+        share = mean([each for each in moved if each is not None])
+        rows.append([words(name), used, len(column), changed, share, one.in_words if one else ""])
     return Table(_CHANGES, rows)
 
 

@@ -107,7 +107,9 @@ GLOSSARY: dict[Topic, Meaning] = {
         "What it is worth is measured on items that it was not fitted on (cross-validation). Items that took"
         " part in the fit are known again by their texts, and decided by what was fitted without them. The"
         " stored readings stay as they are, and the calibration can be taken off again. A few labels do"
-        " little harm; from about 50 on they help.",
+        " little harm: where they say nothing of a criterion, the frequencies of its labels are all that is"
+        " used.\n"
+        "As usual A and B are treated alike, so that no label depends on the place of a response.",
         "measures.md",
     ),
     Topic.WEIGHTS: Meaning(

@@ -7,8 +7,10 @@ import pytest
 
 from engine.calibrate.run_calibration import CalibratedRun, calibrate_run
 from engine.core.errors import SetupError
+from engine.core.judgments import Judgment
 from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.calibration import calibration_of
 from engine.decisions.decision import decide_all
 from engine.decisions.run_results import load_results
 from engine.measure.evaluation import evaluate
@@ -20,7 +22,7 @@ from engine.report.evaluation_sheet import in_short
 from engine.report.run_tables import changes_table
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
-from tests.judged import GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, with_texts
+from tests.judged import GOOD, RATHER_A, SURE_A, SURE_B, SURE_GOOD, A, B, dataset, stored_run, with_texts
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +74,7 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     gold = dataset({"safety": human, "relevance": human}, outputs=[("no", "long")] * 24)
     useful = [SURE_A if label is A else SURE_GOOD for label in human]
     judged = stored_run(tmp_path, gold, {"safety": [SURE_A] * 24, "relevance": useful})
-    made = calibrate_run(match(judged, gold))
+    made = calibrate_run(match(judged, gold), places_matter=True)
     assert judged.results is not None
     said = "This calibration gives one label to everything on safety (“B” for all 24 items"
     assert made.one_label_sentence(judged.results).startswith(f"{said}, cross-validated too). There nothing")
@@ -141,6 +143,38 @@ def test_of_a_calibration_of_before_it_is_said_by_its_dataset_or_that_nobody_kno
     assert "The run is calibrated on these labels" in " ".join(match(judged, gold).caveats)
     part = match(judged, gold.only(gold.ids[1:]), partial=True)
     assert "which items took part in its fit is not known" in " ".join(part.caveats)
+
+
+def test_without_information_neither_place_is_preferred_and_that_is_said(tmp_path: Path) -> None:
+    """People prefer A twice as often; the judge says now A, now B, whatever is right."""
+    human, read = [A, A, B, A, B, A] * 6, [SURE_A, SURE_B] * 18
+    gold = dataset({"safety": human})
+    judged = stored_run(tmp_path, gold, {"safety": read})
+    assert judged.results is not None
+    made = calibrate_run(match(judged, gold))
+    assert made.calibration.alike
+    assert made.calibration.criteria["safety"].strength is None
+    assert made.trivial["safety"] == ("most_frequent", 1 / 2)
+    results = judged.results.calibrated(made.calibration)
+    assert [each.preference for each in results.judgments["safety"] if isinstance(each, Judgment)] == [
+        A,
+        B,
+    ] * 18
+    assert {each.place_decides for each in results.judgments["safety"] if isinstance(each, Judgment)} == {
+        False
+    }
+    assert "safety (“A or B” for all 36 items" in made.one_label_sentence(judged.results)
+    free = judged.results.calibrated(calibrate_run(match(judged, gold), places_matter=True).calibration)
+    assert {each.place_decides for each in free.judgments["safety"] if isinstance(each, Judgment)} == {True}
+    assert "the label depends on which response is A: 36 of 36" in " ".join(
+        in_short(evaluate(match(system_of_run(free), gold)))
+    )
+
+
+def test_a_run_in_both_orders_has_a_calibration_of_its_first_too(made: CalibratedRun) -> None:
+    for fitted in made.calibration.criteria.values():
+        assert all(each.first_order is not None for each in (fitted, *fitted.folds))
+    assert calibration_of(made.calibration.as_json()).hash == made.calibration.hash
 
 
 def test_a_criterion_with_one_label_is_left_out_with_the_reason(system: System, gold: Dataset) -> None:

@@ -69,6 +69,33 @@ def test_an_item_that_took_part_is_decided_by_what_was_fitted_without_it() -> No
     assert found[1] == decide(items[1], "safety", FREQUENCIES)
 
 
+def test_what_decides_one_order_alone_comes_back_and_older_files_are_free_ones(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    both = replace(ONE, first_order=FREQUENCIES)
+    save_calibration(path, replace(CALIBRATION, criteria={"safety": both}, alike=True))
+    found = load_calibration(path)
+    assert found.alike
+    assert found.criteria == {"safety": both}
+    assert found.hash != replace(found, criteria={"safety": ONE}).hash
+    values = json.loads(path.read_text("utf-8"))
+    del values["a_and_b_alike"], values["criteria"]["safety"]["first_order"]
+    path.write_text(json.dumps(values), "utf-8")
+    before = load_calibration(path)
+    assert not before.alike
+    assert before.criteria == {"safety": ONE}
+
+
+def test_an_item_of_one_order_is_decided_by_what_was_fitted_for_it() -> None:
+    reading = Reading(Order.AB, (-0.5, -2.0, -2.0, -3.0))
+    of_one, of_both = (
+        JudgedItem(0, "1", "", {"safety": readings})
+        for readings in ((reading,), (reading, replace(reading, order=Order.BA)))
+    )
+    made = replace(ONE, first_order=FREQUENCIES)
+    assert decide(of_one, "safety", made) == decide(of_one, "safety", FREQUENCIES)
+    assert decide(of_both, "safety", made) == decide(of_both, "safety", ONE)
+
+
 @pytest.mark.parametrize(
     ("other", "found"),
     [

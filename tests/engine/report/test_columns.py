@@ -96,6 +96,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield run_tables.changes_table, results, results
     yield run_tables.unscored_table, results
     yield calibration_tables.quality_table, reports
+    yield calibration_tables.gain_table, reports
     yield calibration_tables.parameter_table, reports
     yield weighing_tables.weighing_table, weighing
     yield weighing_tables.overall_agreement_table, weighing.agreement
@@ -115,7 +116,9 @@ def reviews() -> Reviews:
 def report(strength: float | None) -> CalibrationReport:
     calibration = CriterionCalibration(1.5, (0.1, 0.2, -0.1, -0.2), strength, 1234)
     quality = Quality(0.5, 1.25, 0.125)
-    return CalibrationReport("safety", 1234, 99, quality, quality, quality, calibration, np.empty((0, 4)))
+    return CalibrationReport(
+        "safety", 1234, 99, quality, quality, quality, 0.1, None, calibration, False, np.empty((0, 4))
+    )
 
 
 def test_the_test_knows_every_table(tables: dict[str, Table]) -> None:

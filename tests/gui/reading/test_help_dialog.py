@@ -66,7 +66,7 @@ def test_the_numbers_are_those_of_the_engine() -> None:
         ("how-it-judges.md", "1, if it has no label; 0, if a person overrode it"),
         ("how-it-judges.md", "if the two orders alone, as they were read, would give different labels"),
         ("how-it-judges.md", "more than half of the criteria"),
-        ("measures.md", "from about 50 on they help"),
+        ("measures.md", "no label depends on which response is A"),
         ("measures.md", "Items of one instruction are not independent"),
         ("measures.md", "unscored is a label of its own"),
         (
