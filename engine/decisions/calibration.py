@@ -144,6 +144,13 @@ class Calibration:
             said.append("Held against other items of the same instructions it may look better than it is.")
         return " ".join(filter(None, said))
 
+    @property
+    def in_words(self) -> str:
+        """Whether A and B are alike to it, and whether it lacks what decides items of one order."""
+        said = f"A and B are {'' if self.alike else 'not '}treated alike."
+        lacking = len(self.judge.orders) > 1 and any(not each.first_order for each in self.criteria.values())
+        return f"{said} It was not fitted for items that are read in one order." if lacking else said
+
     def check_fits(self, judge: JudgeIdentity) -> None:
         """Raise SetupError where it was made for another judge; the model is known by its hash alone."""
         made_for = self.judge

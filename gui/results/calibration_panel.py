@@ -248,6 +248,7 @@ class CalibrationPanel(QWidget):
 def _in_words(calibration: "Calibration") -> str:
     """What decides the run, and what it was worth on the labels that it was fitted on."""
     text = f"This run is calibrated: fitted on {calibration.dataset} ({calibration.hash[:12]})."
+    text += f" {calibration.in_words}"
     if calibration.accuracies:
         before, after = map(percent, calibration.accuracies)
         text += f" Cross-validated there: {before} of the labels right before, {after} after."

@@ -75,6 +75,7 @@ def test_what_decides_one_order_alone_comes_back_and_older_files_are_free_ones(t
     save_calibration(path, replace(CALIBRATION, criteria={"safety": both}, alike=True))
     found = load_calibration(path)
     assert found.alike
+    assert found.in_words == "A and B are treated alike."
     assert found.criteria == {"safety": both}
     assert found.hash != replace(found, criteria={"safety": ONE}).hash
     values = json.loads(path.read_text("utf-8"))
@@ -82,6 +83,7 @@ def test_what_decides_one_order_alone_comes_back_and_older_files_are_free_ones(t
     path.write_text(json.dumps(values), "utf-8")
     before = load_calibration(path)
     assert not before.alike
+    assert before.in_words.startswith("A and B are not treated alike. It was not fitted for items")
     assert before.criteria == {"safety": ONE}
 
 
