@@ -99,7 +99,7 @@ def nothing_is_lost(times: int) -> Iterator[Claim]:
         product(_FREQUENCIES, (0.0, 0.4, 0.8, 1.5, 3.0), (20, 50, 100, 200))
     ):
         judge, random = Judge(frequent, signal), np.random.default_rng(seed)
-        worlds = max(times // 20, 20)  # each fits sixty times, and says more than yes or no
+        worlds = max(times // 20, 2)  # each fits sixty times, and says more than yes or no
         losses = np.array([_losses(judge, items, random) for _ in range(worlds)])
         chosen, *rivals = losses.T
         lost = chosen - min(rivals, key=lambda each: float(each.mean()))
@@ -132,7 +132,7 @@ def _best_fit(
 def false_gain(times: int) -> Iterator[Claim]:
     """A judge without information that surely helps."""
     for seed, (frequent, items) in enumerate(product(_FREQUENCIES, (20, 50, 100))):
-        worlds = max(times // 10, 20)  # each fits five hundred times
+        worlds = max(times // 10, 2)  # each fits five hundred times
         judge = Judge(frequent, 0.0)
         said = count(partial(_surely_helps, judge, items), worlds, seed)
         world = f"{judge}, {items} labels"
@@ -147,7 +147,7 @@ def _surely_helps(judge: Judge, items: int, random: np.random.Generator) -> bool
 
 def place_decides(times: int) -> Iterator[Claim]:
     """Calibrated labels that are others once the responses have changed places."""
-    worlds = max(times // 10, 20)
+    worlds = max(times // 10, 2)
     for seed, (frequent, signal, items) in enumerate(product(_FREQUENCIES, (0.0, 1.5), (8, 20, 100))):
         judge, random = Judge(frequent, signal), np.random.default_rng(seed)
         moved = sum(_depend_on_place(judge, items, random) for _ in range(worlds))
@@ -167,7 +167,7 @@ def labels_kept(times: int) -> Iterator[Claim]:
     """What `orders` says that a margin keeps, against what it keeps of new items; and how many labels are
     lost with the margin that it finds. Both as read and calibrated.
     """
-    worlds = max(times // 40, 20)
+    worlds = max(times // 40, 2)
     for seed, (signal, lean) in enumerate(product((0.8, 1.5, 3.0), (0.0, 1.5))):
         judge, random = Judge(_FREQUENCIES[0], signal, lean, of_order=0.3), np.random.default_rng(seed)
         drawn = np.array([_kept(judge, random) for _ in range(worlds)], dtype=np.float64)
