@@ -138,6 +138,13 @@ class _Views:
         losses: FloatArray = -likely.reshape(log_probs.shape[:-1]).mean(axis=-2)
         return losses
 
+    def gain(self, baseline: FloatArray, after: FloatArray, groups: Sequence[Hashable]) -> OverInstructions:
+        """By how much the loss of what is said of each view after is less than that of the baseline, nats."""
+        gains = np.round(self.losses(baseline) - self.losses(after), 12)  # both may be the frequencies
+        found = OverInstructions.of_one(gains.tolist(), groups)
+        assert found is not None  # there are two instructions
+        return found
+
     def right(self, log_probs: FloatArray, read: FloatArray) -> list[float]:
         """In what share of its views each item has the human label, shape (items,); as `quality` takes it."""
         chosen = likeliest(log_probs.reshape(-1, _LABELS), read.reshape(-1, _LABELS))
@@ -182,9 +189,7 @@ def calibrate_criterion(
         folds.append((test.tolist(), fitted))
         after[:, test] = calibrated(seen.log_probs[:, test], fitted)
         baseline[:, test] = known.frequencies
-    gains = np.round(seen.losses(baseline) - seen.losses(after), 12)  # both may be the frequencies
-    gain = OverInstructions.of_one(gains.tolist(), groups)
-    assert gain is not None  # there are two instructions
+    gain = seen.gain(baseline, after, groups)
     return CalibrationReport(
         criterion=criterion,
         items=len(labels),

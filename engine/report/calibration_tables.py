@@ -148,8 +148,7 @@ def quality_section(made: CalibratedRun) -> Section:
         "quality",
         "Before and after calibration",
         [quality_table(made.reports), gain_table(made.reports)],
-        "Scores on the very labels that a calibration was fitted on look better than they are. The table is"
-        " cross-validated: no instruction is used both to fit and to measure."
+        "Cross-validated: no instruction is used both to fit and to measure."
         + (_ALIKE if made.calibration.alike else _FREE),
     )
 
