@@ -75,7 +75,10 @@ def chosen_table(report: MarginReport) -> Table:
     ]
     points = [report.least, report.checked]
     if report.least.calibrated:
-        columns += [replace(_CALIBRATED, key=f"{column.key}_calibrated") for column in columns[1:]]
+        columns += [
+            replace(_CALIBRATED, key=f"{column.key}_calibrated", title=f"{column.title}, calibrated")
+            for column in columns[1:]
+        ]
         points += [point and point.calibrated for point in points]
     rows: list[Row] = [
         [words(name), *(Estimate(p.kept[name], p.intervals[name]) if p else None for p in points)]
