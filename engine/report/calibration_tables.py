@@ -44,6 +44,15 @@ _QUALITY = (
         " cross-validated.",
     ),
     MOST_FREQUENT,
+)
+_GAIN = (
+    CRITERION,
+    Column(
+        "chosen",
+        "what is used",
+        Kind.NAME,
+        "What had the least cross-validated log-loss: fitted readings, readings as they are, or frequencies.",
+    ),
     Column(
         "log_loss_before",
         "log-loss as it is",
@@ -58,23 +67,6 @@ _QUALITY = (
         Kind.NUMBER,
         "The log-loss of a judge that only knows how frequent each label is.",
         digits=3,
-    ),
-    Column(
-        "ece_before",
-        "ECE as it is",
-        Kind.NUMBER,
-        f"Expected calibration error: how far sureness and accuracy are apart; lower is better. {_AS_IT_IS}",
-        digits=3,
-    ),
-    Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
-)
-_GAIN = (
-    CRITERION,
-    Column(
-        "chosen",
-        "what is used",
-        Kind.NAME,
-        "What had the least cross-validated log-loss: fitted readings, readings as they are, or frequencies.",
     ),
     Column(
         "gain",
@@ -92,6 +84,14 @@ _GAIN = (
         f"Whether the interval is above 0, with {FEW} instructions or more. Where it is not, the readings may"
         " say no more than the frequencies do; they are used where that is the better guess.",
     ),
+    Column(
+        "ece_before",
+        "ECE as it is",
+        Kind.NUMBER,
+        f"Expected calibration error: how far sureness and accuracy are apart; lower is better. {_AS_IT_IS}",
+        digits=3,
+    ),
+    Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
 )
 _PARAMETERS = (
     Column("criterion", "fitted on all", Kind.NAME, "The criterion, fitted on all its labels."),
@@ -154,30 +154,25 @@ def quality_section(made: CalibratedRun) -> Section:
 
 
 def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """Labels and probabilities before and after, cross-validated, beside the most frequent label."""
+    """Labels before and after, cross-validated, beside the most frequent label."""
     rows: list[Row] = [
-        [
-            words(name),
-            report.items,
-            *_accuracies({name: report}),
-            *(quality.log_loss for quality in (report.before, report.after, report.baseline)),
-            *(quality.calibration_error for quality in (report.before, report.after)),
-        ]
-        for name, report in reports.items()
+        [words(name), report.items, *_accuracies({name: report})] for name, report in reports.items()
     ]
-    rows.append(["mean", "", *_accuracies(reports), *[""] * 5])
+    rows.append(["mean", "", *_accuracies(reports)])
     return Table(_QUALITY, rows)
 
 
 def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """What was chosen for each criterion, and what it gains over the frequencies, cross-validated."""
+    """What was chosen for each criterion, and what its probabilities gain over the frequencies."""
     rows: list[Row] = [
         [
             words(name),
             _chosen(report.calibration.strength),
+            *(quality.log_loss for quality in (report.before, report.after, report.baseline)),
             report.gain,
             *(report.gain_interval or (None, None)),
             report.surely_helps,
+            *(quality.calibration_error for quality in (report.before, report.after)),
         ]
         for name, report in reports.items()
     ]
