@@ -99,8 +99,11 @@ def main() -> None:
     comparisons = timed("score the responses", lambda: scored_pairs_of(system, list(dataset.criteria)))
     weights = dict.fromkeys(dataset.criteria, 1.0)
     timed("weigh", lambda: weigh(comparisons, weights, 0.5, dataset, system))
-    instructions = {item.id: item.instruction for item in dataset}
-    timed("fit weights", lambda: fit_weights(comparisons.rows, human_winners(dataset), instructions))
+    human = human_winners(dataset)
+    timed(
+        "fit weights",
+        lambda: fit_weights(comparisons.rows, human, dataset.instructions, dataset.criteria),
+    )
 
 
 if __name__ == "__main__":

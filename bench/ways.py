@@ -4,8 +4,8 @@
     python -m bench.ways STORE RUN DATASET
 
 For each way, the ways together, and for choices of the four permutations: the mean accuracy over the criteria
-and its 95 % interval (by drawing instructions again), the share of judgments that the order alone decides,
-and the mean format mass; at last how far a label's probability differs between the permutations (spread).
+and its 95 % interval, the share of judgments that the order alone decides, and the mean format mass; at last
+how far a label's probability differs between the permutations (spread).
 
 Knows: stored answers. Does not know: models, how a run is made.
 """
@@ -20,14 +20,14 @@ import numpy as np
 
 from engine.core.items import Way
 from engine.core.judgments import Reading
+from engine.core.value_tables import Estimate
 from engine.core.ways.all_ways import reading_of
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
-from engine.measure.accuracy import run_accuracy
+from engine.measure.accuracy import mean_accuracy, run_accuracy
 from engine.measure.label_counts import count_run
 from engine.store.run_store import RunStore
 
-_DRAWS = 1000
 _PERMUTATIONS = (
     *(("ABCD",), ("BCDA",), ("CDAB",), ("DABC",)),
     *(("ABCD", "CDAB"), ("BCDA", "DABC"), ("ABCD", "BCDA", "CDAB", "DABC")),
@@ -88,39 +88,16 @@ def choices(results: RunResults) -> Iterator[tuple[str, Change]]:
                 yield f"letters and {' '.join(names)}", with_permutations(names)
 
 
-def accuracy_interval(results: RunResults, dataset: Dataset) -> tuple[float, float, float]:
-    """The mean accuracy over the criteria, and where 95 % of it lies when instructions are drawn again."""
-    gold = {item.id: item for item in dataset.same_items({i.item_id: i.content_hash for i in results.judged})}
-    by_instruction: dict[str, list[list[float]]] = {}
-    for place, item in enumerate(results.judged):
-        if item.item_id not in gold:
-            continue
-        human = gold[item.item_id].gold
-        right = [
-            float(results.label(column[place]) is human[name].label) if name in human else np.nan
-            for name, column in results.judgments.items()
-        ]
-        by_instruction.setdefault(gold[item.item_id].instruction, []).append(right)
-    groups = [np.array(rows) for rows in by_instruction.values()]
-    random = np.random.default_rng(0)
-    drawn = []
-    for _ in range(_DRAWS):
-        rows = np.concatenate([groups[place] for place in random.integers(len(groups), size=len(groups))])
-        drawn.append(float(np.nanmean(np.nanmean(rows, axis=0))))
-    share = fmean(found.share for found in run_accuracy(results, dataset).values())
-    low, high = np.quantile(drawn, (0.025, 0.975))
-    return share, float(low), float(high)
-
-
 def row(name: str, results: RunResults, dataset: Dataset) -> list[str]:
     """A line of the table."""
     counts = count_run(results)
-    share, low, high = accuracy_interval(results, dataset)
+    accuracy = mean_accuracy(run_accuracy(results, dataset))
+    assert accuracy is not None  # several instructions with labels
     flips = [count.flipped for count in counts if count.flipped is not None]
     mass = [count.format_mass for count in counts if count.format_mass is not None]
     return [
         name,
-        f"{100 * share:.1f} ({100 * low:.1f} to {100 * high:.1f})",
+        str(Estimate(accuracy.mean, accuracy.share_interval())),
         f"{100 * fmean(flips):.1f}" if flips else "-",
         f"{fmean(mass):.3f}",
     ]

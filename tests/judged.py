@@ -36,6 +36,7 @@ Overridden = Sequence[tuple[str, str, Preference | None, str | None]]
 """By Ada: item, criterion, label and explanation."""
 
 SURE_A = (0.91, 0.03, 0.03, 0.03)
+SURE_B = (0.03, 0.91, 0.03, 0.03)
 RATHER_A = (0.6, 0.2, 0.1, 0.1)
 SURE_GOOD = (0.03, 0.03, 0.91, 0.03)
 

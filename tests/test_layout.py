@@ -90,7 +90,7 @@ LIBRARIES = {
     "multiprocessing": "",
     "pandas": "engine/data/pandas_ids.py models/demo",
     "psutil": "engine/system/computer.py engine/self_test.py",
-    "scipy": "engine/measure engine/calibrate engine/weigh",
+    "scipy": "engine/core/share_interval.py engine/measure engine/calibrate engine/weigh",
     # Likeness by words is for labelled examples: only runs that choose the nearest load its module.
     "sklearn": "engine/measure engine/calibrate engine/weigh engine/prompt/likeness.py",
     "sqlite3": "engine/store engine/loading",

@@ -15,7 +15,7 @@ ASCENDING: dict[Kind, list[Value]] = {
     Kind.INTERVAL: [None, (-2.0, 9.0), (3.0, 5.0), (10.0, 11.0)],
     Kind.SHARE_INTERVAL: [None, (0.09, 0.9), (0.1, 0.2)],
     Kind.PAIR: [None, (0, 7), (4, 0), (10, 1)],
-    Kind.RANKED: [Ranked(None), Ranked(9.5, 3), Ranked(10), Ranked(85, 1)],
+    Kind.RANKED: [Ranked(None), Ranked(9.5, 3), Ranked(10), Ranked(85, 1, (80.0, 90.0))],
     Kind.PARTIAL: [Partial(None, 3), Partial(9.5, 2), Partial(10)],
     Kind.PART: [None, PartOf(3, 40), PartOf(20, None), PartOf(100, 120)],
     Kind.ESTIMATE: [None, Estimate(-0.5), Estimate(0.2, (0.1, 0.9)), Estimate(0.3)],

@@ -20,6 +20,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -33,6 +34,7 @@ from bench.hostile.readers import Unreadable, readings
 from bench.hostile.texts import LABELS, STRANGE_LABELS, item_id, text
 from bench.hostile.workers import Attempt, Step
 from engine.core.errors import SetupError
+from engine.core.fitted_on import FittedOn
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.rubric import ELOQUENT
@@ -201,7 +203,10 @@ def _calibration(attempt: Attempt, _dataset: Dataset) -> Outcome:
         for name in ELOQUENT.names
     }
     figures = {when: {"accuracy": random.random()} for when in ("before", "after")}
-    sound = Calibration(_JUDGE, "gold.tsv", "e" * 64, fitted, dict.fromkeys(fitted, figures))
+    known = FittedOn(tuple(f"{place:012x}" for place in range(9)), frozenset({"e" * 12}))
+    folds = {item: place % 3 for place, item in enumerate(known.items)}
+    folded = {name: replace(each, folds=(each,) * 3, fold_of=folds) for name, each in fitted.items()}
+    sound = Calibration(_JUDGE, "gold.tsv", "e" * 64, folded, dict.fromkeys(fitted, figures), fitted_on=known)
     whole, what = json.dumps(sound.as_json(), indent=random.choice((None, 1))), "calibration, sound"
     kind = random.random()
     if kind < 0.6:
@@ -250,7 +255,7 @@ def _odd_value(value: dict[str, Any], random: Random) -> tuple[str, str]:
 def _apply(calibration: Calibration) -> None:
     """What a run does with it."""
     calibration.check_fits(_JUDGE)
-    for fitted in calibration.criteria.values():
+    for fitted in (one for each in calibration.criteria.values() for one in (each, *each.folds)):
         for log_probs in ((-1.0, -2.0, -3.0, -0.7), (0.0, -745.0, -745.0, -745.0)):
             made = calibrated(np.array(log_probs), fitted)
             if not math.isclose(float(np.exp(made).sum()), 1.0):

@@ -4,12 +4,10 @@ Knows: log-probabilities over the four labels, human labels, folds.
 Does not know: models, runs, files, where readings come from.
 """
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import t as student_t
 from sklearn.metrics import log_loss
 
 from engine.calibrate.scaling import is_right, log_frequencies, log_likelihood, solve
@@ -17,24 +15,24 @@ from engine.core.errors import SetupError
 from engine.core.items import HUMAN_LABELS, PREFERENCES, TIES, Tie
 from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.decision import calibrated
-from engine.measure.folds import LEAST_GROUPS, group_numbers, grouped_folds
+from engine.decisions.decision import SWAPPED, calibrated, likeliest
+from engine.measure.folds import LEAST_GROUPS, grouped_folds
+from engine.measure.intervals import FEW, Interval, OverInstructions
 
 OUTER_FOLDS = 10
 INNER_FOLDS = 5
 BINS = 10
 # From hardly any shrinkage to almost all; beside them stands the infinite one, class frequencies alone.
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-# How sure it must be that readings help before they are used at all: one-sided, about two standard errors.
-CONFIDENCE = 0.975
 # With fewer instructions nothing can be fitted: readings are taken as they are, or not at all.
 LEAST_FOR_FITTING = 10
-# With fewer still no standard error can be trusted: class frequencies are all there is.
+# With fewer still nothing can be compared: class frequencies are all there is.
 LEAST_FOR_READINGS = 5
 # The strength that stands for readings as they are: scale 1, no biases, nothing fitted.
 AS_READ = 0.0
 
 _LABELS = len(PREFERENCES)
+_OTHER_PLACES = np.array([HUMAN_LABELS.index(label.swapped) for label in HUMAN_LABELS])
 _AS_GOOD = 1e-12  # nats
 
 
@@ -72,8 +70,14 @@ class CalibrationReport:
 
     `before`: the readings as they are. `after` and `baseline`: cross-validated on the same folds; the
     baseline gives the smoothed label frequencies of the training folds, and so their most frequent label.
+    All three treat A and B as the calibration does. `gain`: by how many nats the log-loss after is below that
+    of the baseline, and `gain_interval` over instructions; None where there is nothing to vary.
     `calibration`: fitted on all `items`, which have `instructions` different instructions.
     `probabilities_after`: shape (items, 4), each row by the calibration that was fitted without its fold.
+    `one_label_out_of_fold`: whether all items, each calibrated by what was fitted without it, get one label.
+    `right_before`, `right_after`: which labels (0 to 1) the accuracies are the shares of, shape (items,), and
+    `groups` the instruction of each item.
+    `folds`: the places of the items of each fold, with what was fitted without them.
     """
 
     criterion: str
@@ -82,23 +86,92 @@ class CalibrationReport:
     before: Quality
     after: Quality
     baseline: Quality
+    gain: float
+    gain_interval: Interval | None
     calibration: CriterionCalibration
+    one_label_out_of_fold: bool
     probabilities_after: FloatArray = field(compare=False, repr=False)
+    right_before: Sequence[float] = field(default=(), compare=False, repr=False)
+    right_after: Sequence[float] = field(default=(), compare=False, repr=False)
+    groups: Sequence[Hashable] = field(default=(), compare=False, repr=False)
+    folds: Sequence[tuple[Sequence[int], CriterionCalibration]] = field(default=(), repr=False)
 
     @property
-    def one_label_out_of_fold(self) -> bool:
-        """Whether all items, each calibrated by what was fitted without it, get the same label."""
-        return len(np.unique(self.probabilities_after.argmax(axis=1))) == 1
+    def surely_helps(self) -> bool:
+        """Whether readings surely say more than the frequencies of the labels."""
+        known = self.gain_interval
+        return self.instructions >= FEW and known is not None and known.low > 0
+
+
+@dataclass(frozen=True)
+class _Views:
+    """Readings with human labels: each item seen once, or also with its responses in the other places.
+
+    `log_probs`: shape (views, items, 4), normalised; `labels`: shape (views, items), of each view its own.
+    `mirrored`: the second view is the first with A and B exchanged, so that what is fitted is the same for
+    both, but for rounding.
+    """
+
+    log_probs: FloatArray
+    labels: IntArray
+    mirrored: bool = False
+
+    def only(self, places: IntArray) -> "_Views":
+        """Some of the items."""
+        return _Views(self.log_probs[:, places], self.labels[:, places], self.mirrored)
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """Natural logs of those of the labels, shape (4,)."""
+        return log_frequencies(self.labels.ravel(), len(self.labels))
+
+    def solved(self, strengths: Sequence[float]) -> tuple[FloatArray, FloatArray]:
+        """Scales and biases as `solve` gives them, shapes (strengths,), (strengths, 4)."""
+        rows = self.log_probs.reshape(-1, _LABELS)
+        scales, biases = solve(rows, self.labels.ravel(), strengths, len(self.labels))
+        return scales, (biases + biases[:, SWAPPED]) / 2 if self.mirrored else biases
+
+    def losses(self, log_probs: FloatArray) -> FloatArray:
+        """-ln p(human label), nats, of what is said of each view: (..., views, items, 4) to (..., items)."""
+        flat = log_probs.reshape(*log_probs.shape[:-3], -1, _LABELS)
+        likely = log_likelihood(flat, self.labels.ravel())
+        losses: FloatArray = -likely.reshape(log_probs.shape[:-1]).mean(axis=-2)
+        return losses
+
+    def gain(self, baseline: FloatArray, after: FloatArray, groups: Sequence[Hashable]) -> OverInstructions:
+        """By how much the loss of what is said of each view after is less than that of the baseline, nats."""
+        gains = np.round(self.losses(baseline) - self.losses(after), 12)  # both may be the frequencies
+        found = OverInstructions.of_one(gains.tolist(), groups)
+        assert found is not None  # there are two instructions
+        return found
+
+    def right(self, log_probs: FloatArray, read: FloatArray) -> list[float]:
+        """In what share of its views each item has the human label, shape (items,); as `quality` takes it."""
+        chosen = likeliest(log_probs.reshape(-1, _LABELS), read.reshape(-1, _LABELS))
+        right = is_right(chosen, self.labels.ravel()).reshape(self.labels.shape)
+        shares: list[float] = right.mean(axis=0).tolist()
+        return shares
+
+    def quality(self, log_probs: FloatArray, read: FloatArray | None = None) -> Quality:
+        """Of what is said of each view, shape (views, items, 4); of equals what is `read` decides."""
+        known = None if read is None else read.reshape(-1, _LABELS)
+        return quality(log_probs.reshape(-1, _LABELS), self.labels.ravel(), known)
 
 
 def calibrate_criterion(
-    criterion: str, log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]
+    criterion: str,
+    log_probs: FloatArray,
+    labels: IntArray,
+    groups: Sequence[Hashable],
+    others: FloatArray | None = None,
 ) -> CalibrationReport:
     """Fit one criterion's calibration and measure it by nested cross-validation.
 
     `log_probs`: natural-log probabilities, shape (items, 4); `labels`: the human ones, shape (items,), as
     places in `HUMAN_LABELS`; `groups`: the instruction of each item: all items of one are on the same side
-    of every split. SetupError for fewer than two instructions; ValueError for arrays that do not fit.
+    of every split. `others`: what would be read were the responses in the other places, shape (items, 4);
+    with it, A and B are treated alike, and without they are free. SetupError for fewer than two instructions;
+    ValueError for arrays that do not fit.
     """
     instructions = len(set(groups))
     if instructions < LEAST_GROUPS:
@@ -107,26 +180,37 @@ def calibrate_criterion(
             "is too few to calibrate.",
             f"Use a dataset with human labels for {LEAST_FOR_FITTING} different instructions or more.",
         )
-    log_probs, labels = _checked(log_probs, labels, groups)
-    after, baseline = np.empty_like(log_probs), np.empty_like(log_probs)
+    seen = _views(log_probs, labels, groups, others)
+    after, baseline = np.empty_like(seen.log_probs), np.empty_like(seen.log_probs)
+    folds = []
     for train, test in grouped_folds(groups, OUTER_FOLDS):
-        fitted = fit_calibration(log_probs[train], labels[train], [groups[index] for index in train])
-        after[test] = calibrated(log_probs[test], fitted)
-        baseline[test] = log_frequencies(labels[train])
+        known = seen.only(train)
+        fitted = _fitted(known, [groups[index] for index in train])
+        folds.append((test.tolist(), fitted))
+        after[:, test] = calibrated(seen.log_probs[:, test], fitted)
+        baseline[:, test] = known.frequencies
+    gain = seen.gain(baseline, after, groups)
     return CalibrationReport(
         criterion=criterion,
         items=len(labels),
         instructions=instructions,
-        before=quality(log_probs, labels),
-        after=quality(after, labels),
-        baseline=quality(baseline, labels),
-        calibration=fit_calibration(log_probs, labels, groups),
-        probabilities_after=np.exp(after),
+        before=seen.quality(seen.log_probs),
+        after=seen.quality(after, seen.log_probs),
+        baseline=seen.quality(baseline),
+        gain=gain.mean,
+        gain_interval=gain.mean_interval(),
+        calibration=_fitted(seen, groups),
+        one_label_out_of_fold=len(np.unique(likeliest(after[0], seen.log_probs[0]))) == 1,
+        probabilities_after=np.exp(after[0]),
+        right_before=seen.right(seen.log_probs, seen.log_probs),
+        right_after=seen.right(after, seen.log_probs),
+        groups=groups,
+        folds=folds,
     )
 
 
 def fit_calibration(
-    log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]
+    log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable], others: FloatArray | None = None
 ) -> CriterionCalibration:
     """The calibration of one criterion; its strength is chosen by cross-validation within these items.
 
@@ -134,31 +218,34 @@ def fit_calibration(
     frequencies. Strength AS_READ leaves the readings as they are. ValueError for arrays that do not fit, and
     without items.
     """
-    log_probs, labels = _checked(log_probs, labels, groups)
-    strength = _chosen_strength(log_probs, labels, groups)
-    if strength is None:
-        scale, biases = 0.0, log_frequencies(labels)
-    elif strength == AS_READ:
-        scale, biases = 1.0, np.zeros(_LABELS)
-    else:
-        scales, offsets = solve(log_probs, labels, [strength])
-        scale, biases = float(scales[0]), offsets[0]
-    a, b, both_good, both_bad = (float(bias) for bias in biases - biases.mean())
-    return CriterionCalibration(scale, (a, b, both_good, both_bad), strength, len(labels))
+    return _fitted(_views(log_probs, labels, groups, others), groups)
 
 
-def quality(log_probs: FloatArray, labels: IntArray) -> Quality:
+def fit_with_strength(
+    strength: float | None,
+    log_probs: FloatArray,
+    labels: IntArray,
+    groups: Sequence[Hashable],
+    others: FloatArray | None = None,
+) -> CriterionCalibration:
+    """The same with a strength that was chosen elsewhere: of other readings of these items."""
+    return _with_strength(_views(log_probs, labels, groups, others), strength)
+
+
+def quality(log_probs: FloatArray, labels: IntArray, read: FloatArray | None = None) -> Quality:
     """The quality of natural-log probabilities, shape (items, 4), normalised, against labels, shape (items,).
 
-    Of equally likely labels the first is predicted. The log-loss is scikit-learn's; it takes a probability
-    below 2.2e-16 as that. The expected calibration error is the mean of |accuracy - confidence| over the
-    bins of `reliability`, weighted by their counts (Guo et al. 2017, equation 3).
+    Of equally likely labels that is predicted which is likelier as it was `read`, shape (items, 4), else the
+    first. The log-loss is scikit-learn's; it takes a probability below 2.2e-16 as that. The expected
+    calibration error is the mean of |accuracy - confidence| over the bins of `reliability`, weighted by their
+    counts (Guo et al. 2017, equation 3).
     """
     probabilities = np.exp(log_probs)
-    bins = reliability(probabilities, labels)
+    chosen = likeliest(log_probs, log_probs if read is None else read)
+    bins = reliability(probabilities, labels, chosen=chosen)
     error = sum(bin_.count * abs(bin_.accuracy - bin_.confidence) for bin_ in bins) / len(labels)
     return Quality(
-        accuracy=float(np.mean(is_right(log_probs.argmax(axis=1), labels))),
+        accuracy=float(np.mean(is_right(chosen, labels))),
         log_loss=_log_loss(probabilities, labels),
         calibration_error=error,
     )
@@ -174,15 +261,18 @@ def _log_loss(probabilities: FloatArray, labels: IntArray) -> float:
     return float(log_loss(np.where(ties, good, labels), together, labels=range(_LABELS)))
 
 
-def reliability(probabilities: FloatArray, labels: IntArray, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
+def reliability(
+    probabilities: FloatArray, labels: IntArray, bins: int = BINS, chosen: IntArray | None = None
+) -> tuple[ReliabilityBin, ...]:
     """The items sorted by the probability of their most likely label into bins of equal width over 0 to 1.
 
-    `probabilities`: shape (items, 4); `labels`: shape (items,). A bin holds its upper edge, not its
-    lower one (Guo et al. 2017, section 2). Empty bins are left out.
+    `probabilities`: shape (items, 4); `labels`: shape (items,); `chosen`: which of equally likely labels was
+    given, shape (items,), else the first. A bin holds its upper edge, not its lower one (Guo et al. 2017,
+    section 2). Empty bins are left out.
     """
     edges = np.linspace(0, 1, bins + 1)
     confidences = probabilities.max(axis=1)
-    right = is_right(probabilities.argmax(axis=1), labels)
+    right = is_right(probabilities.argmax(axis=1) if chosen is None else chosen, labels)
     # Rounding may lift a probability a little above 1.
     places = np.minimum(np.searchsorted(edges, confidences, side="left"), bins) - 1
     found = []
@@ -200,78 +290,71 @@ def reliability(probabilities: FloatArray, labels: IntArray, bins: int = BINS) -
     return tuple(found)
 
 
-def _checked(
-    log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]
-) -> tuple[FloatArray, IntArray]:
-    """The log-probabilities normalised, and the labels; ValueError where they do not fit together."""
+def _views(
+    log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable], others: FloatArray | None
+) -> _Views:
+    """All of it checked, the log-probabilities normalised; ValueError where it does not fit together."""
     rows, places = np.asarray(log_probs, dtype=np.float64), np.asarray(labels, dtype=np.int64)
-    if not len(groups) or rows.shape != (len(groups), _LABELS) or places.shape != (len(groups),):
-        raise ValueError(f"log-probabilities {rows.shape}, labels {places.shape}, {len(groups)} groups")
-    if not np.isfinite(rows).all():
+    shown = rows if others is None else np.asarray(others, dtype=np.float64)
+    if not len(groups) or not rows.shape == shown.shape == (len(groups), _LABELS):
+        raise ValueError(f"log-probabilities {rows.shape} and {shown.shape}, {len(groups)} groups")
+    if places.shape != (len(groups),):
+        raise ValueError(f"labels {places.shape}, {len(groups)} groups")
+    if not (np.isfinite(rows).all() and np.isfinite(shown).all()):
         raise ValueError("log-probabilities that are not finite")
     if places.min() < 0 or places.max() >= len(HUMAN_LABELS):
         raise ValueError(f"labels from {places.min()} to {places.max()}: they are places in HUMAN_LABELS")
-    return log_softmax(rows), places
+    rows, shown = log_softmax(rows), log_softmax(shown)
+    if others is None:
+        return _Views(rows[np.newaxis], places[np.newaxis])
+    mirrored = np.allclose(rows[:, SWAPPED], shown, rtol=1e-9, atol=1e-9)
+    return _Views(np.stack([rows, shown]), np.stack([places, _OTHER_PLACES[places]]), mirrored)
 
 
-def _chosen_strength(log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]) -> float | None:
-    """The strength by questions to the losses of inner cross-validation; None: infinitely strong.
+def _fitted(seen: _Views, groups: Sequence[Hashable]) -> CriterionCalibration:
+    return _with_strength(seen, _chosen_strength(seen, groups))
 
-    Is fitting better than the readings as they are? Only if its best strength has the lower loss; so a judge
-    that is good already loses nothing to a few labels. Do readings help at all? Only if the better of the
-    two beats the class frequencies with CONFIDENCE, by Student's t over instructions (and readings as they
-    are, equal odds too). How much are fitted ones trusted? As little as is within one standard error of the
-    best (the one-standard-error rule, Breiman et al. 1984; Hastie et al. 2009, section 7.10). Both of these
-    look at differences between the losses of the same items, which vary far less than the losses.
+
+def _with_strength(seen: _Views, strength: float | None) -> CriterionCalibration:
+    if strength is None:
+        scale, biases = 0.0, seen.frequencies
+    elif strength == AS_READ:
+        scale, biases = 1.0, np.zeros(_LABELS)
+    else:
+        scales, offsets = seen.solved([strength])
+        scale, biases = float(scales[0]), offsets[0]
+    a, b, both_good, both_bad = (float(bias) for bias in biases - biases.mean())
+    return CriterionCalibration(scale, (a, b, both_good, both_bad), strength, seen.labels.shape[1])
+
+
+def _chosen_strength(seen: _Views, groups: Sequence[Hashable]) -> float | None:
+    """What has the least loss by inner cross-validation: a strength, AS_READ, or None, the infinite one.
+
+    Of equally good ones that which trusts the readings least. To ask more of readings than that, such as to
+    be surely better than the frequencies, costs more than it saves; so does it to let readings as they are
+    compete with fitted ones: they win by luck too often (simulated: `bench/coverage/calibrations.py`).
     """
-    numbers = group_numbers(groups)
-    instructions = int(numbers.max()) + 1
+    instructions = len(set(groups))
     if instructions < LEAST_FOR_READINGS:
         return None
-    losses, frequency_losses = _inner_losses(log_probs, labels, groups)
-    best = losses[losses.mean(axis=1).argmin()]
-    own = -log_likelihood(log_probs, labels)
-    as_read = instructions < LEAST_FOR_FITTING or own.mean() <= best.mean()
-    rivals = [frequency_losses]
-    if as_read:
-        # Readings that say next to nothing come near equal odds, which can beat frequencies of few labels.
-        best = own
-        rivals.append(-log_likelihood(np.full(log_probs.shape, -math.log(_LABELS)), labels))
-    for rival in rivals:
-        gain, error = _mean_and_error(rival - best, numbers)
-        if gain <= _AS_GOOD + error * student_t.ppf(CONFIDENCE, instructions - 1):
-            return None
-    if as_read:
-        return AS_READ
-    excesses = [_mean_and_error(of_strength - best, numbers) for of_strength in losses]
-    return max(
-        strength
-        for strength, (excess, error) in zip(STRENGTHS, excesses, strict=True)
-        if excess <= error + _AS_GOOD
-    )
+    frequencies, fitted = _inner_losses(seen, groups)
+    if instructions < LEAST_FOR_FITTING:
+        rivals = {AS_READ: seen.losses(seen.log_probs).mean()}
+    else:
+        rivals = dict(zip(STRENGTHS, fitted.mean(axis=1), strict=True))
+    strength = min(rivals, key=lambda each: (rivals[each], -each))
+    return strength if rivals[strength] < frequencies.mean() - _AS_GOOD else None
 
 
-def _inner_losses(
-    log_probs: FloatArray, labels: IntArray, groups: Sequence[Hashable]
-) -> tuple[FloatArray, FloatArray]:
-    """Cross-validated -ln p(human label), nats: (strengths, items), and of class frequencies, (items,)."""
-    losses, frequency_losses = np.empty((len(STRENGTHS), len(labels))), np.empty(len(labels))
+def _inner_losses(seen: _Views, groups: Sequence[Hashable]) -> tuple[FloatArray, FloatArray]:
+    """Cross-validated -ln p(human label), nats: of class frequencies, (items,), and (strengths, items)."""
+    items = seen.labels.shape[1]
+    frequencies, fitted = np.empty(items), np.empty((len(STRENGTHS), items))
     for train, test in grouped_folds(groups, INNER_FOLDS):
-        scales, biases = solve(log_probs[train], labels[train], STRENGTHS)
-        predicted = log_softmax(scales[:, None, None] * log_probs[test] + biases[:, None])
-        losses[:, test] = -log_likelihood(predicted, labels[test])
-        frequencies = np.tile(log_frequencies(labels[train]), (len(test), 1))
-        frequency_losses[test] = -log_likelihood(frequencies, labels[test])
-    return losses, frequency_losses
-
-
-def _mean_and_error(differences: FloatArray, numbers: IntArray) -> tuple[float, float]:
-    """The mean over items and its standard error, where items of one instruction may vary together.
-
-    error^2 = g / (g - 1) sum over the g groups of (sum of d - mean in the group)^2 / items^2
-    (Liang & Zeger 1986). `numbers`: the group of each item, 0 to g - 1.
-    """
-    mean = float(differences.mean())
-    sums = np.bincount(numbers, differences - mean)
-    error = math.sqrt(len(sums) / (len(sums) - 1) * float(np.sum(sums**2))) / len(differences)
-    return mean, error
+        known, asked = seen.only(train), seen.only(test)
+        scales, biases = known.solved(STRENGTHS)
+        fitted[:, test] = asked.losses(
+            log_softmax(scales[:, None, None, None] * asked.log_probs + biases[:, None, None])
+        )
+        frequencies[test] = asked.losses(np.broadcast_to(known.frequencies, asked.log_probs.shape))
+    return frequencies, fitted

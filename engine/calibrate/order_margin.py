@@ -3,7 +3,6 @@
 Knows: what both orders said of a run's items. Does not know: how they were read, files, human labels.
 """
 
-import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,11 +11,10 @@ import numpy as np
 from engine.core.errors import SetupError
 from engine.core.log_probs import BoolArray
 from engine.decisions.second_order import BothOrders
-from engine.measure.bootstrap import Interval
 from engine.measure.folds import LEAST_GROUPS, group_numbers, grouped_folds
+from engine.measure.intervals import Interval, OverInstructions, share_interval
 
 SHOWN = (0.05, *(step / 10 for step in range(1, 10)), 0.95, 1.0)
-_Z = 1.959964  # of 95 %
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,8 @@ class MarginPoint:
     `below`: the margin; None where each item has the one that was chosen without it. `read`: share (0 to 1)
     of the items whose second order is read. `saved`: share of all tokens to read, None where these are not
     known. `kept`: share of labels equal to those of both orders, by criterion, and `intervals`: of each;
-    `equal`: the mean over the criteria, `interval_of_equal` as if all labels of an item were one.
+    `equal`: the mean over the criteria, `interval_of_equal`: of that. Intervals are over instructions. Of
+    labels without a calibration; `calibrated`: the same point of calibrated ones, None where there are none.
     """
 
     below: float | None
@@ -42,9 +41,15 @@ class MarginPoint:
     read: float
     saved: float | None
     kept: Mapping[str, float]
-    intervals: Mapping[str, Interval]
+    intervals: Mapping[str, Interval | None]
     equal: float
-    interval_of_equal: Interval
+    interval_of_equal: Interval | None
+    calibrated: "MarginPoint | None" = None
+
+    @property
+    def kept_at_least(self) -> float:
+        """The least share of all criteria, calibrated too."""
+        return min(*self.kept.values(), *(self.calibrated.kept.values() if self.calibrated else ()), 1.0)
 
 
 @dataclass(frozen=True)
@@ -76,15 +81,15 @@ def margin_report(
     """
     if not 0 < keep <= 1:
         raise SetupError(f"The share of labels to keep is {keep}.", "Use more than 0 and at most 1, as 0.99.")
+    items = _Items(read, instructions, tokens)
     least = read.least_margin(keep)
-    at = sorted({*SHOWN, least})
-    points = {below: _point(below, read, read.read(below), read.kept(below), tokens) for below in at}
+    points = {below: items.at(below) for below in sorted({*SHOWN, least})}
     return MarginReport(
         keep=keep,
         points=tuple(points.values()),
         least=points[least],
-        checked=_checked(read, instructions, keep, tokens),
-        reached=min(points[least].kept.values()) >= keep,
+        checked=items.checked(keep),
+        reached=points[least].kept_at_least >= keep,
         criteria=read.criteria,
     )
 
@@ -94,52 +99,52 @@ def groups_by_instruction(ids: Sequence[str], instructions: Mapping[str, str]) -
     return [instructions.get(item_id, ("id", item_id)) for item_id in ids]
 
 
-def _checked(
-    read: BothOrders, instructions: Sequence[Hashable], keep: float, tokens: Sequence[OrderTokens] | None
-) -> MarginPoint | None:
-    """Each fold of instructions by the margin that the others choose."""
-    if len(set(group_numbers(instructions).tolist())) < LEAST_GROUPS:
-        return None
-    twice = np.zeros(len(read.ids), dtype=np.bool_)
-    kept = np.zeros(read.equal.shape, dtype=np.bool_)
-    for train, test in grouped_folds(instructions):
-        below = read.least_margin(keep, train.tolist())
-        twice[test], kept[test] = read.read(below)[test], read.kept(below)[test]
-    return _point(None, read, twice, kept, tokens)
+@dataclass(frozen=True)
+class _Items:
+    """The items of a run, by what both orders said of them."""
 
+    read: BothOrders
+    instructions: Sequence[Hashable]
+    tokens: Sequence[OrderTokens] | None
 
-def _point(
-    below: float | None,
-    read: BothOrders,
-    twice: BoolArray,
-    kept: BoolArray,
-    tokens: Sequence[OrderTokens] | None,
-) -> MarginPoint:
-    items, shares = len(twice), kept.mean(axis=0).tolist()
-    equal = float(kept.mean())
-    return MarginPoint(
-        below=below,
-        items=items,
-        read=float(twice.mean()),
-        saved=None if tokens is None else _saved(twice, tokens),
-        kept=dict(zip(read.criteria, shares, strict=True)),
-        intervals={name: wilson(share, items) for name, share in zip(read.criteria, shares, strict=True)},
-        equal=equal,
-        interval_of_equal=wilson(equal, items),
-    )
+    def at(self, below: float) -> MarginPoint:
+        """A margin on all items."""
+        kept, calibrated = self.read.kept(below), self.read.kept_calibrated(below)
+        return self._point(below, self.read.read(below), kept, calibrated)
+
+    def checked(self, keep: float) -> MarginPoint | None:
+        """Each fold of instructions by the margin that the others choose."""
+        if len(set(group_numbers(self.instructions).tolist())) < LEAST_GROUPS:
+            return None
+        twice = np.zeros(len(self.read.ids), dtype=np.bool_)
+        kept = np.zeros(self.read.equal.shape, dtype=np.bool_)
+        calibrated = None if self.read.calibrated is None else kept.copy()
+        for train, test in grouped_folds(self.instructions):
+            below = self.read.least_margin(keep, train.tolist())
+            twice[test], kept[test] = self.read.read(below)[test], self.read.kept(below)[test]
+            known = self.read.kept_calibrated(below)
+            if calibrated is not None and known is not None:
+                calibrated[test] = known[test]
+        return self._point(None, twice, kept, calibrated)
+
+    def _point(
+        self, below: float | None, twice: BoolArray, kept: BoolArray, calibrated: BoolArray | None = None
+    ) -> MarginPoint:
+        columns = {name: column.tolist() for name, column in zip(self.read.criteria, kept.T, strict=True)}
+        together = OverInstructions.of(columns, dict.fromkeys(columns, self.instructions))
+        return MarginPoint(
+            below=below,
+            items=len(twice),
+            read=float(twice.mean()),
+            saved=None if self.tokens is None else _saved(twice, self.tokens),
+            kept=dict(zip(self.read.criteria, kept.mean(axis=0).tolist(), strict=True)),
+            intervals={name: share_interval(column, self.instructions) for name, column in columns.items()},
+            equal=float(kept.mean()),
+            interval_of_equal=together.share_interval() if together else None,
+            calibrated=None if calibrated is None else self._point(below, twice, calibrated),
+        )
 
 
 def _saved(twice: BoolArray, tokens: Sequence[OrderTokens]) -> float:
     unread = sum(each.second for each, is_read in zip(tokens, twice.tolist(), strict=True) if not is_read)
     return unread / sum(each.first + each.second for each in tokens)
-
-
-def wilson(share: float, count: int) -> Interval:
-    """The 95 % score interval of a share (0 to 1) of so many independent cases, at least one.
-
-    It has a width where the share is 0 or 1, too. Source: Wilson, Probable Inference (1927), JASA 22.
-    """
-    weight = _Z * _Z / count
-    middle = (share + weight / 2) / (1 + weight)
-    half = _Z * math.sqrt(share * (1 - share) / count + weight / (4 * count)) / (1 + weight)
-    return Interval(max(0.0, middle - half), min(1.0, middle + half))

@@ -44,13 +44,14 @@ def is_right(chosen: IntArray, labels: IntArray) -> BoolArray:
     return right
 
 
-def log_frequencies(labels: IntArray) -> FloatArray:
+def log_frequencies(labels: IntArray, views: int = 1) -> FloatArray:
     """Natural logs of the smoothed frequencies of the four labels, shape (4,); equal counts stay equal.
 
     frequency = (count + PSEUDO_COUNT) / (items + 4 PSEUDO_COUNT). A tie is shared between both_good and
-    both_bad in the proportion of these counts, which is the likeliest. `labels`: shape (items,).
+    both_bad in the proportion of these counts, which is the likeliest. `labels`: shape (items,). `views`: so
+    many of them are one item, each seen in another way, and count as one together.
     """
-    counts = np.bincount(labels, minlength=len(HUMAN_LABELS))
+    counts = np.bincount(labels, minlength=len(HUMAN_LABELS)) / views
     known = counts[:_LABELS] + PSEUDO_COUNT
     if counts[_TIE]:
         known[[_GOOD, _BAD]] *= 1 + counts[_TIE] / (known[_GOOD] + known[_BAD])
@@ -59,7 +60,7 @@ def log_frequencies(labels: IntArray) -> FloatArray:
 
 
 def solve(
-    log_probs: FloatArray, labels: IntArray, strengths: Sequence[float]
+    log_probs: FloatArray, labels: IntArray, strengths: Sequence[float], views: int = 1
 ) -> tuple[FloatArray, FloatArray]:
     """The scale s >= 0 and biases b of log_softmax(s x + b) for each strength: shapes (strengths,), (.., 4).
 
@@ -73,17 +74,18 @@ def solve(
     The model is temperature scaling with biases (Alexandari, Kundaje & Shrikumar 2020). The second term is
     PSEUDO_COUNT average items of each label: with it, t = 0 gives c = log_frequencies at every strength.
     Readings without spread, or that speak against the labels (t < 0 were better), get exactly that. For a
-    tie, softmax(..)[label] is the sum over both_good and both_bad.
+    tie, softmax(..)[label] is the sum over both_good and both_bad. Where several rows are `views` of one
+    item, each counts as 1 / views of an item.
     """
     means = log_probs.mean(axis=0)
     centred = log_probs - means
     sigma = float(np.sqrt(np.mean(centred**2)))
-    prior = log_frequencies(labels)
+    prior = log_frequencies(labels, views)
     slopes = np.zeros(len(strengths))
     offsets = np.tile(prior, (len(strengths), 1))
     if sigma <= _NO_SPREAD * (1 + float(np.abs(log_probs).max())):
         return slopes, offsets
-    problem = _Problem(centred / sigma, labels, prior, np.asarray(strengths, dtype=np.float64))
+    problem = _Problem(centred / sigma, labels, prior, np.asarray(strengths, dtype=np.float64), views)
     solution = problem.minimised(np.column_stack([slopes, offsets]))
     # The least value that a given t allows is convex in t: from a minimum below 0 on, 0 is the best t >= 0.
     positive = solution[:, 0] > 0
@@ -95,17 +97,21 @@ def solve(
 class _Problem:
     """The problem of `solve` without its bound, for all strengths at once.
 
-    A `point` is an array of shape (strengths, 5): t, then the four c. Values are in nats.
+    A `point` is an array of shape (strengths, 5): t, then the four c. Values are in nats, times `views`: what
+    stands beside the rows is multiplied by them, in the place of dividing the rows.
     """
 
-    def __init__(self, u: FloatArray, labels: IntArray, prior: FloatArray, strengths: FloatArray) -> None:
+    def __init__(
+        self, u: FloatArray, labels: IntArray, prior: FloatArray, strengths: FloatArray, views: int = 1
+    ) -> None:
         self._u = u
         self._labels = labels
         self._prior = prior
-        self._strengths = strengths
+        self._strengths = strengths * views
+        self._pseudo_count = PSEUDO_COUNT * views
         self._ties = np.flatnonzero(labels == _TIE)
         known = np.flatnonzero(labels != _TIE)
-        self._counts = np.bincount(labels[known], minlength=_LABELS) + PSEUDO_COUNT
+        self._counts = np.bincount(labels[known], minlength=_LABELS) + self._pseudo_count
         self._slope_of_labels = float(u[known, labels[known]].sum())
 
     def minimised(self, point: FloatArray) -> FloatArray:
@@ -136,13 +142,15 @@ class _Problem:
         log_p = np.empty((len(point), len(self._u) + 1, _LABELS))
         log_p[:, :-1] = log_softmax(point[:, 0, None, None] * self._u + point[:, None, 1:])
         log_p[:, -1] = log_softmax(point[:, 1:])
-        losses = -log_likelihood(log_p, self._labels).sum(axis=1) - PSEUDO_COUNT * log_p[:, -1].sum(axis=1)
+        losses = -log_likelihood(log_p, self._labels).sum(axis=1) - self._pseudo_count * log_p[:, -1].sum(
+            axis=1
+        )
         return losses + self._strengths * (away**2).sum(axis=1), log_p
 
     def _derivatives(self, point: FloatArray, log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradient, shape (strengths, 5), and Hessian matrix, (strengths, 5, 5)."""
         p = np.exp(log_p)
-        items, average = p[:, :-1], p[:, -1] * _LABELS * PSEUDO_COUNT
+        items, average = p[:, :-1], p[:, -1] * _LABELS * self._pseudo_count
         expected = items.sum(axis=1) + average
         pu = items * self._u
         away = np.column_stack([point[:, 0], point[:, 1:] - self._prior])

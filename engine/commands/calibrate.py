@@ -28,6 +28,12 @@ def parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     add_gold(arguments)
+    arguments.add_argument(
+        "--places-matter",
+        action="store_true",
+        help="let A and B differ: where it means something in the data which response is A, as where A is"
+        " always the new model's. Else both are treated alike, and no label depends on the place",
+    )
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the calibration")
     add_store(arguments)
     return arguments
@@ -43,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         gold = read_labels(options, options.gold, [system], cancel)
         matched = match(system, gold, options.partial)
     say_what_was_left_out(matched)
-    made = calibrate_run(matched)
+    made = calibrate_run(matched, places_matter=options.places_matter)
     for warning in calibration_warnings(made):
         tell(warning)
     save_calibration(options.out, made.calibration)

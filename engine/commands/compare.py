@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     arguments = command_parser(
         "compare",
         "Compare SYSTEMs (submission files or ids of runs) against human labels: all measures with ranks,\n"
-        "Borda counts, agreement, McNemar's test, and the items on which they differ.",
+        "Borda counts, agreement, who is more often right, and the items on which they differ.",
     )
     arguments.add_argument(
         "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"

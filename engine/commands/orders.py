@@ -23,7 +23,9 @@ from engine.core.errors import SetupError, StoreError
 from engine.core.run_records import StoredRun
 from engine.core.sheets import Sheet
 from engine.data.dataset import Dataset
+from engine.decisions.calibration import load_calibration
 from engine.decisions.run_dataset import dataset_of_run
+from engine.decisions.run_results import calibration_of_run
 from engine.decisions.second_order import KEEP, BothOrders, learned_from
 from engine.judge.order_tokens import order_tokens
 from engine.report.order_tables import margin_sections
@@ -51,6 +53,12 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "--dataset", type=Path, metavar="FILE", help="where the run's dataset lies now, if it was moved"
     )
+    arguments.add_argument(
+        "--calibration",
+        type=Path,
+        metavar="FILE",
+        help="look at the labels that this calibration decides, too (else the run's own, if it has one)",
+    )
     arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
     add_columns(arguments, "dataset")
     add_store(arguments, "runs")
@@ -59,17 +67,21 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, write and print."""
-    check_targets({"--json": options.json}, {"run store": options.store})
+    read_from = {"--calibration": options.calibration} if options.calibration else {}
+    check_targets({"--json": options.json}, {"run store": options.store, **read_from})
     if not is_there(options.store):
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with interruptible() as cancel, RunStore(options.store) as store:
         run = store.run(options.run)
-        read = learned_from(run, store.judged(run.id))
+        given = options.calibration
+        calibration = load_calibration(given) if given else calibration_of_run(run)
+        read = learned_from(run, store.judged(run.id), calibration=calibration)
         report = _report(options, run, read, cancel)
     if options.json:
         write_json(options.json, _as_json(run, report))
         print(f"Orders: {options.json}\n")
-    title = f"{run.title}: {len(read.ids):,} items in both orders, before any calibration"
+    how = "as they are and calibrated" if calibration else "before any calibration"
+    title = f"{run.title}: {len(read.ids):,} items in both orders, {how}"
     print_sheet(Sheet(title, margin_sections(report)))
     return DONE
 
@@ -113,9 +125,10 @@ def _point_json(point: MarginPoint) -> dict[str, Any]:
         "second_order_read": point.read,
         "tokens_saved": point.saved,
         "equal_labels": point.equal,
-        "interval": list(point.interval_of_equal),
+        "interval": point.interval_of_equal,
         "criteria": {
-            name: {"equal_labels": share, "interval": list(point.intervals[name])}
+            name: {"equal_labels": share, "interval": point.intervals[name]}
             for name, share in point.kept.items()
         },
+        **({"calibrated": _point_json(point.calibrated)} if point.calibrated else {}),
     }

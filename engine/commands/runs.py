@@ -201,6 +201,8 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     with store.hold(options.id):
         store.calibrate(options.id, calibration.as_json() if calibration else None)
     made = f"calibrated with {options.calibration}" if calibration else "not calibrated"
+    if calibration is not None:
+        tell(calibration.in_words)
     print(f"Run {options.id} is now {made}.\n")
     if after.one_labels:
         tell(after.one_label_sentence)

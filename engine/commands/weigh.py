@@ -16,14 +16,16 @@ from engine.commands.shared.measure_arguments import (
     add_model_alone,
     add_weights,
     check_measure_outputs,
-    parse_weights,
+    given_weights,
     say_what_was_left_out,
+    tie_threshold,
     weigh_system,
     weight_errors,
 )
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, slices_json
 from engine.core.errors import SetupError
+from engine.core.fitted_on import KeptFit
 from engine.core.formatting import listed
 from engine.core.rubric import ELOQUENT, rubric_for_labels
 from engine.data.dataset import Dataset
@@ -31,8 +33,9 @@ from engine.decisions.run_dataset import dataset_of_run
 from engine.measure.matching import match_items, people_caveats
 from engine.measure.systems import System, open_system
 from engine.report.slice_tables import weighed_slice_table
-from engine.report.weighing_tables import fit_table, weighing_section
+from engine.report.weighing_tables import RANGES, fit_table, fitted_weight_table, weighing_section
 from engine.system.files import write_json
+from engine.weigh.fitted_weights import fit_json, kept_of
 from engine.weigh.score_file import load_comparisons
 from engine.weigh.slice_weighing import weigh_slices
 from engine.weigh.system_weighing import ScoredPairs, Weighing, human_winners, weigh
@@ -80,16 +83,16 @@ def _weigh_scores(options: argparse.Namespace) -> int:
         raise SetupError("--grades are those of a run; comparisons bring scores.", "Leave --grades out.")
     rubric = rubric_of(options) or ELOQUENT
     gold = read_dataset(options, options.gold, rubric=rubric_for_labels([rubric])) if options.gold else None
-    if options.weights is None:
+    given = given_weights(options)
+    if given is None:
         raise SetupError(
             "Comparisons with scores need --weights.",
             "Name their criteria: --weights quality=0.6,relevance=0.4",
         )
-    weights = parse_weights(options.weights)
+    weights = given.weights
     pairs = ScoredPairs(load_comparisons(Path(options.what), list(weights)))
     with weight_errors():
-        threshold = rubric.tie_threshold if options.tie_threshold is None else options.tie_threshold
-        result = weigh(pairs, weights, threshold, gold)
+        result = weigh(pairs, weights, tie_threshold(options, given, rubric), gold)
     if gold is not None and result.agreement is None:
         raise SetupError(
             f"No id of {options.what} has a human overall label in {gold.name}.",
@@ -103,7 +106,11 @@ def _weigh_scores(options: argparse.Namespace) -> int:
             f"{joined:,} of {len(pairs.rows):,} ids of {names[0]} are in {names[1]}. Scores hold no texts:"
             " that these are the same items, only their ids say."
         )
-    fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
+        weighed = {row["id"] for row in pairs.rows}
+        overlap = given.kept and given.kept.fitted_on.overlap(item for item in gold if item.id in weighed)
+        if said := given.kept.in_words(overlap) if given.kept and overlap else given.unknown:
+            tell(printable(said))
+    fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
     text = _as_json(result, fit)
     if options.json:
         write_json(options.json, text)
@@ -121,10 +128,12 @@ def _weigh_system(options: argparse.Namespace) -> int:
         say_what_was_left_out(matched)
     for caveat in people_caveats(system) if matched is None else ():
         tell(f"{printable(system.name)}: {caveat}")
-    pairs, result = weigh_system(options, system, matched)
+    items = _own_items(options, system) if gold is None else None
+    pairs, result = weigh_system(options, system, matched, items)
+    result.carried.check()
     if options.gold and result.agreement is None:
         tell(f"{printable(options.gold.name)} has no human overall label of these items.")
-    fit = _fitted(pairs, gold) if options.fit_weights and gold is not None else None
+    fit = _fitted(pairs, result, gold) if options.fit_weights and gold is not None else None
     slices = [weigh_slices(pairs, result, matched.dataset, each) for each in divisions if matched]
     if options.json:
         write_json(options.json, _as_json(result, fit) | slices_json(slices))
@@ -132,7 +141,7 @@ def _weigh_system(options: argparse.Namespace) -> int:
     _print_weighing(system, result, options.grades)
     print_slice_tables([weighed_slice_table(found) for found in slices])
     if fit:
-        print(f"\n{_fit_words(fit)}")
+        print(f"\n{_fit_words(fit[0], options.json)}")
     return DONE
 
 
@@ -147,9 +156,23 @@ def _items(options: argparse.Namespace, system: System) -> Dataset | None:
     return dataset_of_run(system.results.run, columns=columns_of(options))
 
 
-def _fitted(pairs: ScoredPairs, gold: Dataset) -> WeightFit:
-    instructions = {item.id: item.instruction for item in gold}
-    return fit_weights(pairs.rows, human_winners(gold), instructions)
+def _own_items(options: argparse.Namespace, system: System) -> Dataset | None:
+    """A run's own dataset, whose instructions give the intervals; None where it cannot be read."""
+    if system.results is None:
+        return None
+    try:
+        return dataset_of_run(system.results.run, columns=columns_of(options))
+    except SetupError as error:
+        tell(f"Without intervals, which need the instructions of the items: {printable(error.problem)}")
+        return None
+
+
+def _fitted(pairs: ScoredPairs, result: Weighing, gold: Dataset) -> tuple[WeightFit, KeptFit]:
+    """Weights of the criteria that count."""
+    criteria = [name for name, weight in result.weights.items() if weight > 0]
+    human = human_winners(gold)
+    fit = fit_weights(pairs.rows, human, gold.instructions, criteria)
+    return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
 
 
 def _print_weighing(system: System, result: Weighing, grades: bool) -> None:
@@ -163,21 +186,26 @@ def _print_weighing(system: System, result: Weighing, grades: bool) -> None:
     print(printed_section(replace(section, title=f"{section.title}, {system.name}", note=note)))
 
 
-def _fit_words(fit: WeightFit) -> str:
+def _fit_words(fit: WeightFit, file: Path | None) -> str:
     found = ",".join(f"{name}={weight:.4f}" for name, weight in fit.weights.items())
     return (
         f"{printed(fit_table(fit))}\n\n"
-        f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4f}"
+        f"{printed(fitted_weight_table(fit))}\n{RANGES}\n\n"
+        f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4f}\n"
+        f"With a record of which items these were: {'' if file else '--json FILE here, and later '}"
+        f"--weights {file or 'FILE'}"
     )
 
 
-def _as_json(result: Weighing, fit: WeightFit | None) -> dict[str, Any]:
+def _as_json(result: Weighing, fit: tuple[WeightFit, KeptFit] | None) -> dict[str, Any]:
     """What pairwise_preference_judge returned, and beside it what else is known."""
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = result.carried.as_json()
+    if any(result.intervals.values()):
+        more["intervals"] = result.intervals
     if result.left_out:
         more["left_out"] = list(result.left_out)
     if result.agreement:
         more["agreement"] = asdict(result.agreement)
     if fit:
-        more["fitted"] = asdict(fit)
+        more["fitted"] = fit_json(*fit)
     return {**result.result, **more}

@@ -15,6 +15,7 @@ from engine.core.remedies import Remedy
 class Sign(StrEnum):
     """What speaks against a judge. The value is its name in JSON."""
 
+    UNSCORED = "unscored"
     FORMAT_MASS = "format_mass"
     WAY_MASS = "format_mass_of_a_way"
     FLIPPED = "flipped"
@@ -38,9 +39,9 @@ class HealthVerdict(StrEnum):
 class Symptom:
     """A sign that was found.
 
-    `values`: what was measured (0 to 1) where it is beyond `limit`, by criterion; by the label for
-    ONE_LABEL, by the way of asking for WAY_MASS. `serious`: whether it says by itself that the model did not
-    judge. `text`: a sentence.
+    `values`: what was measured (0 to 1) where it is beyond `limit`, by criterion; by the label as the model
+    saw the responses for ONE_LABEL, by the way of asking for WAY_MASS. `serious`: whether it says by itself
+    that the model did not judge. `text`: a sentence. `sure`: no matter of chance.
     """
 
     sign: Sign
@@ -49,17 +50,20 @@ class Symptom:
     serious: bool
     text: str
     remedy: Remedy
+    sure: bool = True
 
 
 @dataclass(frozen=True)
 class Health:
     """What was found in the judgments of `items` items; `enough`: whether these are enough for a verdict. Of
-    too few, the symptoms are only those that are plain already.
+    too few, the symptoms are only those that are plain already. `unsure`: beyond a limit, but perhaps by
+    chance; where there is nothing else, the items are too few.
     """
 
     items: int
     enough: bool
     symptoms: tuple[Symptom, ...] = ()
+    unsure: tuple[Symptom, ...] = ()
 
     @property
     def verdict(self) -> HealthVerdict:
@@ -109,6 +113,7 @@ class Health:
         """The verdict, each sign, and what to do, worded by whoever shows it."""
         remedies = self.remedies(word)
         signs = [f"- {symptom.text}" for symptom in self.symptoms]
+        signs += [f"- It may be chance: {symptom.text}" for symptom in self.unsure]
         return [self.headline, *signs, *([f"What to do: {remedies}"] if remedies else [])]
 
     def as_json(self) -> dict[str, Any]:
@@ -120,11 +125,12 @@ class Health:
                 {
                     "sign": symptom.sign.value,
                     "serious": symptom.serious,
+                    "sure": symptom.sure,
                     "limit": symptom.limit,
                     "values": dict(symptom.values),
                     "text": symptom.text,
                 }
-                for symptom in self.symptoms
+                for symptom in (*self.symptoms, *self.unsure)
             ],
         }
 

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import NamedTuple, TypeGuard, cast
 
 from engine.core.errors import SetupError
+from engine.core.fitted_on import short_hash
 from engine.core.items import Order, Prediction, Preference, Way
 from engine.core.remedies import Remedy, Step
 
@@ -158,12 +159,29 @@ class CriterionCalibration:
     `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. Neither is beyond
     LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class frequencies, None for these
     alone (scale 0), 0 for readings as they are (scale 1, nothing fitted). `items`: labels it was fitted on.
+    `first_order`: the same for items that were read in the first order alone, where that is not all of them;
+    None where it is, and in files of before.
+
+    `folds`: fitted in the same way without a part of these items each; `fold_of`: the place of the one that
+    was fitted without an item and all others of its instruction, by the short hash of the item's content.
     """
 
     scale: float
     biases: tuple[float, float, float, float]
     strength: float | None
     items: int
+    first_order: "CriterionCalibration | None" = None
+    folds: tuple["CriterionCalibration", ...] = ()
+    fold_of: Mapping[str, int] = field(default_factory=dict)
+
+    def fold(self, content_hash: str) -> int | None:
+        """The place of what decides an item: it was fitted without it. None for one that took no part."""
+        return self.fold_of.get(short_hash(content_hash))
+
+    def for_item(self, content_hash: str) -> "CriterionCalibration":
+        """What decides an item."""
+        place = self.fold(content_hash)
+        return self if place is None else self.folds[place]
 
     def __post_init__(self) -> None:
         numbers = (self.scale, *self.biases)
@@ -180,8 +198,10 @@ class Judgment(Keyed):
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
     the order of `PREFERENCES`. `flipped`: whether the two orders alone, as they were read, disagree; None
-    where there is one order only. `format_mass`: the mean over the orders. `explanations`: all that the model
-    wrote, the first one first, then those written later for other labels.
+    where there is one order only. `place_decides`: whether the calibrated label would be for another response
+    had the two changed places; None without a calibration and where there is one order only. `format_mass`:
+    the mean over the orders. `explanations`: all that the model wrote, the first one first, then those
+    written later for other labels.
     """
 
     item_id: str
@@ -192,6 +212,7 @@ class Judgment(Keyed):
     format_mass: float
     readings: tuple[Reading, ...]
     explanations: tuple[Explanation, ...] = ()
+    place_decides: bool | None = None
 
     @property
     def explanation(self) -> Explanation | None:
@@ -230,11 +251,25 @@ class SubmittedLabel(Keyed):
         return self.explanation
 
 
+class Origin(StrEnum):
+    """How a person came to the item that he labelled: by which order of the list, or by himself.
+
+    RANDOM: in the order of a random sample, with nothing left out above; CHOSEN: by a filter, a search or
+    another page, or out of the turn of a random sample.
+    """
+
+    DOUBT = "doubt"
+    DATASET = "dataset"
+    DISAGREEMENT = "disagreement"
+    RANDOM = "random"
+    CHOSEN = "chosen"
+
+
 @dataclass(frozen=True)
 class NewOverride(Keyed):
     """What a person puts in the place of the model's label, explanation or both; None leaves that part.
 
-    Checked when it becomes an Override, as it is stored.
+    `origin`: None where it is not known. Checked when it becomes an Override, as it is stored.
     """
 
     item_id: str
@@ -242,6 +277,7 @@ class NewOverride(Keyed):
     preference: Preference | None
     explanation: str | None
     author: str
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -249,7 +285,8 @@ class Override(Keyed):
     """What a person said of one item and criterion of a run in the place of the model.
 
     No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
-    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history.
+    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history. `origin`:
+    None in stores of earlier versions.
     """
 
     id: int
@@ -260,6 +297,7 @@ class Override(Keyed):
     author: str
     created: datetime
     undone: datetime | None = None
+    origin: Origin | None = None
 
     def __post_init__(self) -> None:
         if self.preference is None and not self.explanation:
@@ -288,6 +326,7 @@ class NewReview:
     author: str
     state: ReviewState | None = None
     confirmed: Mapping[str, Preference] = field(default_factory=dict)
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -309,6 +348,7 @@ class Confirmation(Keyed):
     preference: Preference
     author: str
     created: datetime
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,9 @@
 Knows: words. Does not know: how anything is measured (`docs/measures.md` has the formulas), tables, windows.
 """
 
-NO_WIDTH = (
-    "An interval without width says only that all values were equal on these items, not that they would be on"
-    " others."
-)
 INTERVAL = (
-    "Where the value would probably lie on other items of this kind, by drawing the instructions of these"
-    " again and again. Few items make it wide, and still too narrow near 0 and 100 %."
-    f" {NO_WIDTH}"
+    "Where the value would lie on other items of this kind: of a hundred such intervals 95 or more hold it."
+    " Items of one instruction count as one as far as they are alike; few instructions make it wide."
 )
 KAPPA = "Cohen's kappa: agreement beyond chance. 0 is chance, 1 is complete; “-” where only one label occurs."
 MACRO_F1 = (
@@ -20,7 +15,7 @@ MACRO_F1 = (
 BETTER = (
     "Is the judge better than the best of the trivial judges on these very items, which stands in brackets?"
     " “Yes”: the whole 95 % interval of the difference is above 0; “not surely”: it includes 0; “no”: the"
-    " accuracy is not above it."
+    " accuracy is not above it; “-”: fewer than ten instructions, too few to say."
 )
 ROUGE_L = (
     "How far the words of the judge's explanation are those of the human one in the same order, × 100. It"
@@ -38,3 +33,18 @@ SLICES_NOTE = (
 """What is to be said under every table of slices."""
 SCORE = "10 × (P(it is preferred) + P(both good)), 0 to 10"
 """What a response gets on a criterion where criteria are weighed."""
+
+
+def best_of(what: str, choice: tuple[int, float] | None) -> list[str]:
+    """A sentence on what choosing the best by its accuracy costs; none where that is not known, or nothing.
+
+    `what`: what there are several of; `choice`: how many, and how much better the best looks than it is if
+    all are equally good (0 to 1).
+    """
+    if choice is None or not round(100 * choice[1], 1):
+        return []
+    candidates, excess = choice
+    return [
+        f"The best of {candidates:,} {what} is chosen by these items: if all were equally good, its accuracy"
+        f" would still look {100 * excess:.1f} points better than it is."
+    ]

@@ -10,7 +10,14 @@ from functools import cached_property
 
 from engine.core.formatting import counted
 from engine.core.items import Preference
-from engine.core.judgments import Confirmation, JudgmentKey, Override, ReviewMark, ReviewState
+from engine.core.judgments import (
+    Confirmation,
+    JudgmentKey,
+    Origin,
+    Override,
+    ReviewMark,
+    ReviewState,
+)
 
 LabelsOfPerson = Mapping[JudgmentKey, Preference]
 
@@ -78,6 +85,36 @@ def count_overrides(overrides: Iterable[Override]) -> OverrideCount:
     )
 
 
+_PICKED = {
+    Origin.DOUBT: "in order of doubt: the hardest items",
+    Origin.DISAGREEMENT: "to those items first that differ from the human labels",
+    Origin.CHOSEN: "to items that a person picked, by a filter, a search or out of turn",
+}
+_RANDOM_ALONE = (
+    "What is measured by such labels is not to be expected of other items; by those of a random sample it is."
+)
+
+
+def picked_in_words(origins: Iterable[Origin | None]) -> list[str]:
+    """Sentences on which of some labels are of items that were picked; none where all are of a random sample
+    or in the order of the dataset.
+    """
+    counts = Counter(origins)
+    labels = counts.total()
+
+    def some(origin: Origin | None) -> str:
+        if labels == 1:
+            return "This label was"
+        return f"{counts[origin]:,} of these {labels:,} labels {'was' if counts[origin] == 1 else 'were'}"
+
+    said = [f"{some(origin)} given {how}." for origin, how in _PICKED.items() if counts[origin]]
+    if said:
+        said.append(_RANDOM_ALONE)
+    if counts[None]:
+        said.append(f"{some(None)} given in an order of the list that is not known.")
+    return said
+
+
 @dataclass(frozen=True)
 class Reviews:
     """All that people said of a run, the oldest first; overrides also where they are undone."""
@@ -122,6 +159,19 @@ class Reviews:
 
         A label that a person confirmed before he took an override of it back counts no more.
         """
+        return {
+            author: {key: each.preference for key, each in given.items() if each.preference is not None}
+            for author, given in self._given.items()
+        }
+
+    @property
+    def origins(self) -> list[tuple[str, Origin | None]]:
+        """Of each of `labels` the item, and how the person came to it; None where that is not known."""
+        return [(key.item_id, each.origin) for given in self._given.values() for key, each in given.items()]
+
+    @cached_property
+    def _given(self) -> Mapping[str, Mapping[JudgmentKey, Override | Confirmation]]:
+        """By name and judgment, what holds the label of `labels`."""
         said: list[Override | Confirmation]
         said = [*self.confirmations, *(override for override in self.overrides if override.preference)]
         taken_back = {
@@ -129,13 +179,13 @@ class Reviews:
             for override in sorted(self.overrides, key=lambda override: override.undone or override.created)
             if override.undone and override.preference
         }
-        labels: dict[str, dict[JudgmentKey, Preference]] = {}
+        given: dict[str, dict[JudgmentKey, Override | Confirmation]] = {}
         for each in sorted(said, key=lambda each: each.created):
             undone = each.undone if isinstance(each, Override) else taken_back.get((each.author, each.key))
             stands = undone is None or (isinstance(each, Confirmation) and undone < each.created)
             if stands and each.preference is not None:
-                labels.setdefault(each.author, {})[each.key] = each.preference
-        return labels
+                given.setdefault(each.author, {})[each.key] = each
+        return given
 
     def standing(self, key: JudgmentKey, author: str | None = None) -> Override | None:
         """The newest override of a judgment that is not taken back; with `author` of his alone."""

@@ -25,6 +25,7 @@ class ListOrder(StrEnum):
     DOUBT = "doubt"
     DATASET = "dataset"
     DISAGREEMENT = "disagreement"
+    RANDOM = "random"
 
 
 @dataclass(frozen=True)

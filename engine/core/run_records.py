@@ -13,7 +13,7 @@ from typing import Any
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, listed, short_name, value_in_words, words
-from engine.core.item_sample import ItemSample, dataset_in_words
+from engine.core.item_sample import USUAL_SEED, ItemSample, dataset_in_words
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import ways_in_words
@@ -137,7 +137,8 @@ class StoredRun:
 
     `judged`: items in the store; `manifest`: how it was made; `calibration`: what its decisions are
     calibrated with now, as plain values, None for none. `name`, `note`: of a person, empty for none.
-    `archived`: None where it stands in the lists of runs.
+    `archived`: None where it stands in the lists of runs. `review_seed`: by which a random sample of it is
+    reviewed, on all days and by all people.
     """
 
     id: int
@@ -149,6 +150,7 @@ class StoredRun:
     name: str = ""
     note: str = ""
     archived: Archived | None = None
+    review_seed: int = USUAL_SEED
 
     @property
     def complete(self) -> bool:

@@ -12,7 +12,6 @@ from typing import Any, cast
 
 from engine.core.errors import EngineBug
 from engine.core.formatting import interval, number, percent, yes_or_no
-from engine.core.measure_words import NO_WIDTH
 
 
 class Kind(StrEnum):
@@ -45,14 +44,18 @@ _WORDS = {Kind.NAME, Kind.TEXT, Kind.FLAG}
 
 @dataclass(frozen=True)
 class Ranked:
-    """A measure and its rank, 1 the best; no rank where none is given."""
+    """A measure, its rank, 1 the best, and its 95 % interval, in its unit; neither where none is given."""
 
     value: float | None
     rank: float | None = None
+    ends: tuple[float, float] | None = None
 
     def __str__(self) -> str:
-        shown = number(self.value)
-        return shown if self.value is None or self.rank is None else f"{shown} [{self.rank:g}]"
+        if self.value is None:
+            return number(None)
+        ends = f" ({interval(self.ends)})" if self.ends else ""
+        rank = "" if self.rank is None else f" [{self.rank:g}]"
+        return f"{number(self.value)}{ends}{rank}"
 
 
 @dataclass(frozen=True)
@@ -150,12 +153,6 @@ class Column:
             return self.instead[value]
         return value_text(value, self.kind, self.digits, self.least)
 
-    def note(self, value: Value) -> str:
-        """What is to be said of a value beside its text; empty for nothing."""
-        has_ends = self.kind in {Kind.INTERVAL, Kind.SHARE_INTERVAL}
-        ends = value.ends if isinstance(value, Estimate) else value if has_ends else None
-        return NO_WIDTH if isinstance(ends, tuple) and math.isclose(*ends, abs_tol=1e-9) else ""
-
     def sort_key(self, value: Value) -> float | str:
         """By what a value of this column is sorted: what is not known, or not there, comes before all."""
         return _size(value) if self.kind.is_number else "" if value is None else self.text(value)
@@ -191,14 +188,6 @@ class Table:
             raise EngineBug(f"two columns of a table have one key: {keys}")
         if any(len(row) != len(keys) for row in self.rows):
             raise EngineBug(f"a row of a table does not have {len(keys)} values, as its columns: {keys}")
-
-    @property
-    def note(self) -> str:
-        """What is to be said below it of its values, each sentence once; empty for nothing."""
-        said = (
-            column.note(value) for row in self.rows for column, value in zip(self.columns, row, strict=True)
-        )
-        return " ".join(dict.fromkeys(filter(None, said)))
 
     @property
     def titles(self) -> list[str]:

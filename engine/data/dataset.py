@@ -89,6 +89,18 @@ class Dataset:
         lengths = {name: pc.binary_length(self.texts(f"{name}_preference")) for name in self.rubric.names}
         return tuple(name for name, length in lengths.items() if pc.max(length).as_py())
 
+    @property
+    def instructions(self) -> dict[str, str]:
+        """The instruction of each item, by its id."""
+        return dict(zip(self.ids, self.texts("instruction").to_pylist(), strict=True))
+
+    def labels(self, criterion: str) -> dict[str, HumanLabel]:
+        """The human labels of a criterion by item id, of the items that have one."""
+        written = self.texts(f"{criterion}_preference").to_pylist()
+        return {
+            item_id: written_label(label) for item_id, label in zip(self.ids, written, strict=True) if label
+        }
+
     @cached_property
     def annotators(self) -> Mapping[str, Mapping[str, str]]:
         """By criterion that several people labelled, each of them with his column of `table`."""

@@ -91,15 +91,20 @@ def _dealt(ids_of: Mapping[str, Sequence[str]], seed: int) -> Iterator[tuple[str
     """Values with an id each, as cards are dealt: one of each value in turn, and round again while there are
     any. So shares are as even as they can be, and a value that has few items gives all of them.
     """
-    hands = {value: _in_drawn_order(ids_of[value], seed) for value in _in_drawn_order(ids_of, seed)}
+    hands = {value: in_drawn_order(ids_of[value], seed) for value in in_drawn_order(ids_of, seed)}
     for turn in range(max(map(len, hands.values()))):
         hands = {value: ids for value, ids in hands.items() if len(ids) > turn}
         yield from ((value, ids[turn]) for value, ids in hands.items())
 
 
-def _in_drawn_order(texts: Iterable[str], seed: int) -> list[str]:
+def in_drawn_order(texts: Iterable[str], seed: int) -> list[str]:
     """Texts in the order in which a seed draws them."""
-    return sorted(texts, key=lambda text: sha256(f"{seed}\0{text}".encode()).digest())
+    return sorted(texts, key=lambda text: drawn_place(text, seed))
+
+
+def drawn_place(text: str, seed: int) -> bytes:
+    """What a seed puts texts in order by."""
+    return sha256(f"{seed}\0{text}".encode()).digest()
 
 
 def _on_shares(

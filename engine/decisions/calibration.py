@@ -3,16 +3,14 @@
 Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
 """
 
-import json
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NoReturn
+from typing import Any
 
-from engine.core.errors import InputError, SetupError
+from engine.core.errors import SetupError
+from engine.core.fitted_on import FittedOn, Overlap, fitted_on_of
 from engine.core.formatting import quoted, without_middle, words
 from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration
@@ -20,7 +18,7 @@ from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import RunIdentity
 from engine.core.settings import USUAL_WAYS
-from engine.data.file_format import read_data_file
+from engine.data.plain_file import load_record, real_number
 from engine.system.files import write_json
 
 FORMAT = 1
@@ -98,7 +96,9 @@ def _ways(settings: Mapping[str, Any]) -> tuple[str, ...]:
 class Calibration:
     """Calibrations by criterion. `dataset`, `dataset_hash`: of the one whose labels it was fitted on.
 
-    `measured`: the cross-validated figures, as plain values, for people.
+    `measured`: the cross-validated figures, as plain values, for people. `alike`: whether A and B are treated
+    alike, so that no label depends on the place of a response; older files do not. `fitted_on`: the items
+    that took part in the fit of any criterion; None in one of an earlier version, where nobody knows.
     """
 
     judge: JudgeIdentity
@@ -106,11 +106,13 @@ class Calibration:
     dataset_hash: str
     criteria: Mapping[str, CriterionCalibration]
     measured: Mapping[str, Any]
+    alike: bool = False
+    fitted_on: FittedOn | None = None
 
     @property
     def hash(self) -> str:
         """SHA-256 (hex) of what it does; the names and figures take no part."""
-        return digest({name: [fitted.scale, *fitted.biases] for name, fitted in self.criteria.items()})
+        return digest({name: _done_by(fitted) for name, fitted in self.criteria.items()})
 
     @property
     def accuracies(self) -> tuple[float, float] | None:
@@ -130,6 +132,24 @@ class Calibration:
         ):  # a file may hold anything there, or nothing
             return None
         return before, after
+
+    def overlap_in_words(self, overlap: Overlap) -> str:
+        """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
+        said = [overlap.in_words("the calibration")]
+        if overlap.items and all(fitted.folds for fitted in self.criteria.values()):
+            said.append("Those that took part are decided out of fold, by what was fitted without them.")
+        elif overlap.items:
+            said.append("Held against them it looks better than it is.")
+        if overlap.instructions:
+            said.append("Held against other items of the same instructions it may look better than it is.")
+        return " ".join(filter(None, said))
+
+    @property
+    def in_words(self) -> str:
+        """Whether A and B are alike to it, and whether it lacks what decides items of one order."""
+        said = f"A and B are {'' if self.alike else 'not '}treated alike."
+        lacking = len(self.judge.orders) > 1 and any(not each.first_order for each in self.criteria.values())
+        return f"{said} It was not fitted for items that are read in one order." if lacking else said
 
     def check_fits(self, judge: JudgeIdentity) -> None:
         """Raise SetupError where it was made for another judge; the model is known by its hash alone."""
@@ -177,9 +197,29 @@ class Calibration:
                 "asked": {name: asdict(asked) for name, asked in judge.asked.items()},
             },
             "dataset": {"name": self.dataset, "sha256": self.dataset_hash},
-            "criteria": {name: _criterion_json(fitted) for name, fitted in self.criteria.items()},
+            "a_and_b_alike": self.alike,
+            "criteria": {name: self._folded_json(fitted) for name, fitted in self.criteria.items()},
             "measured": dict(self.measured),
+            **({"took_part": self.fitted_on.as_json()} if self.fitted_on else {}),
         }
+
+    def _folded_json(self, fitted: CriterionCalibration) -> dict[str, Any]:
+        """With the calibrations of its folds, each with the places of the items that it left out."""
+        items = self.fitted_on.items if self.fitted_on else ()
+        folds = [
+            _criterion_json(fold)
+            | {"left_out": [at for at, item in enumerate(items) if fitted.fold_of.get(item) == place]}
+            for place, fold in enumerate(fitted.folds)
+        ]
+        return _criterion_json(fitted) | ({"folds": folds} if folds else {})
+
+
+def _done_by(fitted: CriterionCalibration) -> list[Any]:
+    first = fitted.first_order
+    numbers = [fitted.scale, *fitted.biases, *(_done_by(first) if first else ())]
+    folds = [list(map(_done_by, fitted.folds)), dict(fitted.fold_of)]
+    # Without folds as before there were any: runs know those calibrations by this hash.
+    return [*numbers, *folds] if fitted.folds else numbers
 
 
 def _made_for(what: str, mine: str, other: str) -> SetupError:
@@ -203,6 +243,7 @@ def _criterion_json(calibration: CriterionCalibration) -> dict[str, Any]:
         "biases": {label.value: bias for label, bias in biases},
         "strength": calibration.strength,
         "items": calibration.items,
+        **({"first_order": _criterion_json(calibration.first_order)} if calibration.first_order else {}),
     }
 
 
@@ -214,6 +255,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
     if value[_MARK] != FORMAT:
         raise ValueError(f"its version is {value[_MARK]!r}, this program knows {FORMAT}")
     made_for = value["made_for"]
+    fitted_on = fitted_on_of(value["took_part"]) if "took_part" in value else None
     return Calibration(
         judge=JudgeIdentity(
             model_name=str(made_for["model"]["name"]),
@@ -229,63 +271,48 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
         ),
         dataset=str(value["dataset"]["name"]),
         dataset_hash=str(value["dataset"]["sha256"]),
-        criteria={str(name): _criterion(values) for name, values in value["criteria"].items()},
+        criteria={
+            str(name): _folded(values, fitted_on.items if fitted_on else ())
+            for name, values in value["criteria"].items()
+        },
         measured=dict(value["measured"]),
+        alike=value.get("a_and_b_alike") is True,
+        fitted_on=fitted_on,
     )
+
+
+def _folded(value: Mapping[str, Any], items: Sequence[str]) -> CriterionCalibration:
+    """With its folds, which leave out some of `items`. Every item is left out by one of them at most."""
+    folds = value.get("folds", [])
+    fold_of: dict[str, int] = {}
+    for place, fold in enumerate(folds):
+        for at in map(_whole_number, fold["left_out"]):
+            if not 0 <= at < len(items) or fold_of.setdefault(items[at], place) != place:
+                raise ValueError(f"a fold leaves out item {at}, which it cannot")
+    return replace(_criterion(value), folds=tuple(map(_criterion, folds)), fold_of=fold_of)
 
 
 def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
-    a, b, both_good, both_bad = (_number(value["biases"][label.value]) for label in PREFERENCES)
-    strength, items = value["strength"], value["items"]
-    if not isinstance(items, int) or isinstance(items, bool):
-        raise TypeError(f"{quoted(str(items))} is no number of items")
+    a, b, both_good, both_bad = (real_number(value["biases"][label.value]) for label in PREFERENCES)
+    strength = value["strength"]
     return CriterionCalibration(
-        scale=_number(value["scale"]),
+        scale=real_number(value["scale"]),
         biases=(a, b, both_good, both_bad),
-        strength=None if strength is None else _number(strength),
-        items=items,
+        strength=None if strength is None else real_number(strength),
+        items=_whole_number(value["items"]),
+        first_order=_criterion(value["first_order"]) if "first_order" in value else None,
     )
 
 
-def _number(value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise TypeError(f"{quoted(str(value))} stands in the place of a number")
-    return float(value)
+def _whole_number(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{quoted(str(value))} is no number of items")
+    return value
 
 
 def load_calibration(path: Path) -> Calibration:
     """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
-    _, data = read_data_file(path)
-    try:
-        return calibration_of(
-            json.loads(data, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite)
-        )
-    except KeyError as error:
-        raise InputError(path, [f"is not a calibration: {error} is missing."], _MAKE_AGAIN) from error
-    except RecursionError as error:
-        problem = "is not a calibration: its lists or objects are nested too deeply."
-        raise InputError(path, [problem], _MAKE_AGAIN) from error
-    except (AttributeError, OverflowError, TypeError, ValueError) as error:
-        raise InputError(path, [f"is not a calibration: {error}."], _MAKE_AGAIN) from error
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; ValueError where it names a key twice, of which Python's json would keep the last alone."""
-    for key, times in Counter(key for key, _ in pairs).items():
-        if times > 1:
-            raise ValueError(f"an object names the key {quoted(key)} {times} times")
-    return dict(pairs)
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        _no_number(text)
-    return value
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} stands in the place of a number")
+    return load_record(path, "calibration", calibration_of, _MAKE_AGAIN)
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:

@@ -1,63 +1,36 @@
 """Whether a run judged at all: no human label is needed to see that it did not.
 
-Knows: what each sign is, from where on it counts, what to do. Does not know: human labels, who shows it.
-The limits, and why they are these, are in docs/how-it-judges.md.
+Knows: what each sign is, how it is said, what to do. Does not know: human labels, who shows it. From where on
+a sign counts is in limits.py; why from there, in docs/how-it-judges.md.
 """
 
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from statistics import fmean
 
 from engine.core.formatting import listed, percent, words
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import PREFERENCES, Preference, Way
-from engine.core.judgments import AnyJudgment, Judgment, SubmittedLabel, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, Reading, SubmittedLabel, Unscored
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import Rubric
+from engine.core.ways.all_ways import together
 from engine.data.submission import Submission
+from engine.decisions.decision import NO_LABEL
+from engine.decisions.limits import LIMITS, Mean, looked_for, mean_of
 from engine.decisions.run_results import RunResults
 from engine.decisions.sentences import repeats_a_sentence
 
 LEAST_ITEMS = 10
-FEWEST_ITEMS = 3  # from these on, and below LEAST_ITEMS, what is plain already is said
 MOST_ITEMS = 2000  # that are looked at: more say the same, and take seconds
-
-
-@dataclass(frozen=True)
-class Limit:
-    """From where on a measure (0 to 1) is a sign; from where on it alone says that the model did not judge.
-
-    `serious`: None for what says too little.
-    """
-
-    look: float
-    serious: float | None = None
-
-    @property
-    def from_serious(self) -> float:
-        """`serious`, of a sign that has one."""
-        assert self.serious is not None
-        return self.serious
-
-
-# Where they come from: docs/how-it-judges.md, "Does the model judge?".
-LIMITS: Mapping[Sign, Limit] = {
-    Sign.FORMAT_MASS: Limit(0.9, 0.5),  # below; of all others above
-    Sign.WAY_MASS: Limit(0.9),  # below, too
-    Sign.FLIPPED: Limit(0.3, 0.5),
-    Sign.ONE_LABEL: Limit(0.9, 0.98),
-    Sign.UNEXPLAINED: Limit(0.05),
-    Sign.REPEATED: Limit(0.1),
-    Sign.CUT: Limit(0.2),
-    Sign.NAMELESS: Limit(0.25),
-}
 _LEAST_CRITERIA = 3  # of one label: on truthfulness and safety people, too, give one for nearly everything
+_ALIKE = 0.5  # how alike labels of one item are taken to be; people's, on four datasets: at most .47
 _LARGER = Remedy("Choose a larger model.")
 _LARGER_OR_CALIBRATED = Remedy("Choose a larger model, or calibrate this one on labelled items.")
+_HELD_AGAINST_PEOPLE = Remedy("Hold some of its labels against those of people.")
 
 
 @dataclass(frozen=True)
@@ -66,7 +39,9 @@ class Answer:
 
     `cut`, `format_mass`, `flipped`: as in a Judgment and its Explanation; a submission does not know them.
     `way_masses`: the format mass of each way, where the model was asked in several; `format_mass` is then
-    that of the way which it understood best.
+    that of the way which it understood best. `seen`: the label that each order alone gives, as the model saw
+    the responses and before a calibration; empty where that is not known. `unscored`: the model was asked,
+    and its answer is no label; a submission that leaves a label out may never have asked for it.
     """
 
     label: Preference | None
@@ -75,6 +50,8 @@ class Answer:
     format_mass: float | None = None
     flipped: bool | None = None
     way_masses: Mapping[Way, float] = field(default_factory=dict)
+    seen: tuple[Preference, ...] = ()
+    unscored: bool = False
 
 
 Answers = Mapping[str, Sequence[Answer]]  # by criterion, the items in one order
@@ -116,6 +93,13 @@ class HealthWatch:
                 self._answers[judgment.criterion].append(_answer(judgment))
 
     @property
+    def is_due(self) -> bool:
+        """Whether it is time for a look: after LEAST_ITEMS, and whenever the items have doubled."""
+        # A look at each item would find by chance what DOUBT allows at each.
+        times, rest = divmod(self.items, LEAST_ITEMS)
+        return rest == 0 and times.bit_count() == 1
+
+    @property
     def health(self) -> Health:
         """What was found by now."""
         return answers_health(self._answers, self._explains, self._in_english)
@@ -127,16 +111,21 @@ def in_english(rubric: Rubric) -> bool:
 
 
 def answers_health(answers: Answers, explains: bool, english: bool = True) -> Health:
-    """What was found, the signs of labels before those of explanations; unscored items are not counted.
+    """What was found, the signs of labels before those of explanations.
 
     `english`: the explanations are; others are not searched for words.
     """
-    labelled = [any(answer.label for answer in given) for given in zip(*answers.values(), strict=True)]
-    items = sum(labelled)
-    if items < LEAST_ITEMS:
-        return Health(items, False, tuple(_plain_signs(answers)))
+    by_item = list(zip(*answers.values(), strict=True))
+    labelled = sum(any(answer.label for answer in given) for given in by_item)
+    items = sum(any(answer.label or answer.unscored for answer in given) for given in by_item)
+    if labelled < LEAST_ITEMS:
+        plain = tuple(_plain_signs(answers))
+        unscored = any(symptom.sign is Sign.UNSCORED for symptom in plain)
+        return Health(items, items >= LEAST_ITEMS and unscored, plain)
     found = [*_label_signs(answers), *(_text_signs(answers, english) if explains else ())]
-    return Health(items, True, tuple(found))
+    sure = tuple(symptom for symptom in found if symptom.sure)
+    unsure = tuple(symptom for symptom in found if not symptom.sure)
+    return Health(items, len(sure) > 0 or not unsure, sure, unsure)
 
 
 def _spread(items: int) -> list[int]:
@@ -148,7 +137,7 @@ def _spread(items: int) -> list[int]:
 
 def _answer(judgment: AnyJudgment) -> Answer:
     if isinstance(judgment, Unscored):
-        return Answer(None, None)
+        return Answer(None, None, unscored=judgment.reason != NO_LABEL)
     if isinstance(judgment, SubmittedLabel):
         return Answer(judgment.preference, judgment.text)
     own, masses = judgment.explanation, _way_masses(judgment)
@@ -160,7 +149,13 @@ def _answer(judgment: AnyJudgment) -> Answer:
         format_mass=max(masses.values(), default=judgment.format_mass),
         flipped=judgment.flipped,
         way_masses=masses,
+        seen=tuple(map(_seen_label, together(judgment.readings))),
     )
+
+
+def _seen_label(reading: Reading) -> Preference:
+    """The likeliest, the first of equal ones."""
+    return PREFERENCES[reading.log_probs.index(max(reading.log_probs))]
 
 
 def _way_masses(judgment: Judgment) -> dict[Way, float]:
@@ -175,6 +170,7 @@ def _way_masses(judgment: Judgment) -> dict[Way, float]:
 
 
 def _label_signs(answers: Answers) -> Iterator[Symptom]:
+    yield from _unscored_sign(answers)
     yield from _mass_sign(answers)
     yield from _way_sign(answers)
     yield from _flipped_sign(answers)
@@ -183,45 +179,62 @@ def _label_signs(answers: Answers) -> Iterator[Symptom]:
 
 def _plain_signs(answers: Answers) -> Iterator[Symptom]:
     """What is beyond the serious limit already, of few items; one label for most is no sign yet."""
-    found = chain(_mass_sign(answers, FEWEST_ITEMS), _flipped_sign(answers, FEWEST_ITEMS))
+    found = chain(_unscored_sign(answers, 1), _mass_sign(answers, 1), _flipped_sign(answers, 1))
     yield from (symptom for symptom in found if symptom.serious)
+
+
+def _unscored_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Symptom]:
+    unscored = _means(answers, lambda answer: float(answer.unscored) if _asked(answer) else None, least)
+    yield from looked_for(
+        Sign.UNSCORED,
+        unscored,
+        lambda high: f"{_range(high)} of the judgments on {_names(high, unscored)} have no label.",
+        Remedy(
+            "Read why it is so beside the items; where they are too long, use a larger ",
+            Setting.CONTEXT,
+            ", or ",
+            Setting.SHORTEN,
+            ".",
+        ),
+    )
+
+
+def _asked(answer: Answer) -> bool:
+    return answer.unscored or answer.label is not None
 
 
 def _mass_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Symptom]:
     mass, limit = _means(answers, lambda answer: answer.format_mass, least), LIMITS[Sign.FORMAT_MASS]
-    low = {name: value for name, value in mass.items() if value < limit.look}
-    if low:
-        yield Symptom(
-            Sign.FORMAT_MASS,
-            low,
-            limit.look,
-            _more_than_half(mass, lambda value: value < limit.from_serious),
+    yield from looked_for(
+        Sign.FORMAT_MASS,
+        mass,
+        lambda low: (
             f"The four labels hold {_range(low)} of the probability on {_names(low, mass)} (expected: at"
             f" least {percent(limit.look)}): the model would rather write something else, so it did not"
-            " understand what to do.",
-            Remedy("Choose an instruction-tuned model with its own chat template."),
-        )
+            " understand what to do."
+        ),
+        Remedy("Choose an instruction-tuned model with its own chat template."),
+    )
 
 
 def _way_sign(answers: Answers) -> Iterator[Symptom]:
     """Ways of asking, of several, that the model did not understand, in the mean over the criteria."""
     masses: dict[Way, list[float]] = {}
-    for answer in chain.from_iterable(answers.values()):
-        for way, mass in answer.way_masses.items():
-            masses.setdefault(way, []).append(mass)
-    limit = LIMITS[Sign.WAY_MASS]
-    low = {way.value: mean for way, own in masses.items() if (mean := fmean(own)) < limit.look}
-    if low:
-        said = listed([f"{way} ({percent(mean)})" for way, mean in low.items()], shown=str)
-        yield Symptom(
-            Sign.WAY_MASS,
-            low,
-            limit.look,
-            False,
-            f"The offered answers hold little of the probability where the model is asked by {said}; expected"
-            f" are at least {percent(limit.look)}. These ways say little of what it thinks.",
-            Remedy("Leave them out of the ", Setting.WAYS, "."),
-        )
+    for given in zip(*answers.values(), strict=True):
+        for way in Way:
+            of_item = [answer.way_masses[way] for answer in given if way in answer.way_masses]
+            if of_item:
+                masses.setdefault(way, []).append(fmean(of_item))
+    yield from looked_for(
+        Sign.WAY_MASS,
+        {way.value: mean_of(own) for way, own in masses.items()},
+        lambda low: (
+            "The offered answers hold little of the probability where the model is asked by"
+            f" {listed([f'{way} ({percent(mean)})' for way, mean in low.items()], shown=str)}; expected are"
+            f" at least {percent(LIMITS[Sign.WAY_MASS].look)}. These ways say little of what it thinks."
+        ),
+        Remedy("Leave them out of the ", Setting.WAYS, "."),
+    )
 
 
 def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Symptom]:
@@ -229,23 +242,18 @@ def _flipped_sign(answers: Answers, least: int = LEAST_ITEMS) -> Iterator[Sympto
     known = [[answer.flipped is not None for answer in column if answer.label] for column in answers.values()]
     read, labels = sum(map(sum, known)), sum(map(len, known))
     partly = 0 < read < labels
-    limit = LIMITS[Sign.FLIPPED]
     flipped = _means(answers, _surely_flipped if partly else lambda answer: answer.flipped, least)
-    high = {name: share for name, share in flipped.items() if share > limit.look}
-    if not high:
-        return
-    share = f"{_range(high)} of the" if least == LEAST_ITEMS else _flips(answers, high)
-    shown = f"At least {share}" if partly else share
-    some = f"; {read:,} of {labels:,} labels were read in both orders" if partly else ""
-    yield Symptom(
-        Sign.FLIPPED,
-        high,
-        limit.look,
-        _more_than_half(flipped, lambda share: share > limit.from_serious),
-        f"{shown} labels on {_names(high, flipped)} change when the responses change"
-        f" places (expected: at most {percent(limit.look)}{some}): there the order decides, not the text.",
-        _LARGER,
-    )
+
+    def said(high: Mapping[str, float]) -> str:
+        share = f"{_range(high)} of the" if least == LEAST_ITEMS else _flips(answers, high)
+        some = f"; {read:,} of {labels:,} labels were read in both orders" if partly else ""
+        return (
+            f"{f'At least {share}' if partly else share} labels on {_names(high, flipped)} change when the"
+            f" responses change places (expected: at most {percent(LIMITS[Sign.FLIPPED].look)}{some}): there"
+            " the order decides, not the text."
+        )
+
+    yield from looked_for(Sign.FLIPPED, flipped, said, _LARGER)
 
 
 def _flips(answers: Answers, criteria: Iterable[str]) -> str:
@@ -260,36 +268,50 @@ def _surely_flipped(answer: Answer) -> float | None:
 
 
 def _one_label(answers: Answers) -> Iterator[Symptom]:
-    labels = Counter(answer.label for column in answers.values() for answer in column if answer.label)
-    if len(answers) < _LEAST_CRITERIA or not labels:
+    """One label for nearly everything, as the model saw the responses: if A is always better, that is another
+    one in each order.
+    """
+    given = [answer for column in answers.values() for answer in column if answer.label]
+    seen = [answer.seen or (answer.label,) for answer in given]
+    if not seen:
         return
-    label = max(PREFERENCES, key=lambda preference: labels[preference])
-    share, limit = labels[label] / labels.total(), LIMITS[Sign.ONE_LABEL]
-    if share > limit.look:
-        yield Symptom(
-            Sign.ONE_LABEL,
-            {label.value: share},
-            limit.look,
-            share > limit.from_serious,
-            f"{percent(share)} of all labels are “{words(label)}”, whatever the item and the criterion.",
-            _LARGER_OR_CALIBRATED,
-        )
+    shares = {label: fmean(own.count(label) / len(own) for own in seen) for label in PREFERENCES}
+    label = max(PREFERENCES, key=shares.__getitem__)
+    by_place = label.swapped is not label
+    # Of one order, or of labels alone, nobody knows whether it is the place or the text.
+    known = not by_place or all(len(own) > 1 for own in seen)
+    enough = len(answers) >= _LEAST_CRITERIA
 
+    def said(high: Mapping[str, float]) -> str:
+        share = percent(high[label.value])
+        if by_place and known:
+            place = "first" if label is Preference.A else "second"
+            return f"{share} of all answers prefer the response shown {place}, whichever it is."
+        of_all = f"{share} of all labels are “{words(label)}”, whatever the item and the criterion."
+        if not enough:
+            return (
+                f"{of_all} People, too, give one label for nearly everything on some criteria, as on safety."
+            )
+        return of_all if known else f"{of_all} Both orders would show whether it goes by the place."
 
-def _more_than_half(values: Mapping[str, float], serious: Callable[[float], bool]) -> bool:
-    """Whether most criteria are that bad: one alone may be ill-suited to the data."""
-    return 2 * sum(map(serious, values.values())) > len(values)
+    yield from looked_for(
+        Sign.ONE_LABEL,
+        {label.value: Mean(shares[label], len(seen) / (1 + _ALIKE * (len(answers) - 1)))},
+        said,
+        _LARGER_OR_CALIBRATED if known and enough else _HELD_AGAINST_PEOPLE,
+        may_be_serious=known and enough,
+    )
 
 
 def _means(
     answers: Answers, measure: Callable[[Answer], float | None], least: int = LEAST_ITEMS
-) -> dict[str, float]:
+) -> dict[str, Mean]:
     """The mean of a measure by criterion, over the answers that have it; without criteria with too few."""
     known = {
         name: [value for answer in column if (value := measure(answer)) is not None]
         for name, column in answers.items()
     }
-    return {name: math.fsum(values) / len(values) for name, values in known.items() if len(values) >= least}
+    return {name: mean_of(values) for name, values in known.items() if len(values) >= least}
 
 
 # Explanations
@@ -365,11 +387,13 @@ def _text_signs(answers: Answers, english: bool) -> Iterator[Symptom]:
             name: [answer for answer in column if answer.label and (answer.text or wanted.wordless)]
             for name, column in answers.items()
         }
-        shares, limit = _means(asked, wanted.found), LIMITS[wanted.sign].look
-        high = {name: share for name, share in shares.items() if share > limit}
-        if high:
-            text = wanted.sentence.format(_range(high), _names(high, shares))
-            yield Symptom(wanted.sign, high, limit, False, text, wanted.remedy)
+        shares = _means(asked, wanted.found)
+        said = partial(_text_sign_text, wanted.sentence, shares)
+        yield from looked_for(wanted.sign, shares, said, wanted.remedy)
+
+
+def _text_sign_text(sentence: str, shares: Mapping[str, object], high: Mapping[str, float]) -> str:
+    return sentence.format(_range(high), _names(high, shares))
 
 
 # Words
@@ -381,7 +405,7 @@ def _range(values: Mapping[str, float]) -> str:
     return percent(low) if percent(low) == percent(high) else f"{percent(low)} to {percent(high)}"
 
 
-def _names(some: Mapping[str, float], measured: Mapping[str, float]) -> str:
+def _names(some: Mapping[str, object], measured: Mapping[str, object]) -> str:
     """The criteria as people read them."""
     if len(some) == len(measured) > 1:
         return "all criteria"

@@ -7,42 +7,51 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.formatting import words
-from engine.core.items import Preference
-from engine.core.judgments import AnyJudgment, Judgment
+from engine.core.items import PREFERENCES, Preference
+from engine.core.judgments import AnyJudgment, CriterionCalibration, Judgment
 from engine.decisions.calibration import Calibration
 
 
 @dataclass(frozen=True)
 class OneLabel:
-    """The one label of all `items` that the model scored, two or more."""
+    """The one label of all `items` that the model scored, two or more; two where these are equally likely for
+    each of them.
+    """
 
-    label: Preference
+    labels: tuple[Preference, ...]
     items: int
+
+    @property
+    def in_words(self) -> str:
+        """Such as `A`, or `A or B`."""
+        return " or ".join(map(words, self.labels))
 
 
 def one_labels(
     judgments: Mapping[str, Sequence[AnyJudgment]], calibration: Calibration | None
 ) -> dict[str, OneLabel]:
     """By criterion that the calibration decides; criteria with several labels are left out."""
-    decided = calibration.criteria if calibration else ()
-    found = {name: _one_label(column) for name, column in judgments.items() if name in decided}
+    decided = calibration.criteria if calibration else {}
+    found = {name: _one_label(judgments[name], decided[name]) for name in judgments if name in decided}
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _one_label(column: Sequence[AnyJudgment]) -> OneLabel | None:
-    labels = (judgment.preference for judgment in column if isinstance(judgment, Judgment))
-    label = next(labels, None)
-    items = 1
-    for other in labels:  # in most runs the first few items differ
-        if other is not label:
-            return None
-        items += 1
-    return OneLabel(label, items) if label is not None and items > 1 else None
+def _one_label(column: Sequence[AnyJudgment], fitted: CriterionCalibration) -> OneLabel | None:
+    labels: set[Preference] = set()
+    judges = any(each.scale > 0 for each in (fitted, *fitted.folds))
+    items = 0
+    for judgment in column:
+        if isinstance(judgment, Judgment):
+            labels.add(judgment.preference)
+            items += 1
+            if len(labels) > 1 and judges:  # in most runs the first few items differ
+                return None
+    return OneLabel(tuple(each for each in PREFERENCES if each in labels), items) if items > 1 else None
 
 
 def calibrated_in_words(calibration: Calibration, found: Mapping[str, OneLabel]) -> str:
     """On what a run is calibrated, in a few words: `on gold.tsv, to one label on safety (A)`."""
-    named = ", ".join(f"{words(name)} ({words(one.label)})" for name, one in found.items())
+    named = ", ".join(f"{words(name)} ({one.in_words})" for name, one in found.items())
     return f"on {calibration.dataset}{f', to one label on {named}' if named else ''}"
 
 
@@ -55,7 +64,7 @@ def one_label_sentence(found: Mapping[str, OneLabel], out_of_fold: Container[str
     if not found:
         return ""
     named = ", ".join(
-        f"{words(name)} (“{words(one.label)}” for all {one.items:,} items"
+        f"{words(name)} (“{one.in_words}” for all {one.items:,} items"
         f"{', cross-validated too' if name in out_of_fold else ''})"
         for name, one in found.items()
     )

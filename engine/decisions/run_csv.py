@@ -26,7 +26,7 @@ RUN_COLUMNS = (
     *("review_state", "review_author", "review_created", "labels_by_people"),
     *("note", "tags"),
     *(f"probability_{label}" for label in PREFERENCES),
-    *("flipped", "format_mass"),
+    *("flipped", "place_decides", "format_mass"),
     *(f"log_probability_{order}_{label}" for order in Order for label in PREFERENCES),
     *("explanation", "outdated"),
     *("model_explanation", "model_explanation_for", "model_explanation_cut"),
@@ -159,8 +159,11 @@ def _note_cells(results: RunResults, item: JudgedItem) -> tuple[str, ...]:
 
 def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:
     if not isinstance(judgment, Judgment):
-        return _EMPTY * (len(PREFERENCES) + 2)
-    return *map(repr, judgment.probabilities), _truth(judgment.flipped), repr(judgment.format_mass)
+        return _EMPTY * (len(PREFERENCES) + 3)
+    return (
+        *map(repr, judgment.probabilities),
+        *(_truth(judgment.flipped), _truth(judgment.place_decides), repr(judgment.format_mass)),
+    )
 
 
 def _reading_cells(item: JudgedItem, criterion: str) -> Iterator[str]:

@@ -17,9 +17,14 @@ from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.slices import Tags
-from engine.decisions.run_results import RunResults
+from engine.decisions.random_part import random_part
+from engine.decisions.run_results import RunResults, load_reviews
+from engine.store.row_gate import DamagedError
 from engine.store.run_store import RunStore
 from engine.system.places import is_there, real_path
+
+RANDOM_SAMPLE = "random sample"
+"""The tag that items have by themselves which people labelled in the random sample of a run."""
 
 
 def dataset_of_run(
@@ -120,14 +125,30 @@ def human_labels(results: RunResults, dataset: Dataset) -> dict[JudgmentKey, Hum
 
 
 def tags_of_items(store: RunStore, dataset: Dataset, author: str | None = None) -> Tags:
-    """By item id, the tags of the items that have any; with an `author` those that he gave last."""
-    if not store.tags():
+    """By item id, the tags of the items that have any, RANDOM_SAMPLE too; with an `author` those that he gave
+    last, and of his own random samples.
+    """
+    sampled = _sampled(store, author)
+    if not sampled and not store.tags():
         return {}
     hashes = {item.id: item.content_hash for item in dataset}
     notes = store.notes(hashes.values())
-    found = {item_id: notes[content] for item_id, content in hashes.items() if content in notes}
-    return {
-        item_id: note.tags
-        for item_id, note in found.items()
-        if note.tags and (author is None or note.author == author)
-    }
+    found: dict[str, tuple[str, ...]] = {}
+    for item_id, content in hashes.items():
+        note = notes.get(content)
+        own = note.tags if note is not None and author in (None, note.author) else ()
+        given = (*own, *([RANDOM_SAMPLE] if content in sampled and RANDOM_SAMPLE not in own else ()))
+        if given:
+            found[item_id] = given
+    return found
+
+
+def _sampled(store: RunStore, author: str | None) -> set[str]:
+    """The hashes of the contents of items that were labelled in the random sample of any run."""
+    found: set[str] = set()
+    for run in store.runs():
+        with suppress(DamagedError):  # whoever opens that run is told
+            ids = random_part(load_reviews(store, run.id), run.review_seed, author)
+            hashes = store.content_hashes(run.id) if ids else {}
+            found |= {hashes[item_id] for item_id in ids}
+    return found

@@ -118,6 +118,7 @@ def _judgment_json(judgment: AnyJudgment) -> dict[str, Any]:
         "preference": judgment.preference.value,
         "probabilities": _by_label(judgment.probabilities),
         "flipped": judgment.flipped,
+        "place_decides": judgment.place_decides,
         "format_mass": judgment.format_mass,
         "readings": [_reading_json(reading) for reading in judgment.readings],
         "explanation": _explanation_json(judgment.explanation),
@@ -132,6 +133,7 @@ def _override_json(override: Override) -> dict[str, Any]:
         "explanation": override.explanation,
         "author": override.author,
         "created": override.created.isoformat(),
+        "origin": override.origin,
     }
 
 

@@ -106,6 +106,15 @@ class RunResults:
         return calibrated_in_words(self.calibration, self.one_labels) if self.calibration else ""
 
     @property
+    def fit_in_words(self) -> str:
+        """How many items took part in the fit of its calibration; empty where none did, or nobody knows."""
+        calibration = self.calibration
+        if calibration is None or calibration.fitted_on is None:
+            return ""
+        overlap = calibration.fitted_on.overlap_of_hashes(self.content_hashes.values())
+        return calibration.overlap_in_words(overlap)
+
+    @property
     def one_label_sentence(self) -> str:
         """What is to be said of a calibration that gives one label to everything; empty for any other."""
         return one_label_sentence(self.one_labels)
@@ -190,7 +199,7 @@ class RunResults:
 def load_results(store: RunStore, run_id: int) -> RunResults:
     """A run's judged items with their decisions, calibrated where the run is. Raises StoreError."""
     run = store.run(run_id)
-    calibration = _calibration(run)
+    calibration = calibration_of_run(run)
     # Read before the items, so that each override has its item while the run goes on.
     reviews = load_reviews(store, run_id)
     overrides = in_force(reviews.overrides)
@@ -200,8 +209,8 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
     return results.calibrated(calibration)
 
 
-def _calibration(run: StoredRun) -> Calibration | None:
-    """What a run is calibrated with, from the store. DamagedError where it is none."""
+def calibration_of_run(run: StoredRun) -> Calibration | None:
+    """What a run is calibrated with, from the store, if it is. DamagedError where that is no calibration."""
     if not run.calibration:
         return None
     stored = run.calibration

@@ -4,21 +4,22 @@ Knows: readings and decisions. Does not know: how a reading is made, what it cos
 """
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted
-from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import JudgedItem, Judgment, Reading
+from engine.core.items import Order
+from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, Reading
 from engine.core.log_probs import BoolArray, FloatArray
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import StoredRun, refuse_submitted
 from engine.core.settings import settings_of
-from engine.decisions.decision import average, decide_all
+from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.decision import average, calibrated, decide_all
 from engine.decisions.run_results import RunResults
 
 MARGINS = tuple(step / 100 for step in range(1, 101))
@@ -35,32 +36,56 @@ def margin(probabilities: Sequence[float]) -> float:
     return first - second
 
 
-def leaves_open(readings: Iterable[Sequence[Reading]], below: float) -> bool:
-    """Whether the margin of any criterion's readings, in one order and as they were read, is below this.
+Calibrations = Mapping[str, CriterionCalibration]
+"""By criterion; none for what is not calibrated."""
+
+
+def leaves_open(readings: Mapping[str, Sequence[Reading]], below: float, calibrations: Calibrations) -> bool:
+    """Whether the margin of any criterion's readings, in one order, is below this: as they were read, or as
+    their calibration for one order makes it, where there is one.
 
     Readings without finite probabilities leave nothing open: no second order makes a judgment of them.
     """
-    return any(_margin_of(own) < below for own in readings)
+    return any(_margin_of(own, calibrations.get(name)) < below for name, own in readings.items())
 
 
-def _margin_of(readings: Sequence[Reading]) -> float:
+def of_item(calibrations: Calibrations, content_hash: str) -> Calibrations:
+    """What decides an item: fitted without it, where it took part in the fit."""
+    return {name: each.for_item(content_hash) for name, each in calibrations.items()}
+
+
+def _margin_of(readings: Sequence[Reading], calibration: CriterionCalibration | None) -> float:
     if not all(map(math.isfinite, (value for reading in readings for value in reading.log_probs))):
         return 1.0
-    return margin(np.exp(average(readings)).tolist())
+    return _least_margin(average(readings), calibration)
+
+
+def _least_margin(log_probs: FloatArray, calibration: CriterionCalibration | None) -> float:
+    """The margin of one order, shape (4,): the lesser of those before and after the calibration.
+
+    After it another label may be in doubt. Where it trusts no reading, no second one changes anything.
+    """
+    rows = [log_probs]
+    first = calibration.first_order if calibration else None
+    if first is not None and first.scale > 0:
+        rows.append(calibrated(log_probs, first))
+    return min(margin(np.exp(row).tolist()) for row in rows)
 
 
 @dataclass(frozen=True)
 class BothOrders:
-    """What AB alone said of the items of a run that were read in both orders, without a calibration.
+    """What AB alone said of the items of a run that were read in both orders.
 
-    `margins`, `equal`: shape (items, criteria): the margin of AB, and whether its label is that of both
-    orders. Items with a criterion that is unscored take no part. `ids`: of the items.
+    `margins`, `equal`: shape (items, criteria): the margin of AB, by which it is in doubt, and whether its
+    label, without a calibration, is that of both orders. `calibrated`: the same of the calibrated labels,
+    None without a calibration. Items with a criterion that is unscored take no part. `ids`: of the items.
     """
 
     criteria: tuple[str, ...]
     ids: tuple[str, ...]
     margins: FloatArray
     equal: BoolArray
+    calibrated: BoolArray | None = None
 
     @cached_property
     def least(self) -> FloatArray:
@@ -75,42 +100,74 @@ class BothOrders:
         """Which labels would be those of both orders, shape (items, criteria)."""
         return np.asarray(self.equal | self.read(below)[:, np.newaxis])
 
+    def kept_calibrated(self, below: float) -> BoolArray | None:
+        """The same of the calibrated labels; None without a calibration."""
+        return None if self.calibrated is None else replace(self, equal=self.calibrated).kept(below)
+
     def least_margin(self, keep: float, places: Sequence[int] | None = None) -> float:
-        """The least of MARGINS that keeps this share of the labels of every criterion; the largest where
-        none does. `places`: look at these items alone.
+        """The least of MARGINS that keeps this share of the labels of every criterion, calibrated too; the
+        largest where none does. `places`: look at these items alone.
         """
         looked_at = range(len(self.ids)) if places is None else places
         for below in MARGINS:
-            if self.kept(below)[looked_at].mean(axis=0).min() >= keep:
+            kept = [each for each in (self.kept(below), self.kept_calibrated(below)) if each is not None]
+            if np.hstack(kept)[looked_at].mean(axis=0).min() >= keep:
                 return below
         return MARGINS[-1]
 
 
-def both_orders(judged: Iterable[JudgedItem], criteria: Sequence[str]) -> BothOrders:
-    """The items among these that were read in both orders on all these criteria."""
+def both_orders(
+    judged: Iterable[JudgedItem], criteria: Sequence[str], calibrations: Calibrations
+) -> BothOrders:
+    """The items among these that were read in both orders on all these criteria, calibrated so."""
     read_twice = [
         item
         for item in judged
         if all({each.order for each in item.readings.get(name, ())} == set(Order) for name in criteria)
     ]
-    decided = [decide_all(read_twice, name) for name in criteria]
-    ids, margins, equal = [], [], []
-    for item, *judgments in zip(read_twice, *decided, strict=True):
-        scored = [each for each in judgments if isinstance(each, Judgment)]
-        if len(scored) < len(judgments):
-            continue
-        first = [average([r for r in each.readings if r.order is Order.AB]) for each in scored]
-        labels = [PREFERENCES.index(each.preference) for each in scored]
-        ids.append(item.item_id)
-        margins.append([margin(np.exp(row).tolist()) for row in first])
-        equal.append([int(row.argmax()) == label for row, label in zip(first, labels, strict=True)])
-    shape = (len(ids), len(criteria))
+    scored = [
+        item
+        for item, *column in zip(
+            read_twice, *(decide_all(read_twice, name) for name in criteria), strict=True
+        )
+        if all(isinstance(each, Judgment) for each in column)
+    ]
+    alone = [_in_first_order(item) for item in scored]
+    margins = [
+        [_margin_of(item.readings[name], own.get(name)) for name in criteria]
+        for item in alone
+        for own in [of_item(calibrations, item.content_hash)]
+    ]
+    shape = (len(scored), len(criteria))
     return BothOrders(
         tuple(criteria),
-        tuple(ids),
+        tuple(item.item_id for item in scored),
         np.array(margins, dtype=np.float64).reshape(shape),
-        np.array(equal, dtype=np.bool_).reshape(shape),
+        _equal(scored, alone, criteria, {}),
+        _equal(scored, alone, criteria, calibrations) if calibrations else None,
     )
+
+
+def _in_first_order(item: JudgedItem) -> JudgedItem:
+    readings = {
+        name: tuple(each for each in own if each.order is Order.AB) for name, own in item.readings.items()
+    }
+    return replace(item, readings=readings)
+
+
+def _equal(
+    both: Sequence[JudgedItem], alone: Sequence[JudgedItem], criteria: Sequence[str], by: Calibrations
+) -> BoolArray:
+    """Which items have the same label in both orders and in the first alone, shape (items, criteria)."""
+    columns = [
+        [one.preference is other.preference for one, other in zip(*judgments, strict=True)]
+        for judgments in ([_judgments(items, name, by) for items in (both, alone)] for name in criteria)
+    ]
+    return np.array(columns, dtype=np.bool_).reshape(len(criteria), len(both)).T
+
+
+def _judgments(items: Sequence[JudgedItem], criterion: str, by: Calibrations) -> list[Judgment]:
+    return [each for each in decide_all(items, criterion, by.get(criterion)) if isinstance(each, Judgment)]
 
 
 def orders_read(item: JudgedItem) -> int:
@@ -128,9 +185,12 @@ def read_in_words(results: RunResults) -> str:
 
 
 def learned_from(
-    run: StoredRun, judged: Iterable[JudgedItem], criteria: Sequence[str] | None = None
+    run: StoredRun,
+    judged: Iterable[JudgedItem],
+    criteria: Sequence[str] | None = None,
+    calibration: Calibration | None = None,
 ) -> BothOrders:
-    """The items of a run from which a margin can be learned, for some of its criteria.
+    """The items of a run from which a margin can be learned, for some of its criteria, calibrated so.
 
     SetupError for a run that read only some items in both orders, or too few, or other criteria.
     """
@@ -147,7 +207,9 @@ def learned_from(
             f"Run {run.id} did not read all items in both orders: it cannot tell what the second changes.",
             "Judge some items in both orders first, 100 or more, and name that run.",
         )
-    found = both_orders(judged, wanted)
+    if calibration is not None:
+        calibration.check_fits(judge_of_run(run.identity))
+    found = both_orders(judged, wanted, calibration.criteria if calibration else {})
     if len(found.ids) < LEAST_ITEMS:
         raise SetupError(
             f"Run {run.id} has {len(found.ids)} items with all criteria in both orders: too few to learn a"

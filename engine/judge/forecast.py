@@ -287,7 +287,7 @@ def _second_share(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> 
         if not _is_alike(plan, run):
             continue
         judged = list(islice(store.judged(run.id), _TOLD_BY))
-        known = _read_twice(judged, run, plan.rubric.names, below)
+        known = _read_twice(judged, run, plan, below)
         if len(known) >= LEAST_ITEMS:
             return SecondShare(sum(known) / len(known), run.id)
     return SecondShare()
@@ -303,14 +303,13 @@ def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
     )
 
 
-def _read_twice(
-    judged: Sequence[JudgedItem], run: StoredRun, criteria: Sequence[str], below: float
-) -> list[bool]:
+def _read_twice(judged: Sequence[JudgedItem], run: StoredRun, plan: RunPlan, below: float) -> list[bool]:
     """Which items of a run were read in both orders, or would be with this margin; empty for not known."""
     was_below = run.identity.settings.get("second_order_below")
     if was_below is None:
-        return list(map(bool, both_orders(judged, criteria).read(below).tolist()))
-    if was_below != below or set(run.identity.criteria) != set(criteria):
+        calibrations = plan.calibration.criteria if plan.calibration else {}
+        return list(map(bool, both_orders(judged, plan.rubric.names, calibrations).read(below).tolist()))
+    if was_below != below or set(run.identity.criteria) != set(plan.rubric.names):
         return []
     return [orders > 1 for item in judged if (orders := orders_read(item))]
 

@@ -17,7 +17,7 @@ from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.decisions.calibration import Calibration
 from engine.decisions.decision import decide
-from engine.decisions.second_order import leaves_open
+from engine.decisions.second_order import leaves_open, of_item
 from engine.decisions.sentences import complete_length, without_half_sentence
 from engine.judge.group_watch import GroupWatch
 from engine.judge.item_reader import ItemReader, ItemWork, Judging, seed_of
@@ -199,7 +199,7 @@ class ItemJudge:
     def _read_as_needed(self, slot: int, work: ItemWork, below: float) -> Judging[None]:
         """Read AB, and BA where AB leaves a label open; AB stays in its slot where it is to be explained."""
         yield from self._reader.read(slot, work, Order.AB)
-        needed = leaves_open(work.readings.values(), below)
+        needed = leaves_open(work.readings, below, of_item(self._calibrations, work.original.content_hash))
         self._watch.expect((work.second if needed else 0) - work.expected)
         self.pace.decided(work.second if needed else None)
         yield self._labels_read(work, whole=not needed)

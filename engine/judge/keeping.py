@@ -63,12 +63,12 @@ class RunKeeper:
         for item, *judgments in zip(group, *self._columns(group), strict=True):
             yield ItemJudged(item, tuple(judgments))
             self._watch.add(judgments)
-            if self._watch.items == LEAST_ITEMS:
+            if self._watch.is_due:
                 yield HealthSeen(self._watch.health)
 
     def end(self) -> Iterator[HealthSeen]:
         """After the last group."""
-        if self._watch.items != LEAST_ITEMS:  # of these it was said
+        if not self._watch.is_due:  # else it was said
             yield HealthSeen(self._watch.health)
 
     def _columns(self, judged: Sequence[JudgedItem]) -> list[tuple[AnyJudgment, ...]]:

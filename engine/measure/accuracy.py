@@ -8,6 +8,7 @@ Knows: labels on both sides. Does not know: files, models, what else is measured
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import starmap
 
 import numpy as np
@@ -16,6 +17,7 @@ from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
+from engine.measure.intervals import Interval, OverInstructions, share_interval
 
 UNSCORED = "unscored"
 
@@ -25,36 +27,64 @@ HumanLabels = Sequence[HumanLabel | None]
 
 @dataclass(frozen=True)
 class Accuracy:
-    """One criterion over the `items` that have a human label.
+    """One criterion over the items that have a human label.
 
-    `share`: of the items whose label agrees with the human one, 0 to 1; an unscored one counts as wrong.
-    `most_frequent`: the label that agrees with most human ones on these items, of equally common ones the
-    first, and `baseline` the share that always giving it reaches.
+    `right`: for each of them 1 where its label agrees with the human one, else 0; an unscored one counts as
+    wrong. `instructions`: the instruction of each. `most_frequent`: the label that agrees with most human
+    ones on these items, of equally common ones the first, and `baseline` the share that always giving it
+    reaches.
     """
 
-    items: int
-    share: float
+    right: tuple[float, ...]
+    instructions: tuple[str, ...]
     most_frequent: Preference
     baseline: float
 
+    @property
+    def items(self) -> int:
+        """How many items have a human label."""
+        return len(self.right)
 
-def accuracy(predicted: Labels, human: Sequence[HumanLabel]) -> Accuracy:
+    @property
+    def share(self) -> float:
+        """The share of them (0 to 1) that is right."""
+        return sum(self.right) / len(self.right)
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """Of the share; None for a single instruction."""
+        return share_interval(self.right, self.instructions)
+
+
+def accuracy(predicted: Labels, human: Sequence[HumanLabel], instructions: Sequence[str]) -> Accuracy:
     """The accuracy of labels, None for unscored, against human ones of the same items; at least one."""
     frequent = most_frequent_label(human)
     assert frequent is not None  # there is at least one
-    always = [frequent] * len(human)
-    return Accuracy(len(human), share_right(predicted, human), frequent, share_right(always, human))
+    right = tuple(map(float, starmap(agree, zip(predicted, human, strict=True))))
+    return Accuracy(right, tuple(instructions), frequent, share_right([frequent] * len(human), human))
+
+
+def mean_accuracy(accuracies: Mapping[str, Accuracy]) -> OverInstructions | None:
+    """The mean over the criteria of their accuracies; None for a single instruction, or without criteria."""
+    return OverInstructions.of(
+        {name: found.right for name, found in accuracies.items()},
+        {name: found.instructions for name, found in accuracies.items()},
+    )
 
 
 def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
     """The accuracy of a run's labels in force, by criterion; criteria without human labels are left out."""
     human = human_labels(results, dataset)
+    instructions = {item.id: item.instruction for item in dataset} if human else {}
     found = {}
     for name, column in results.judgments.items():
         labelled = [judgment for judgment in column if judgment.key in human]
         if labelled:
-            predicted = [results.label(judgment) for judgment in labelled]
-            found[name] = accuracy(predicted, [human[judgment.key] for judgment in labelled])
+            found[name] = accuracy(
+                [results.label(judgment) for judgment in labelled],
+                [human[judgment.key] for judgment in labelled],
+                [instructions[judgment.item_id] for judgment in labelled],
+            )
     return found
 
 

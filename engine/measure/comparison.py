@@ -3,11 +3,12 @@
 Knows: evaluations. Does not know: how measures are computed, files, terminals.
 """
 
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
-from scipy.stats import binomtest, rankdata
+from scipy.stats import rankdata
 
 from engine.core.errors import SetupError
 from engine.core.formatting import without_middle, words
@@ -16,7 +17,10 @@ from engine.core.judgments import Keyed
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.measure.accuracy import kappa, mean
+from engine.measure.choosing import Choice, cost_of_choosing
 from engine.measure.evaluation import Evaluation
+from engine.measure.intervals import Interval, OverInstructions
+from engine.measure.label_measures import is_right
 from engine.measure.matching import Matched, Pair, match
 from engine.measure.systems import System
 
@@ -31,32 +35,40 @@ class Measure:
 
     `name` is `accuracy` (in percent) or one of EXPLANATION_MEASURES. `values` and `ranks` are None for a
     system that was not measured; rank 1 is the best, equal values share the mean of their ranks.
+    `intervals`: of the values, in their unit; None where there is none.
     """
 
     name: str
     criterion: str
     values: tuple[float | None, ...]
     ranks: tuple[float | None, ...]
+    intervals: tuple[Interval | None, ...]
 
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two systems on one criterion, over the `items` that have a human label.
+    """Two systems on one criterion, over the `items` that have a human label; or all criteria together.
 
-    `same`: share (0 to 1) with equal labels, `kappa` Cohen's (None where both know one label only). Unscored
-    counts as a label of its own. `only_one`, `only_other`: items that the one alone, or the other alone,
-    labels as people do; `p_value` of McNemar's exact test that neither is more often right.
+    `criterion`: None for all, whose shares are means over the criteria and whose counts are sums. `same`:
+    share (0 to 1) with equal labels, `kappa` Cohen's (None where both know one label only, and for all).
+    Unscored counts as a label of its own. `only_one`, `only_other`: items that the one alone, or the other
+    alone, labels as people do. `difference`: how much more often the one is right (-1 to 1), with its
+    `interval` over instructions and the `p_value` that neither is; `corrected`: the latter for as many tests
+    as the comparison has. None for a single instruction.
     """
 
     one: str
     other: str
-    criterion: str
+    criterion: str | None
     items: int
     same: float
     kappa: float | None
     only_one: int
     only_other: int
-    p_value: float
+    difference: float
+    interval: Interval | None
+    p_value: float | None
+    corrected: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,7 +95,9 @@ class Comparison:
     `borda_explanations`: by system, the Borda count over the accuracies of all criteria (sub-task 1) and over
     the explanation measures of all criteria that all explaining systems have (sub-task 2, explaining
     systems alone; empty with fewer than two of them). `trivial`: by criterion, the best of the trivial judges
-    on these items, named as in Baselines, and its accuracy (0 to 1).
+    on these items, named as in Baselines, and its accuracy (0 to 1). `mean_intervals`: by the name of a
+    measure, those of the means over the criteria. `choice`: what choosing the system with the highest mean
+    accuracy (0 to 1) costs.
     """
 
     systems: tuple[str, ...]
@@ -96,6 +110,8 @@ class Comparison:
     differences: tuple[Difference, ...]
     asked_otherwise: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     trivial: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    mean_intervals: Mapping[str, tuple[Interval | None, ...]] = field(default_factory=dict)
+    choice: Choice | None = None
 
     @property
     def not_compared(self) -> list[str]:
@@ -150,17 +166,15 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
     names = tuple(evaluation.name for evaluation in evaluations)
     left_out, otherwise = _left_out(evaluations), _asked_otherwise(evaluations)
     criteria = _compared(evaluations, {*left_out, *otherwise}, otherwise)
-    accuracies = [
-        _measure("accuracy", name, [100 * evaluation.labels[name].accuracy for evaluation in evaluations])
-        for name in criteria
-    ]
+    accuracies = [_accuracies(evaluations, name) for name in criteria]
     explained = [
-        _measure(measure, name, [_explanation_value(evaluation, name, measure) for evaluation in evaluations])
+        _explanation_measure(evaluations, name, measure)
         for measure in EXPLANATION_MEASURES
         for name in criteria
     ]
     explained = [measure for measure in explained if any(value is not None for value in measure.values)]
     labels = evaluations[0].labels
+    means = [evaluation.mean_accuracy(criteria) for evaluation in evaluations]
     return Comparison(
         systems=names,
         items=evaluations[0].matched.items,
@@ -168,15 +182,39 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         measures=(*accuracies, *explained),
         borda_labels=_borda(names, accuracies),
         borda_explanations=_borda_of_explaining(evaluations, explained),
-        agreements=tuple(
-            _agreement(evaluation, other, name)
-            for evaluation, other in combinations(evaluations, 2)
-            for name in criteria
+        agreements=_corrected(
+            [
+                found
+                for evaluation, other in combinations(evaluations, 2)
+                for found in _agreements(evaluation, other, criteria)
+            ]
         ),
         differences=tuple(_differences(evaluations, criteria)),
         asked_otherwise={name: asked for name, asked in otherwise.items() if name not in left_out},
         trivial={name: (labels[name].rival, labels[name].rival_accuracy) for name in criteria},
+        mean_intervals={
+            "accuracy": tuple(_percents(over.share_interval() if over else None) for over in means),
+            "rouge_l": tuple(evaluation.rouge_interval(criteria) for evaluation in evaluations),
+        },
+        choice=cost_of_choosing(means),
     )
+
+
+def _accuracies(evaluations: Sequence[Evaluation], criterion: str) -> Measure:
+    found = [evaluation.labels[criterion] for evaluation in evaluations]
+    intervals = [_percents(measures.interval) for measures in found]
+    return _measure("accuracy", criterion, [100 * measures.accuracy for measures in found], intervals)
+
+
+def _explanation_measure(evaluations: Sequence[Evaluation], criterion: str, name: str) -> Measure:
+    found = [evaluation.explanations.get(criterion) for evaluation in evaluations]
+    values = [getattr(measures, name) if measures else None for measures in found]
+    of_rouge = name == "rouge_l"
+    return _measure(name, criterion, values, [one.interval if one and of_rouge else None for one in found])
+
+
+def _percents(ends: Interval | None) -> Interval | None:
+    return ends and Interval(100 * ends.low, 100 * ends.high)
 
 
 def _compared(
@@ -224,18 +262,14 @@ def _asked_otherwise(evaluations: Sequence[Evaluation]) -> dict[str, dict[str, s
     return {name: asked for name, asked in found.items() if len(set(asked.values())) > 1}
 
 
-def _explanation_value(evaluation: Evaluation, criterion: str, measure: str) -> float | None:
-    found = evaluation.explanations.get(criterion)
-    value: float | None = getattr(found, measure) if found else None
-    return value
-
-
-def _measure(name: str, criterion: str, values: Sequence[float | None]) -> Measure:
+def _measure(
+    name: str, criterion: str, values: Sequence[float | None], intervals: Sequence[Interval | None]
+) -> Measure:
     known = [value for value in values if value is not None]
     # Equal to twelve digits is equal: sums in another order must not make a rank.
     ranked = iter(rankdata([-round(value, 12) for value in known]).tolist())
     ranks = tuple(None if value is None else float(next(ranked)) for value in values)
-    return Measure(name, criterion, tuple(values), ranks)
+    return Measure(name, criterion, tuple(values), ranks, tuple(intervals))
 
 
 def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float]:
@@ -261,35 +295,63 @@ def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[M
     return {evaluations[place].name: points[evaluations[place].name] for place in places}
 
 
-def _agreement(first: Evaluation, other: Evaluation, criterion: str) -> PairAgreement:
-    pairs, others = first.matched.pairs[criterion], other.matched.pairs[criterion]
-    labels, other_labels = _labels(pairs), _labels(others)
-    right = [agree(pair.prediction.preference, pair.gold.label) for pair in pairs]
-    other_right = [agree(pair.prediction.preference, pair.gold.label) for pair in others]
-    only_one = sum(a and not b for a, b in zip(right, other_right, strict=True))
-    only_other = sum(b and not a for a, b in zip(right, other_right, strict=True))
-    same = [a is b for a, b in zip(labels, other_labels, strict=True)]
-    return PairAgreement(
-        one=first.name,
-        other=other.name,
-        criterion=criterion,
-        items=len(pairs),
-        same=mean(same) or 0.0,
-        kappa=kappa(labels, other_labels),
-        only_one=only_one,
-        only_other=only_other,
-        p_value=mcnemar(only_one, only_other),
-    )
+def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -> Iterator[PairAgreement]:
+    """On each criterion, and of several on all together."""
+    leads: dict[str, list[int]] = {}
+    instructions: dict[str, list[str]] = {}
+    found = []
+    for name in criteria:
+        pairs, others = first.matched.pairs[name], other.matched.pairs[name]
+        labels, other_labels = _labels(pairs), _labels(others)
+        leads[name] = [is_right(pair) - is_right(theirs) for pair, theirs in zip(pairs, others, strict=True)]
+        instructions[name] = [pair.item.instruction for pair in pairs]
+        same = [a is b for a, b in zip(labels, other_labels, strict=True)]
+        found.append(
+            PairAgreement(
+                one=first.name,
+                other=other.name,
+                criterion=name,
+                items=len(pairs),
+                same=mean(same) or 0.0,
+                kappa=kappa(labels, other_labels),
+                **_lead(OverInstructions.of_one(leads[name], instructions[name]), [leads[name]]),
+            )
+        )
+    yield from found
+    if len(found) > 1:
+        yield PairAgreement(
+            one=first.name,
+            other=other.name,
+            criterion=None,
+            items=sum(one.items for one in found),
+            same=mean([one.same for one in found]) or 0.0,
+            kappa=None,
+            **_lead(OverInstructions.of(leads, instructions), list(leads.values())),
+        )
 
 
-def mcnemar(only_one: int, only_other: int) -> float:
-    """The two-sided p-value of McNemar's exact test on the items that one of two systems alone gets right.
+def _lead(over: OverInstructions | None, leads: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """The fields of PairAgreement that say who is more often right."""
+    return {
+        "only_one": sum(lead > 0 for of_one in leads for lead in of_one),
+        "only_other": sum(lead < 0 for of_one in leads for lead in of_one),
+        "difference": mean([sum(of_one) / len(of_one) for of_one in leads]) or 0.0,
+        "interval": over.difference_interval() if over else None,
+        "p_value": over.p_value if over else None,
+    }
 
-    Source: McNemar, Note on the Sampling Error of the Difference between Correlated Proportions (1947), with
-    the binomial distribution in place of its approximation. 1 where there is no such item.
+
+def _corrected(agreements: Sequence[PairAgreement]) -> tuple[PairAgreement, ...]:
+    """With the p-values that hold for all of them together.
+
+    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure (1979).
     """
-    discordant = only_one + only_other
-    return float(binomtest(only_one, discordant).pvalue) if discordant else 1.0
+    known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
+    corrected, least = {}, 0.0
+    for rank, place in enumerate(sorted(known, key=known.__getitem__)):
+        least = max(least, min(1.0, known[place] * (len(known) - rank)))
+        corrected[place] = least
+    return tuple(replace(one, corrected=corrected.get(place)) for place, one in enumerate(agreements))
 
 
 def _differences(evaluations: Sequence[Evaluation], criteria: Sequence[str]) -> list[Difference]:

@@ -6,6 +6,7 @@ Knows: which measures there are. Does not know: how each is computed, files, ter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from engine.core.cancel import CancelToken
@@ -15,14 +16,16 @@ from engine.measure.explanation_measures import (
     ExplanationMeasures,
     ModelScores,
     add_model_scores,
+    mean_rouge_interval,
     measure_explanations,
 )
-from engine.measure.label_measures import LabelMeasures, measure_labels
+from engine.measure.intervals import Interval, OverInstructions
+from engine.measure.label_measures import LabelMeasures, mean_accuracy_of, measure_labels
 from engine.measure.matching import Matched
 from engine.measure.people_agreement import PeopleAgreement, annotator_agreement, people_agreement
 
 _LABEL_KEYS = (  # the order in the JSON; what is not named here follows
-    *("criterion", "items", "accuracy", "interval", "rival", "lead", "kappa", "macro_f1"),
+    *("criterion", "items", "accuracy", "instructions", "interval", "rival", "lead", "kappa", "macro_f1"),
     *("confusion", "unscored", "predicted", "human", "flipped", "in_both_orders", "format_mass"),
     *("longer", "longer_human", "baselines"),
 )
@@ -45,13 +48,25 @@ class Evaluation:
     @cached_property
     def people(self) -> PeopleAgreement | None:
         """How far the people of a run and the annotators of the dataset agree; None where there are none."""
-        results, dataset = self.matched.system.results, self.matched.dataset
-        return people_agreement(results, dataset) if results else annotator_agreement(dataset)
+        system, dataset = self.matched.system, self.matched.dataset
+        if system.results is not None:
+            return people_agreement(system.results, dataset)
+        return annotator_agreement(dataset, system.labels)
 
     @property
     def accuracy(self) -> float:
         """The mean accuracy (0 to 1) over the criteria."""
         return sum(measures.accuracy for measures in self.labels.values()) / len(self.labels)
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """Of `accuracy`, over instructions; None for a single one."""
+        over = self.mean_accuracy(self.labels)
+        return over.share_interval() if over else None
+
+    def mean_accuracy(self, criteria: Iterable[str]) -> OverInstructions | None:
+        """What the mean accuracy over some criteria is a mean of; None for a single instruction."""
+        return mean_accuracy_of({name: self.matched.pairs[name] for name in criteria})
 
     @property
     def trivial(self) -> float:
@@ -61,6 +76,13 @@ class Evaluation:
     def explanation_mean(self, measure: str) -> float | None:
         """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""
         return mean_of(getattr(measures, measure) for measures in self.explanations.values())
+
+    def rouge_interval(self, criteria: Iterable[str] | None = None) -> Interval | None:
+        """Of the mean ROUGE-L (x 100) over the criteria with explanations, or those of them in `criteria`."""
+        names = self.explanations if criteria is None else criteria
+        found = [self.explanations[name] for name in names if name in self.explanations]
+        pairs = chain.from_iterable(self.matched.pairs.values())
+        return mean_rouge_interval(found, {pair.item.id: pair.item.instruction for pair in pairs})
 
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:
@@ -139,6 +161,7 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "extra_ids": list(matched.extra),
         "judge_model": judge_name,
         "mean_accuracy": evaluation.accuracy,
+        "mean_accuracy_interval": evaluation.interval,
         "mean_rougeL": evaluation.explanation_mean("rouge_l"),
         "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
         "mean_agreement": evaluation.explanation_mean("agreement"),

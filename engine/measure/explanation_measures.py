@@ -12,8 +12,8 @@ from engine.core.items import Preference, agree
 from engine.core.judgments import Agreement, Unscored
 from engine.measure.accuracy import mean
 from engine.measure.baselines import most_frequent_by_fold
-from engine.measure.bootstrap import Interval, bootstrap_interval
 from engine.measure.folds import grouped_folds
+from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.matching import Matched, Pair
 from engine.measure.rouge import Typicality, rouge_l
 
@@ -36,12 +36,13 @@ class ExplanationMeasures:
 
     An item that the system did not explain (`unexplained`) counts 0 in `rouge_l`, `bertscore`, `agreement`
     and `p_yes`; all four are means x 100, the last three None where they were not measured. `interval`: the
-    bootstrap 95 % interval of `rouge_l`. `unmeasured`: explanations that the judge model could not be
+    95 % interval of `rouge_l`. `unmeasured`: explanations that the judge model could not be
     asked about, left out of `agreement` and `p_yes`. `format_mass`: the mean share (0 to 1) of all
     probability that yes and no hold; well below 1, the judge model did not understand what it was asked.
     `typical`: ROUGE-L x 100 of giving each item the most typical human explanation of its most frequent
     label, cross-validated; None for a single instruction.
-    `words`, `human_words`: mean length of the explanations, split at white space.
+    `words`, `human_words`: mean length of the explanations, split at white space. `rouge_by_item`: 0 to 1, by
+    item id.
     """
 
     criterion: str
@@ -73,12 +74,13 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
     explained = [pair for pair in known if pair.prediction.explanation]
     rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
     percents = [100 * value for value in rouge]
+    over = OverInstructions.of_one(percents, [pair.item.instruction for pair in known])
     return ExplanationMeasures(
         criterion=criterion,
         items=len(known),
         unexplained=len(known) - len(explained),
         rouge_l=sum(percents) / len(percents),
-        interval=bootstrap_interval(percents, [pair.item.instruction for pair in known]),
+        interval=over.mean_interval() if over else None,
         bertscore=None,
         agreement=None,
         p_yes=None,
@@ -89,6 +91,20 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
         human_words=sum(len((pair.gold.explanation or "").split()) for pair in known) / len(known),
         rouge_by_item={pair.item.id: value for pair, value in zip(known, rouge, strict=True)},
     )
+
+
+def mean_rouge_interval(
+    measures: Sequence[ExplanationMeasures], instructions: Mapping[str, str]
+) -> Interval | None:
+    """Of the mean of ROUGE-L (x 100) over some criteria; None for a single instruction, and without any.
+
+    `instructions`: by item id.
+    """
+    over = OverInstructions.of(
+        {one.criterion: [100 * value for value in one.rouge_by_item.values()] for one in measures},
+        {one.criterion: [instructions[item_id] for item_id in one.rouge_by_item] for one in measures},
+    )
+    return over.mean_interval() if over else None
 
 
 def add_model_scores(measures: ExplanationMeasures, model_scores: ModelScores) -> ExplanationMeasures:

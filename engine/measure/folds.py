@@ -6,7 +6,6 @@ Knows: groups, scikit-learn's splitter. Does not know: labels, models, what is f
 from collections.abc import Hashable, Sequence
 
 import numpy as np
-from sklearn.model_selection import GroupKFold
 
 from engine.core.log_probs import IntArray
 
@@ -32,5 +31,8 @@ def grouped_folds(groups: Sequence[Hashable], folds: int = FOLDS) -> list[Fold]:
     different = len(set(numbers.tolist()))
     if different < LEAST_GROUPS:
         raise ValueError(f"{different} different instructions: cross-validation needs {LEAST_GROUPS} or more")
+    # What judging prints has groups and no folds, and scikit-learn takes a second to load.
+    from sklearn.model_selection import GroupKFold  # noqa: PLC0415
+
     splitter = GroupKFold(n_splits=min(folds, different), shuffle=True, random_state=_SEED)
     return [(train, test) for train, test in splitter.split(numbers, groups=numbers)]

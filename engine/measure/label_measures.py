@@ -26,7 +26,7 @@ from engine.measure.baselines import (
     longer_response,
     trivial_judges,
 )
-from engine.measure.bootstrap import Interval, bootstrap_interval, least_interval
+from engine.measure.intervals import FEW, Interval, OverInstructions, least_interval, share_interval
 from engine.measure.label_counts import LabelCounts, count_labels
 from engine.measure.matching import Pair
 
@@ -36,7 +36,8 @@ class LabelMeasures(LabelCounts):
     """One criterion over its labelled items: what the labels say by themselves, and how they agree.
 
     `accuracy`: share (0 to 1) of the items whose prediction agrees with the human label; an unscored one
-    counts as wrong. `interval`: its bootstrap 95 % interval, None for a single instruction. `rival`: the best
+    counts as wrong. `interval`: its 95 % interval, None for a single instruction; `instructions`: how many
+    different ones the items have. `rival`: the best
     of the trivial judges on the same items, named as in Baselines, of equally good ones the first of
     `trivial_judges`. `lead`: how much more accurate than the rival, with the interval of that. `kappa`:
     Cohen's, with unscored as a label of its own; None where both sides know one and the same label only.
@@ -47,6 +48,7 @@ class LabelMeasures(LabelCounts):
     """
 
     accuracy: float
+    instructions: int
     interval: Interval | None
     rival: str
     lead: tuple[float, Interval | None]
@@ -66,10 +68,10 @@ class LabelMeasures(LabelCounts):
     @property
     def better(self) -> str:
         """Than the best of the trivial judges: `yes`, `not surely` (the interval of the lead includes 0),
-        `no`, or `-` for a single instruction.
+        `no`, or `-` for fewer than FEW instructions.
         """
         lead, interval = self.lead
-        if interval is None:
+        if interval is None or self.instructions < FEW:
             return "-"
         if lead <= 0:
             return "no"
@@ -80,14 +82,15 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     """The measures of one criterion; there is at least one pair."""
     predicted = [pair.prediction.preference for pair in pairs]
     human = [pair.gold.label for pair in pairs]
-    right = [float(agree(label, gold)) for label, gold in zip(predicted, human, strict=True)]
+    right = [float(is_right(pair)) for pair in pairs]
     instructions = [pair.item.instruction for pair in pairs]
     counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
     trivial = trivial_judges(pairs)
     return LabelMeasures(
         **vars(counts),
         accuracy=share_right(predicted, human),
-        interval=bootstrap_interval(right, instructions),
+        interval=share_interval(right, instructions),
+        instructions=len(set(instructions)),
         rival=best_trivial(trivial)[0],
         lead=_lead(right, list(trivial.values()), instructions),
         kappa=kappa(human, predicted),
@@ -100,11 +103,24 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     )
 
 
+def mean_accuracy_of(pairs: Mapping[str, Sequence[Pair]]) -> OverInstructions | None:
+    """The mean over the criteria of their accuracies; None for a single instruction."""
+    return OverInstructions.of(
+        {name: [float(is_right(pair)) for pair in of_one] for name, of_one in pairs.items()},
+        {name: [pair.item.instruction for pair in of_one] for name, of_one in pairs.items()},
+    )
+
+
+def is_right(pair: Pair) -> bool:
+    """Whether the predicted label agrees with the human one; none is wrong."""
+    return agree(pair.prediction.preference, pair.gold.label)
+
+
 def _lead(
     right: Sequence[float], trivial: Sequence[Sequence[float]], instructions: Sequence[str]
 ) -> tuple[float, Interval | None]:
     """How much better than the best of the trivial judges, which is chosen by these items: the interval
-    holds that choice too, for which of them is the best is found anew in each of its draws.
+    holds that choice, too, for it is of the least of all leads.
     """
     leads = [tuple(own - other for own, other in zip(right, judge, strict=True)) for judge in trivial]
     interval = least_interval([*dict.fromkeys(leads)], instructions)

@@ -3,18 +3,20 @@
 Knows: how ids, texts, criteria must fit together. Does not know: measures, files.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, Item, Prediction, Tie
 from engine.core.judgments import Judgment, JudgmentKey, Override
-from engine.core.people import count_overrides
+from engine.core.people import count_overrides, picked_in_words
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
 from engine.decisions.gaps import incomplete
+from engine.decisions.random_part import origins_beside_sample
 from engine.measure.systems import System
 
 
@@ -80,6 +82,12 @@ class Matched:
         )
 
     @property
+    def items_of_both(self) -> Iterator[Item]:
+        """The items that both have, in the order of the dataset."""
+        missing = frozenset(self.missing)
+        return (item for item in self.dataset if item.id not in missing)
+
+    @property
     def joined(self) -> str:
         """How much of a submission is joined with items by ids alone; empty for a run that a model judged
         here, of which the texts were compared too.
@@ -118,17 +126,32 @@ class Matched:
             caveats.append(ties)
         if results is None:
             return caveats
-        run, calibration = results.run, results.calibration
+        run = results.run
         if not run.complete and not run.submitted:  # of a submission, `joined` says so
             caveats.append(incomplete(run))
         if run.device_left:
             caveats.append(run.device_left_in_words)
-        if calibration is not None and calibration.dataset_hash == whole.hash:
-            caveats.append(
+        if self._fit_in_words:
+            caveats.append(self._fit_in_words)
+        return caveats + people_caveats(self.system, set(self.dataset.ids))
+
+    @cached_property
+    def _fit_in_words(self) -> str:
+        """How many of the items took part in the fit of the run's calibration; empty where none did."""
+        calibration = self.system.results.calibration if self.system.results else None
+        if calibration is None:
+            return ""
+        if calibration.fitted_on is not None:
+            return calibration.overlap_in_words(calibration.fitted_on.overlap(self.items_of_both))
+        if calibration.dataset_hash == (self.whole or self.dataset).hash:
+            return (
                 "The run is calibrated on these labels: held against them it looks better than it is."
                 " What was measured while calibrating is cross-validated."
             )
-        return caveats + people_caveats(self.system, set(self.dataset.ids))
+        return (
+            "The calibration is of an earlier version: which items took part in its fit is not known. Held"
+            " against those that did it looks better than it is."
+        )
 
     @property
     def _ties_in_words(self) -> str:
@@ -143,16 +166,21 @@ class Matched:
 
 
 def people_caveats(system: System, ids: Container[str] | None = None) -> list[str]:
-    """A sentence for what people overrode in a run, with `ids` only in these items; none where nothing."""
-    counted = count_overrides(
-        override for override in system.overrides.values() if ids is None or override.item_id in ids
-    )
+    """Sentences on what people overrode in a run, with `ids` only in these items; none where nothing."""
+    in_force = [each for each in system.overrides.values() if ids is None or each.item_id in ids]
+    counted = count_overrides(in_force)
     if not (counted.labels or (counted.explanations and system.explains)):
         return []
     verb = "is" if counted.labels + counted.explanations == 1 else "are"
+    labels = [(each.item_id, each.origin) for each in in_force if each.preference is not None]
+    results = system.results
+    origins = (
+        origins_beside_sample(labels, results.reviews, results.run.review_seed) if results is not None else ()
+    )
     return [
         f"{counted.in_words} of these items {verb} a person's, not the model's own: what is measured is both"
-        " together."
+        " together.",
+        *picked_in_words(origins),
     ]
 
 

@@ -1,31 +1,34 @@
 """How far people give the same labels: among themselves, as the model alone, as the dataset's human labels.
 
-What two people share is the ceiling of a judge: where they agree in 70 of 100 items, no judge can be right
-in more for both of them. People are those who labelled a run, and the annotators of a dataset.
+How often two people agree is no limit for a judge; what one of them is worth beside a judge is measured in
+`against_others`. People are those who labelled a run, and the annotators of a dataset.
 
 Knows: labels by side, criterion, item. Does not know: where people gave them, whether they saw others'.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, product
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree
-from engine.core.judgments import JudgmentKey, Unscored
+from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import BoolArray
+from engine.core.people import picked_in_words
 from engine.data.dataset import Dataset
+from engine.decisions.random_part import origins_beside_sample
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
-from engine.measure.accuracy import kappa, mean, share_right
+from engine.measure.accuracy import kappa
+from engine.measure.against_others import AgainstOthers, JudgeLabels, LabelsByKey, Measured, against_others
 
 MODEL, HUMAN = "the model", "the human labels"
 """The sides beside people; a person of such a name is still a person."""
 
 _ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMAN_LABELS])
-_Labels = Mapping[JudgmentKey, HumanLabel]
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class _Side:
     """Whose labels are held against others'. `of_dataset`: an annotator of the dataset, or their majority."""
 
     name: str
-    labels: _Labels
+    labels: LabelsByKey
     is_person: bool = True
     of_dataset: bool = False
 
@@ -42,15 +45,15 @@ class _Side:
 class SharedLabels:
     """Two sides over the `items` (judgments, where all criteria are together) that both labelled; at least 1.
 
-    `criterion`: None for all together. `equal`: the share of equal labels, 0 to 1. `kappa`: Cohen's, -1 to 1,
-    None where both gave one and the same label only. `between_people`: False where one side is no person.
+    `criterion`: None for all together. `equal`: the share of equal labels. `kappa`: Cohen's, -1 to 1, None
+    where both gave one and the same label only. `between_people`: False where one side is no person.
     """
 
     one: str
     other: str
     criterion: str | None
     items: int
-    equal: float
+    equal: Measured
     kappa: float | None
     between_people: bool
 
@@ -60,16 +63,16 @@ class AmongPeople:
     """All people on one criterion, None for all together.
 
     `pairs`: how many two of them labelled an item in common, at least 1; `items`: that two or more labelled.
-    `equal`, `kappa`: the means over these pairs, each of which counts as much; `kappa` over those that have
-    one, None where none has. `alpha`: Krippendorff's, nominal, over all people, 1 for complete agreement and
-    0 for that of chance; None where one label only was given.
+    `equal`, `kappa`: the means over these pairs, each of which counts by the items that both labelled;
+    `kappa` over those that have one, None where none has. `alpha`: Krippendorff's, nominal, over all people,
+    1 for complete agreement and 0 for that of chance; None where one label only was given.
     """
 
     criterion: str | None
     people: int
     pairs: int
     items: int
-    equal: float
+    equal: Measured
     kappa: float | None
     alpha: float | None
 
@@ -79,18 +82,34 @@ class PeopleAgreement:
     """`pairs`: each two sides that share items, people first, by criterion and at last all together.
 
     `among`: by criterion, None for all together; a criterion on which no two people share an item is left
-    out.
+    out. `against_others`: each person, and the judge in his place, against the majority of the others.
+    `picked`: sentences on labels whose items are no sample, where there are any.
     """
 
     pairs: tuple[SharedLabels, ...]
     among: Mapping[str | None, AmongPeople]
+    against_others: tuple[AgainstOthers, ...] = ()
+    picked: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
         return {
-            "among_people": [asdict(found) for found in self.among.values()],
-            "pairs": [asdict(pair) for pair in self.pairs],
+            "among_people": [_plain(found) for found in self.among.values()],
+            "pairs": [_plain(pair) for pair in self.pairs],
+            "against_others": [_plain(found) for found in self.against_others],
+            "picked": list(self.picked),
         }
+
+
+def _plain(found: AmongPeople | SharedLabels | AgainstOthers) -> dict[str, Any]:
+    """The fields of a record; of a share its value, and its interval under a name of its own."""
+    plain: dict[str, Any] = {}
+    for name, value in vars(found).items():
+        if isinstance(value, Measured):
+            plain |= {name: value.value, f"{name}_interval": value.interval}
+        else:
+            plain[name] = value
+    return plain
 
 
 def people_agreement(results: RunResults, gold: Dataset | None = None) -> PeopleAgreement | None:
@@ -102,32 +121,59 @@ def people_agreement(results: RunResults, gold: Dataset | None = None) -> People
     their own majority.
     """
     people = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
-    others = [_Side(MODEL, _model_labels(results), is_person=False)]
+    alone = results.model_alone()
+    judge = {each.key: alone.label(each) for column in alone.judgments.values() for each in column}
+    scored = {key: label for key, label in judge.items() if label is not None}
+    others = [_Side(MODEL, scored, is_person=False)]
+    items = [] if gold is None else list(gold.same_items(results.content_hashes))
     if gold is not None:
-        people += _annotators(gold.same_items(results.content_hashes), {side.name for side in people})
+        people += _annotators(items, {side.name for side in people})
         others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
-    return _agreement(people, others, (*results.judgments, None))
+    found = _agreement(people, others, judge, _Facts((*results.judgments, None), items))
+    reviews, seed = results.reviews, results.run.review_seed
+    return found and replace(
+        found, picked=picked_in_words(origins_beside_sample(reviews.origins, reviews, seed))
+    )
 
 
-def annotator_agreement(dataset: Dataset) -> PeopleAgreement | None:
-    """How far the annotators of a dataset agree; None where no criterion has several."""
+def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> PeopleAgreement | None:
+    """How far the annotators of a dataset agree, and a `judge` in the place of one with the others; None
+    where no criterion has several.
+    """
     if not dataset.annotators:
         return None
-    return _agreement(_annotators(dataset), [], (*dataset.annotators, None))
+    items = list(dataset)
+    return _agreement(_annotators(items), [], judge, _Facts((*dataset.annotators, None), items))
+
+
+class _Facts:
+    """By what labels are told apart: `criteria`, None for all together, and the instruction of each item."""
+
+    def __init__(self, criteria: Sequence[str | None], items: Iterable[Item]) -> None:
+        self.criteria = criteria
+        self.instructions = {item.id: item.instruction for item in items}
+
+    def of(self, keys: Iterable[JudgmentKey]) -> list[str]:
+        """The instructions of some labels; those that are not known count as one."""
+        return [self.instructions.get(key.item_id, "") for key in keys]
 
 
 def _agreement(
-    people: Sequence[_Side], others: Sequence[_Side], criteria: Sequence[str | None]
+    people: Sequence[_Side], others: Sequence[_Side], judge: JudgeLabels | None, facts: _Facts
 ) -> PeopleAgreement | None:
     if not people:
         return None
     pairs = [
-        shared
+        _Two(one, other, facts)
         for one, other in (*combinations(people, 2), *product(people, others))
         if not (one.of_dataset and other.of_dataset and not other.is_person)
-        for shared in _shared(one, other, criteria)
     ]
-    return PeopleAgreement(tuple(pairs), _among([side.labels for side in people], pairs, criteria))
+    by_name = {side.name: side.labels for side in people}
+    return PeopleAgreement(
+        tuple(shared for pair in pairs for shared in pair.shared()),
+        _among(by_name.values(), pairs, facts),
+        tuple(against_others(by_name, judge, facts.instructions, facts.criteria)),
+    )
 
 
 def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side]:
@@ -143,55 +189,80 @@ def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side
     ]
 
 
-def _model_labels(results: RunResults) -> _Labels:
-    return {
-        judgment.key: judgment.preference
-        for column in results.judgments.values()
-        for judgment in column
-        if not isinstance(judgment, Unscored)
-    }
+class _Two:
+    """Two sides over what both labelled."""
 
+    def __init__(self, one: _Side, other: _Side, facts: _Facts) -> None:
+        self._one, self._other, self._facts = one, other, facts
+        self._common = sorted(one.labels.keys() & other.labels.keys())
 
-def _shared(one: _Side, other: _Side, criteria: Sequence[str | None]) -> Iterator[SharedLabels]:
-    common = sorted(one.labels.keys() & other.labels.keys())
-    for criterion in criteria:
-        keys = [key for key in common if criterion in (None, key.criterion)]
-        if keys:
-            mine, theirs = [[side.labels[key] for key in keys] for side in (one, other)]
-            yield SharedLabels(
-                one=one.name,
-                other=other.name,
-                criterion=criterion,
-                items=len(keys),
-                equal=share_right(mine, theirs),
-                kappa=kappa(mine, theirs),
-                between_people=other.is_person,
-            )
+    @property
+    def is_of_people(self) -> bool:
+        """Whether both are people; the first one always is."""
+        return self._other.is_person
+
+    def equal(self, criterion: str | None) -> dict[JudgmentKey, float]:
+        """By label that both gave on a criterion: 1 where they agree, else 0."""
+        return {
+            key: float(agree(self._one.labels[key], self._other.labels[key]))
+            for key in self._common
+            if criterion in (None, key.criterion)
+        }
+
+    def kappa(self, criterion: str | None) -> float | None:
+        """Cohen's kappa on a criterion."""
+        keys = self.equal(criterion)
+        return kappa(*[[side.labels[key] for key in keys] for side in (self._one, self._other)])
+
+    def shared(self) -> Iterator[SharedLabels]:
+        """On each criterion on which both labelled anything."""
+        for criterion in self._facts.criteria:
+            if equal := self.equal(criterion):
+                yield SharedLabels(
+                    one=self._one.name,
+                    other=self._other.name,
+                    criterion=criterion,
+                    items=len(equal),
+                    equal=Measured.share(list(equal.values()), self._facts.of(equal)),
+                    kappa=self.kappa(criterion),
+                    between_people=self.is_of_people,
+                )
 
 
 def _among(
-    people: Sequence[_Labels], pairs: Sequence[SharedLabels], criteria: Sequence[str | None]
+    people: Collection[LabelsByKey], pairs: Sequence[_Two], facts: _Facts
 ) -> dict[str | None, AmongPeople]:
     found = {}
-    for criterion in criteria:
-        shared = [pair for pair in pairs if pair.between_people and pair.criterion == criterion]
+    for criterion in facts.criteria:
+        shared = [(pair, equal) for pair in pairs if pair.is_of_people and (equal := pair.equal(criterion))]
         if shared:
             counts = _label_counts(people, criterion)
-            equal = mean([pair.equal for pair in shared])
-            assert equal is not None  # there is at least one pair
+            kappas = [
+                (len(equal), known) for pair, equal in shared if (known := pair.kappa(criterion)) is not None
+            ]
             found[criterion] = AmongPeople(
                 criterion,
                 people=sum(any(criterion in (None, key.criterion) for key in labels) for labels in people),
                 pairs=len(shared),
                 items=len(counts),
-                equal=equal,
-                kappa=mean([pair.kappa for pair in shared if pair.kappa is not None]),
+                equal=Measured.share(
+                    [each for _, equal in shared for each in equal.values()],
+                    [each for _, equal in shared for each in facts.of(equal)],
+                ),
+                kappa=_weighted_mean(kappas),
                 alpha=_alpha(counts, _ALIKE),
             )
     return found
 
 
-def _label_counts(people: Sequence[_Labels], criterion: str | None) -> list[list[int]]:
+def _weighted_mean(values: Sequence[tuple[int, float]]) -> float | None:
+    """Of values, each after its weight; None without any."""
+    return (
+        sum(weight * value for weight, value in values) / sum(map(itemgetter(0), values)) if values else None
+    )
+
+
+def _label_counts(people: Iterable[LabelsByKey], criterion: str | None) -> list[list[int]]:
     """How often each label was given to each item that two or more labelled."""
     given: dict[JudgmentKey, list[HumanLabel]] = {}
     for labels in people:

@@ -12,35 +12,39 @@ from engine.core.items import HumanLabel, Preference, Tie, agree
 from engine.data.slices import OfSlices, Slice, Slicing
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import mean
-from engine.measure.bootstrap import Interval, mean_interval
 from engine.measure.evaluation import mean_of
+from engine.measure.intervals import FEW, Interval, OverInstructions
 from engine.measure.label_counts import LabelCounts, count_run
-from engine.measure.label_measures import LabelMeasures, measure_labels
+from engine.measure.label_measures import LabelMeasures, is_right, mean_accuracy_of, measure_labels
 from engine.measure.matching import Matched, Pair
-
-FEW = 10
-"""With fewer labelled items than this a slice says next to nothing."""
 
 
 @dataclass(frozen=True)
 class SliceMeasures:
-    """One slice. `items`: how many of its items the system answers, `labelled`: those with a human label.
+    """One slice. `items`: how many of its items the system answers, `labelled`: those with a human label,
+    which have `instructions` different ones.
 
     `counts`: what its labels say by themselves, by criterion, and `measures` how they agree with people's,
-    empty without human labels. `interval`: of `accuracy`, a bootstrap over instructions.
+    empty without human labels. `over`: what `accuracy` is a mean of; None for a single instruction.
     """
 
     part: Slice
     items: int
     labelled: int
+    instructions: int
     counts: Mapping[str, LabelCounts]
     measures: Mapping[str, LabelMeasures]
-    interval: Interval | None = None
+    over: OverInstructions | None = None
 
     @property
     def accuracy(self) -> float | None:
         """The mean accuracy (0 to 1) over the criteria that have labels here."""
         return mean([found.accuracy for found in self.measures.values()])
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of `accuracy`, over instructions; None for a single one."""
+        return self.over.share_interval() if self.over else None
 
     @property
     def most_frequent(self) -> float | None:
@@ -75,8 +79,8 @@ class SliceMeasures:
 
     @property
     def few(self) -> bool:
-        """True where too few items have a human label to say much."""
-        return bool(self.measures) and self.labelled < FEW
+        """True where the labelled items have too few different instructions to say much."""
+        return bool(self.measures) and self.instructions < FEW
 
     def as_json(self) -> dict[str, Any]:
         """All of it under names of its own; shares are 0 to 1."""
@@ -138,7 +142,7 @@ def count_slices(results: RunResults, division: Slicing) -> SlicedMeasures:
         division,
         tuple(
             SliceMeasures(
-                part, len(alone.judged), 0, {count.criterion: count for count in count_run(alone)}, {}
+                part, len(alone.judged), 0, 0, {count.criterion: count for count in count_run(alone)}, {}
             )
             for part, alone in found
             if alone.judged
@@ -153,26 +157,30 @@ def lead(one: Matched, other: Matched, part: Slice) -> tuple[float, Interval | N
     differences: dict[str, list[float]] = {}
     instructions: dict[str, list[str]] = {}
     for name in one.pairs:
-        theirs = {pair.item.id: _right(pair) for pair in other.pairs.get(name, ())}
+        theirs = {pair.item.id: is_right(pair) for pair in other.pairs.get(name, ())}
         both = [pair for pair in one.pairs[name] if pair.item.id in part.known and pair.item.id in theirs]
         if both:
-            differences[name] = [_right(pair) - theirs[pair.item.id] for pair in both]
+            differences[name] = [float(is_right(pair)) - theirs[pair.item.id] for pair in both]
             instructions[name] = [pair.item.instruction for pair in both]
     found = mean([sum(values) / len(values) for values in differences.values()])
-    return None if found is None else (found, mean_interval(differences, instructions))
-
-
-def _right(pair: Pair) -> float:
-    return float(agree(pair.prediction.preference, pair.gold.label))
+    if found is None:
+        return None
+    led = OverInstructions.of(differences, instructions)
+    return found, led.difference_interval() if led else None
 
 
 def _measured(part: Slice, items: int, pairs: Mapping[str, Sequence[Pair]]) -> SliceMeasures:
     measures = {name: measure_labels(name, of_one) for name, of_one in pairs.items()}
-    right = {name: [_right(pair) for pair in of_one] for name, of_one in pairs.items()}
-    instructions = {name: [pair.item.instruction for pair in of_one] for name, of_one in pairs.items()}
-    labelled = len({pair.item.id for of_one in pairs.values() for pair in of_one})
-    interval = mean_interval(right, instructions) if pairs else None
-    return SliceMeasures(part, items, labelled, measures, measures, interval)
+    labelled = {pair.item.id: pair.item.instruction for of_one in pairs.values() for pair in of_one}
+    return SliceMeasures(
+        part=part,
+        items=items,
+        labelled=len(labelled),
+        instructions=len(set(labelled.values())),
+        counts=measures,
+        measures=measures,
+        over=mean_accuracy_of(pairs),
+    )
 
 
 def _share_of_ties(counts: Iterable[Mapping[Preference, int] | Mapping[HumanLabel, int]]) -> float | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
 from engine.core.health import Health
+from engine.core.items import Preference
 from engine.core.judgments import Judgment, JudgmentKey, Override
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric
@@ -77,6 +78,15 @@ class System:
     def rows(self) -> Mapping[str, SubmissionRow]:
         """Its predictions by item id."""
         return {row.id: row for row in self.submission.rows}
+
+    @property
+    def labels(self) -> dict[JudgmentKey, Preference | None]:
+        """Its labels, those in force of a run; None for unscored."""
+        return {
+            JudgmentKey(row.id, criterion): said.preference
+            for row in self.submission.rows
+            for criterion, said in row.predictions.items()
+        }
 
     @cached_property
     def judgments(self) -> Mapping[JudgmentKey, Judgment]:

@@ -6,28 +6,53 @@ fitted, terminals, windows.
 
 import math
 from collections.abc import Iterator, Mapping
+from statistics import fmean
 
-from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
+from engine.calibrate.cross_validation import AS_READ, CalibrationReport
 from engine.calibrate.run_calibration import CalibratedRun
 from engine.core.formatting import percent, words
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.sheets import Section
-from engine.core.value_tables import Column, Kind, Row, Table
-from engine.measure.accuracy import mean
+from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
+from engine.measure.intervals import FEW, OverInstructions
 from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
 from engine.report.measure_tables import TRIVIAL
 
+_ALIKE = (
+    " A and B are treated alike: each item counts as it is and with its responses in the other places, and so"
+    " it does for what stands beside it."
+)
+_FREE = " A and B are not treated alike: which place a response has may count."
 _AS_IT_IS = "Without a calibration, by the model's own probabilities."
 _CALIBRATED = "The measure at the left, with the calibration; cross-validated."
 _QUALITY = (
     CRITERION,
     LABELS,
     Column(
-        "accuracy_before", "accuracy as it is", Kind.SHARE, f"The share of labels that are right. {_AS_IT_IS}"
+        "accuracy_before",
+        "accuracy as it is",
+        Kind.ESTIMATE,
+        f"The share of labels that are right, in percent, and its 95 % interval. {_AS_IT_IS}",
     ),
-    Column("accuracy_after", "calibrated", Kind.SHARE, _CALIBRATED),
+    Column("accuracy_after", "calibrated", Kind.ESTIMATE, _CALIBRATED),
+    Column(
+        "gain",
+        "more right",
+        Kind.ESTIMATE,
+        "How many more labels are right with the calibration, in percent points, and its 95 % interval;"
+        " cross-validated.",
+    ),
     MOST_FREQUENT,
+)
+_GAIN = (
+    CRITERION,
+    Column(
+        "chosen",
+        "what is used",
+        Kind.NAME,
+        "What had the least cross-validated log-loss: fitted readings, readings as they are, or frequencies.",
+    ),
     Column(
         "log_loss_before",
         "log-loss as it is",
@@ -42,6 +67,22 @@ _QUALITY = (
         Kind.NUMBER,
         "The log-loss of a judge that only knows how frequent each label is.",
         digits=3,
+    ),
+    Column(
+        "gain",
+        "gain (nats)",
+        Kind.NUMBER,
+        "By how much the log-loss is below that of a judge that only knows how frequent each label is.",
+        digits=3,
+    ),
+    Column("low", "from", Kind.NUMBER, "The lower end of the gain's 95 % interval over instructions.", 3),
+    Column("high", "to", Kind.NUMBER, "Its upper end.", 3),
+    Column(
+        "surely",
+        "surely helps?",
+        Kind.FLAG,
+        f"Whether the interval is above 0, with {FEW} instructions or more. Where it is not, the readings may"
+        " say no more than the frequencies do; they are used where that is the better guess.",
     ),
     Column(
         "ece_before",
@@ -106,31 +147,61 @@ def quality_section(made: CalibratedRun) -> Section:
     return Section(
         "quality",
         "Before and after calibration",
-        [quality_table(made.reports)],
-        "Scores on the very labels that a calibration was fitted on look better than they are. The table is"
-        " cross-validated: no instruction is used both to fit and to measure.",
+        [quality_table(made.reports), gain_table(made.reports)],
+        "Cross-validated: no instruction is used both to fit and to measure."
+        + (_ALIKE if made.calibration.alike else _FREE),
     )
 
 
 def quality_table(reports: Mapping[str, CalibrationReport]) -> Table:
-    """Labels and probabilities before and after, cross-validated, beside the most frequent label."""
+    """Labels before and after, cross-validated, beside the most frequent label."""
     rows: list[Row] = [
-        [words(name), report.items, *_values(report.before, report.after, report.baseline)]
-        for name, report in reports.items()
+        [words(name), report.items, *_accuracies({name: report})] for name, report in reports.items()
     ]
-    means = [
-        mean([getattr(report, when).accuracy for report in reports.values()])
-        for when in ("before", "after", "baseline")
-    ]
-    rows.append(["mean", "", *means, *[""] * 5])
+    rows.append(["mean", "", *_accuracies(reports)])
     return Table(_QUALITY, rows)
 
 
-def _values(before: Quality, after: Quality, baseline: Quality) -> list[float]:
+def gain_table(reports: Mapping[str, CalibrationReport]) -> Table:
+    """What was chosen for each criterion, and what its probabilities gain over the frequencies."""
+    rows: list[Row] = [
+        [
+            words(name),
+            _chosen(report.calibration.strength),
+            *(quality.log_loss for quality in (report.before, report.after, report.baseline)),
+            report.gain,
+            *(report.gain_interval or (None, None)),
+            report.surely_helps,
+            *(quality.calibration_error for quality in (report.before, report.after)),
+        ]
+        for name, report in reports.items()
+    ]
+    return Table(_GAIN, rows)
+
+
+def _chosen(strength: float | None) -> str:
+    return "frequencies" if strength is None else "as it is" if strength == AS_READ else "fitted"
+
+
+def _accuracies(reports: Mapping[str, CalibrationReport]) -> list[Value]:
+    """Before and after, the difference, and of the most frequent label; in the mean."""
+    before, after, baseline = (
+        fmean(getattr(report, when).accuracy for report in reports.values())
+        for when in ("before", "after", "baseline")
+    )
+    groups = {name: report.groups for name, report in reports.items()}
+    was = OverInstructions.of({name: report.right_before for name, report in reports.items()}, groups)
+    is_now = OverInstructions.of({name: report.right_after for name, report in reports.items()}, groups)
+    gains = {
+        name: [two - one for one, two in zip(report.right_before, report.right_after, strict=True)]
+        for name, report in reports.items()
+    }
+    gained = OverInstructions.of(gains, groups)
     return [
-        *(quality.accuracy for quality in (before, after, baseline)),
-        *(quality.log_loss for quality in (before, after, baseline)),
-        *(quality.calibration_error for quality in (before, after)),
+        Estimate(before, was.share_interval() if was else None),
+        Estimate(after, is_now.share_interval() if is_now else None),
+        Estimate(after - before, gained.difference_interval() if gained else None),
+        baseline,
     ]
 
 

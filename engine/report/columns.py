@@ -5,6 +5,7 @@ Imports nothing that measures: judging shows some of these columns too.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.core import measure_words
 from engine.core.formatting import words
@@ -45,6 +46,7 @@ MOST_FREQUENT = Column(
 )
 KAPPA = Column("kappa", "kappa", Kind.NUMBER, measure_words.KAPPA)
 INTERVAL = Column("interval", "95 % interval", Kind.INTERVAL, measure_words.INTERVAL)
+SHARE_INTERVAL = replace(INTERVAL, kind=Kind.SHARE_INTERVAL)
 FLIPPED = Column(
     "flipped",
     "flipped",

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.core.formatting import counted, number, words
+from engine.core.measure_words import best_of
 from engine.core.sheets import Section, Sentences, Sheet
-from engine.core.value_tables import Column, Kind, Ranked, Row, Table
+from engine.core.value_tables import Column, Estimate, Kind, Ranked, Row, Table
 from engine.measure.comparison import Comparison, Measure
 from engine.measure.evaluation import Evaluation, mean_of, official_json
 from engine.measure.matching import Matched
@@ -83,6 +84,7 @@ _BORDA = Column(
     Kind.NAME,
     "For each measure, how many systems one is better than; a tie counts half.",
 )
+_P_VALUE = Column("p_value", "p", Kind.NUMBER, "", digits=4, least=0.0001)
 _BOTH = (
     Column("systems", "systems", Kind.TEXT, "The two systems that are held against each other."),
     CRITERION,
@@ -95,12 +97,23 @@ _BOTH = (
         "Items that the first system alone, and the second alone, labels as people do.",
     ),
     Column(
-        "p_value",
-        "McNemar p",
-        Kind.NUMBER,
-        "How likely that much difference is if neither system is more often right.",
-        digits=4,
-        least=0.0001,
+        "difference",
+        "difference",
+        Kind.ESTIMATE,
+        "How much more often the first system is right, in percent points, with its 95 % interval over"
+        " instructions.",
+    ),
+    replace(
+        _P_VALUE,
+        meaning="How likely that much difference is if neither system is more often right, by"
+        " Student's t over instructions.",
+    ),
+    replace(
+        _P_VALUE,
+        key="corrected",
+        title="p, Holm",
+        meaning="The same for as many tests as stand in this table: below .05 by chance in one of twenty such"
+        " tables.",
     ),
 )
 _PUBLISHED = (
@@ -121,6 +134,7 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
     first = matched[0]
     part = f": {first.part}" if first.part else ""
     items = counted(comparison.items, "item", "items")
+    chosen = best_of("systems", comparison.choice)
     sections = (
         Section(
             "systems", "", [Sentences([f"{one.system.name}: {one.system.description}" for one in matched])]
@@ -128,17 +142,17 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
         Section(
             "measures",
             f"On {items} with the human labels of {first.dataset.name}{part}",
-            [measure_table(comparison)],
-            "In brackets: rank, 1 is the best; equal systems share their mean rank.",
+            [measure_table(comparison), *([Sentences(chosen)] if chosen else ())],
+            "In round brackets the 95 % interval, in square ones the rank: 1 is the best; equal systems share"
+            " their mean rank.",
         ),
         Section("borda", "Borda counts", [borda_table(comparison)], _BORDA.meaning),
         Section(
             "agreement",
             "Agreement",
             [agreement_table(comparison)],
-            "Only one right: items that the one system alone, and the other alone, labels as people do."
-            " McNemar p: how likely that much difference is if neither is more often right; not corrected for"
-            " how many there are.",
+            "Only one right: items that the one system alone, and the other alone, labels as people do. p:"
+            " how likely that much difference is if neither is more often right; Holm: for all together.",
         ),
         Section(
             "published",
@@ -162,7 +176,9 @@ def measure_table(comparison: Comparison) -> Table:
         ]
         best += [[None if rank is None else -rank for rank in measure.ranks] for measure in measures]
         means = [mean_of(column) for column in zip(*(measure.values for measure in measures), strict=True)]
-        rows.append([f"{_TITLES[name]}, mean", *map(Ranked, means), ""])
+        ends = comparison.mean_intervals.get(name, (None,) * len(means))
+        ranked = [Ranked(mean, ends=of_mean) for mean, of_mean in zip(means, ends, strict=True)]
+        rows.append([f"{_TITLES[name]}, mean", *ranked, ""])
         # Equal to twelve digits is equal, as where ranks are made.
         best.append([None if value is None else round(value, 12) for value in means])
     return Table((_MEASURE, *_systems(comparison, Kind.RANKED), _TRIVIAL), rows, _best(best))
@@ -194,15 +210,17 @@ def _systems(comparison: Comparison, kind: Kind) -> list[Column]:
 
 
 def agreement_table(comparison: Comparison) -> Table:
-    """Each two systems on each criterion: equal labels, kappa, and McNemar's test."""
+    """Each two systems on each criterion: equal labels, kappa, and who is more often right."""
     rows = [
         [
             f"{pair.one} / {pair.other}",
-            words(pair.criterion),
+            words(pair.criterion) if pair.criterion else "all together",
             pair.same,
             pair.kappa,
             (pair.only_one, pair.only_other),
+            Estimate(pair.difference, pair.interval),
             pair.p_value,
+            pair.corrected,
         ]
         for pair in comparison.agreements
     ]
@@ -254,7 +272,7 @@ def _wins_json(by_system: Mapping[str, SlicedWeighing]) -> Mapping[str, Any]:
 
 
 def _ranked(measure: Measure) -> list[Ranked]:
-    return [Ranked(value, rank) for value, rank in zip(measure.values, measure.ranks, strict=True)]
+    return list(map(Ranked, measure.values, measure.ranks, measure.intervals))
 
 
 def _best(rows: Sequence[Sequence[float | None]]) -> frozenset[tuple[int, int]]:

@@ -6,7 +6,7 @@ Knows: the sections, the words for measures. Does not know: how these are comput
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from engine.core.formatting import counted, percent, words
+from engine.core.formatting import counted, interval, percent, words
 from engine.core.remedies import Remedy
 from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.measure.evaluation import Evaluation
@@ -61,8 +61,8 @@ def _in_short_section(
     health, run = system.health, system.results.run if system.results else None
     doubts = [*(health.sentences(word) if health.doubted else ()), *doubts]
     asked = run.identity.ways_in_words if run else ""
-    headline = [] if health.doubted else [health.headline]
-    sentences = [*headline, *([f"The model was asked by {asked}."] if asked else ()), *said]
+    healthy = [] if health.doubted else health.sentences(word)
+    sentences = [*healthy, *([f"The model was asked by {asked}."] if asked else ()), *said]
     parts = [*([Sentences(doubts, Tone.CAVEAT)] if doubts else ()), Sentences(sentences)]
     return Section("in_short", "In short", parts, help=("Does the model judge?",))
 
@@ -70,10 +70,11 @@ def _in_short_section(
 def in_short(evaluation: Evaluation) -> Iterator[str]:
     """The sentences that a reader in a hurry needs."""
     measures = list(evaluation.labels.values())
+    ends = f" (95 % interval {interval(evaluation.interval, 100)})" if evaluation.interval else ""
     yield (
         f"Mean accuracy over {counted(len(measures), 'criterion', 'criteria')}:"
-        f" {percent(evaluation.accuracy)}. The best of the trivial judges, on each criterion, reaches"
-        f" {percent(evaluation.trivial)}."
+        f" {percent(evaluation.accuracy)}{ends}. The best of the trivial judges, on each criterion, reaches"
+        f" {percent(evaluation.trivial)} on these items."
     )
     results = evaluation.matched.system.results
     if results is not None and results.one_labels:
@@ -92,6 +93,13 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
         yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
     else:
         yield "Flipped by the order of the responses: not known, there is one order or none."
+    moved = [pair.judgment.place_decides for pair in pairs if pair.judgment]
+    if any(moved):
+        found = _of(moved.count(True), sum(each is not None for each in moved), "judgments")
+        yield (
+            f"Calibrated, the label depends on which response is A: {found}. The calibration does not treat"
+            " A and B alike."
+        )
     unscored, labelled = (
         sum(measure.unscored for measure in measures),
         sum(measure.items for measure in measures),
@@ -118,7 +126,7 @@ def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
             "Better on these items, but not surely: the 95 % interval of the difference includes 0: {}.",
         ),
         ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
-        ("-", "Not held against trivial judges, for which a single instruction is too little: {}."),
+        ("-", "Not held against trivial judges, for which fewer than ten instructions are too few: {}."),
     ):
         if verdict in groups:
             yield sentence.format(", ".join(groups[verdict]))

@@ -20,6 +20,7 @@ from engine.calibrate.order_margin import MarginReport
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from engine.core.log_probs import FloatArray, IntArray
 from engine.measure.evaluation import Evaluation, mean_of
+from engine.measure.intervals import Interval
 from engine.measure.label_measures import LabelMeasures
 from engine.report.figure_style import (
     Theme,
@@ -81,7 +82,8 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
         axes = figure.subplots()
         values = [100 * measure.accuracy for measure in measures] + [100 * evaluation.accuracy]
         axes.barh(rows, values, height=0.7, color=theme.judge, label="judge")
-        _draw_intervals(axes, measures, theme)
+        intervals = [*(measure.interval for measure in measures), evaluation.interval]
+        _draw_intervals(axes, rows, intervals, theme)
         _draw_baselines(axes, measures, rows, theme)
         for row, value in zip(rows, values, strict=True):
             axes.annotate(
@@ -103,16 +105,15 @@ def accuracy_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
     return figure
 
 
-def _draw_intervals(axes: Axes, measures: Sequence[LabelMeasures], theme: Theme) -> None:
-    said = "95 % interval"
-    for row, measure in enumerate(measures):
-        if measure.interval is None:
+def _draw_intervals(
+    axes: Axes, rows: Sequence[float], intervals: Sequence[Interval | None], theme: Theme
+) -> None:
+    for row, interval in zip(rows, intervals, strict=True):
+        if interval is None:
             continue
-        low, high = 100 * measure.interval.low, 100 * measure.interval.high
+        low, high = 100 * interval.low, 100 * interval.high
         axes.plot([low, high], [row, row], color=theme.text, linewidth=1.4, marker="|", markersize=7)
-        if low == high:
-            said = "95 % interval (without width: all equal)"
-    axes.plot([], [], color=theme.text, linewidth=1.4, marker="|", markersize=7, label=said)
+    axes.plot([], [], color=theme.text, linewidth=1.4, marker="|", markersize=7, label="95 % interval")
 
 
 def _draw_baselines(

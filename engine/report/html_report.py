@@ -26,6 +26,7 @@ from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, agreeing
 from engine.core.run_records import StoredRun
 from engine.core.sheets import Facts, Picture, Section, Sheet
+from engine.core.value_tables import Estimate
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import KEEP, learned_from
 from engine.gguf.judge_file import ModelFile, read_model_file
@@ -37,7 +38,7 @@ from engine.measure.slice_measures import SlicedMeasures
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
 from engine.report.figures import all_figures
-from engine.report.measure_tables import TRIVIAL, accuracy_table
+from engine.report.measure_tables import TRIVIAL
 from engine.report.order_tables import margin_sentences
 from engine.report.run_facts import run_facts
 from engine.report.slice_tables import slice_sections
@@ -107,12 +108,12 @@ def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
 
 
 def order_report_of(matched: Matched) -> MarginReport | None:
-    """The curve of a run that read all its items in both orders, before any calibration; else None."""
+    """The curve of a run that read all its items in both orders, calibrated too where it is; else None."""
     results = matched.system.results
     if results is None or results.run.submitted:
         return None
     with suppress(SetupError):  # it cannot tell
-        read = learned_from(results.run, results.judged)
+        read = learned_from(results.run, results.judged, calibration=results.calibration)
         instructions = {item.id: item.instruction for item in matched.dataset}
         return margin_report(read, groups_by_instruction(read.ids, instructions), KEEP)
     return None
@@ -218,12 +219,11 @@ def figure_in_words(
     match name:
         case "accuracy":
             shown = [
-                f"{words(measure.criterion)} {percent(measure.accuracy)},"
+                f"{words(measure.criterion)} {Estimate(measure.accuracy, measure.interval)} %,"
                 f" best trivial judge {percent(measure.rival_accuracy)} ({TRIVIAL[measure.rival]})"
                 for measure in evaluation.labels.values()
             ]
-            said = f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
-            return f"{said} {accuracy_table(evaluation).note}".rstrip()
+            return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
         case "labels":
             return "Bars of how often people and the judge gave each label; the table above has the numbers."
         case "confusion":

@@ -11,7 +11,6 @@ from engine.core.items import PREFERENCES, Tie
 from engine.core.measure_words import BETTER, MACRO_F1
 from engine.core.sheets import Picture, Section, Sentences, Tone
 from engine.core.value_tables import Column, Kind, Partial, Row, Table
-from engine.measure.accuracy import mean
 from engine.measure.baselines import Baselines
 from engine.measure.evaluation import Evaluation, mean_of
 from engine.measure.explanation_measures import ExplanationMeasures
@@ -29,6 +28,7 @@ from engine.report.columns import (
     LABELS_GIVEN,
     MOST_FREQUENT,
     ROUGE_L,
+    SHARE_INTERVAL,
     with_both_orders,
     with_human_ties,
 )
@@ -49,21 +49,11 @@ _ACCURACY = (
     CRITERION,
     LABELS,
     ACCURACY,
-    replace(INTERVAL, kind=Kind.SHARE_INTERVAL),
+    SHARE_INTERVAL,
     *_BASELINES,
     KAPPA,
     Column("macro_f1", "macro-F1", Kind.NUMBER, MACRO_F1),
     Column("better", "better?", Kind.TEXT, BETTER),
-)
-_PEOPLE = (
-    Column(
-        "people",
-        "people",
-        Kind.SHARE,
-        "How often two people who labelled the same item gave the same label, in the mean over each two: no"
-        " judge can agree with all of them more than that.",
-    ),
-    Column("people_kappa", "people's kappa", Kind.NUMBER, "Cohen's kappa of two people, in the mean."),
 )
 _LABELS = (
     CRITERION,
@@ -131,10 +121,7 @@ def accuracy_section(evaluation: Evaluation) -> Section:
 
 
 def accuracy_table(evaluation: Evaluation) -> Table:
-    """Accuracy with its interval, beside trivial judges on the same items.
-
-    Where people labelled the same items of a run, it stands beside how far they agree among themselves.
-    """
+    """Accuracy with its interval, beside trivial judges on the same items."""
     measures = list(evaluation.labels.values())
     rows: list[Row] = [
         [
@@ -150,14 +137,8 @@ def accuracy_table(evaluation: Evaluation) -> Table:
         for measure in measures
     ]
     means = _baseline_values([measure.baselines for measure in measures])
-    rows.append(["mean", "", evaluation.accuracy, "", *means, "", "", ""])
-    among = evaluation.people.among if evaluation.people else {}
-    if not among:
-        return Table(_ACCURACY, rows)
-    found = [among.get(name) for name in evaluation.labels]
-    shares: list[Row] = [[each.equal, each.kappa] if each else [None, None] for each in found]
-    shares.append([mean([each.equal for each in found if each]), ""])
-    return Table((*_ACCURACY, *_PEOPLE), [[*row, *more] for row, more in zip(rows, shares, strict=True)])
+    rows.append(["mean", "", evaluation.accuracy, evaluation.interval, *means, "", "", ""])
+    return Table(_ACCURACY, rows)
 
 
 def _baseline_values(baselines: Iterable[Baselines]) -> list[float | None]:
@@ -239,7 +220,7 @@ def explanation_table(evaluation: Evaluation) -> Table:
         "mean",
         "",
         of("rouge_l"),
-        "",
+        evaluation.rouge_interval(),
         of("typical"),
         of("bertscore"),
         Partial(of("agreement")),

@@ -4,6 +4,7 @@ Knows: which columns stand side by side, and what they mean. Does not know: how 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from engine.calibrate.order_margin import MarginPoint, MarginReport
 from engine.core.formatting import interval, percent, words
@@ -28,6 +29,14 @@ _SHARES = (
 )
 
 
+_CALIBRATED = Column(
+    "calibrated",
+    "calibrated",
+    Kind.ESTIMATE,
+    "The same of the labels that the calibration decides.",
+)
+
+
 def margin_sections(report: MarginReport) -> list[Section]:
     """What each margin keeps on these items, and what the least margin keeps that keeps enough."""
     least: list[Part] = [chosen_table(report), Sentences(list(margin_sentences(report)))]
@@ -42,34 +51,40 @@ def margin_table(report: MarginReport) -> Table:
     by_criterion = [
         Column(name, words(name), Kind.SHARE, f"The same on {words(name)}.") for name in report.criteria
     ]
-    return Table((_MARGIN, *_SHARES, *by_criterion), [_row(point) for point in report.points])
+    known = [_CALIBRATED] if report.least.calibrated else []
+    return Table((_MARGIN, *_SHARES, *known, *by_criterion), [_row(point) for point in report.points])
 
 
 def _row(point: MarginPoint) -> Row:
-    together = Estimate(point.equal, point.interval_of_equal)
-    return [point.below, point.read, point.saved, together, *point.kept.values()]
+    calibrated = [_together(point.calibrated)] if point.calibrated else []
+    return [point.below, point.read, point.saved, _together(point), *calibrated, *point.kept.values()]
+
+
+def _together(point: MarginPoint) -> Estimate:
+    return Estimate(point.equal, point.interval_of_equal)
 
 
 def chosen_table(report: MarginReport) -> Table:
     """The criteria at the least margin: on the items it was chosen by, and cross-validated."""
-    columns = (
+    columns = [
         Column("criterion", "criterion", Kind.NAME, "The criterion that responses are judged by."),
         Column(
             "in_sample", "on these items", Kind.ESTIMATE, "Equal labels, in percent, where it was chosen."
         ),
         Column("checked", "cross-validated", Kind.ESTIMATE, "Equal labels of items it was not chosen by."),
-    )
-    least, checked = report.least, report.checked
-    rows: list[Row] = [
-        [
-            words(name),
-            Estimate(least.kept[name], least.intervals[name]),
-            Estimate(checked.kept[name], checked.intervals[name]) if checked else None,
+    ]
+    points = [report.least, report.checked]
+    if report.least.calibrated:
+        columns += [
+            replace(_CALIBRATED, key=f"{column.key}_calibrated", title=f"{column.title}, calibrated")
+            for column in columns[1:]
         ]
+        points += [point and point.calibrated for point in points]
+    rows: list[Row] = [
+        [words(name), *(Estimate(p.kept[name], p.intervals[name]) if p else None for p in points)]
         for name in report.criteria
     ]
-    together = Estimate(checked.equal, checked.interval_of_equal) if checked else None
-    rows.append(["together", Estimate(least.equal, least.interval_of_equal), together])
+    rows.append(["together", *(_together(point) if point else None for point in points)])
     return Table(columns, rows)
 
 
@@ -91,10 +106,17 @@ def margin_sentences(report: MarginReport) -> Iterator[str]:
     ends = interval(checked.interval_of_equal, 100)
     yield (
         "Chosen again without the items it is then measured on (ten folds, no instruction on both sides),"
-        f" such a margin keeps {percent(checked.equal)} of the labels ({ends})."
+        f" such a margin keeps {percent(checked.equal)} of the labels ({ends}){_calibrated(checked)}."
     )
-    if lost := [name for name, share in checked.kept.items() if share < report.keep]:
+    kinds = [checked, *([checked.calibrated] if checked.calibrated else [])]
+    lost = {name: None for kind in kinds for name, share in kind.kept.items() if share < report.keep}
+    if lost:
         yield (
             f"There it keeps less than {keep} on {' and '.join(map(words, lost))}: a larger margin is safer,"
             " and more items in both orders say more."
         )
+
+
+def _calibrated(point: MarginPoint) -> str:
+    of = point.calibrated
+    return f", calibrated {percent(of.equal)} ({interval(of.interval_of_equal, 100)})" if of else ""

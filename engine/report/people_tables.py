@@ -5,25 +5,69 @@ Knows: which columns stand side by side, what they mean. Does not know: terminal
 
 from dataclasses import replace
 
-from engine.core.formatting import percent, words
-from engine.core.sheets import Section, Sentences
-from engine.core.value_tables import Column, Kind, Row, Table
+from engine.core.formatting import interval, percent, words
+from engine.core.sheets import Section, Sentences, Tone
+from engine.core.value_tables import Column, Estimate, Kind, Row, Table
+from engine.measure.against_others import Measured
 from engine.measure.people_agreement import PeopleAgreement
 from engine.report.columns import CRITERION, KAPPA
 
 _ALL = "all together"
 _LONGEST_NAME = 20  # letters
-_EQUAL = Column("equal", "equal labels", Kind.SHARE, "The share of items to which both gave the same label.")
+_IN_TURN = "each in turn"
+_EQUAL = Column(
+    "equal",
+    "equal labels (%)",
+    Kind.ESTIMATE,
+    "The share of items to which both gave the same label, with its 95 % interval over instructions.",
+)
+_OTHERS = (
+    replace(CRITERION, title="the others' majority"),
+    Column(
+        "who", "who", Kind.TEXT, "The person who is held against the others; the first row has each in turn."
+    ),
+    Column(
+        "items",
+        "labels",
+        Kind.COUNT,
+        "How many of the person's labels are of items on which more than half of the others say the same: on"
+        " these alone person and judge are held against them.",
+    ),
+    Column(
+        "undecided",
+        "no majority",
+        Kind.COUNT,
+        "How many more of the person's labels are of items on which the others have no majority.",
+    ),
+    Column(
+        "own",
+        "the person (%)",
+        Kind.ESTIMATE,
+        "How often the person gives the label of the majority, with its 95 % interval over instructions.",
+    ),
+    Column("judge", "the judge (%)", Kind.ESTIMATE, "The same of the judge, on the very same items."),
+    Column(
+        "lead",
+        "difference",
+        Kind.ESTIMATE,
+        "By how many points the judge gives it more often, with its 95 % interval over instructions: above 0"
+        " throughout, the judge stands nearer to the others than the person does.",
+    ),
+)
 _AMONG = (
     replace(CRITERION, title="people among themselves"),
     Column("people", "people", Kind.COUNT, "How many people labelled anything here."),
     Column("items", "items", Kind.COUNT, "How many labels two or more people gave to the same item."),
     replace(
         _EQUAL,
-        meaning="The mean over each two people of their share of equal labels: no judge can agree with all of"
-        " them more than that.",
+        meaning="How often two people give the same label, over all items that any two labelled, with its"
+        " 95 % interval over instructions. It is no limit for a judge.",
     ),
-    replace(KAPPA, meaning="The mean over each two people of Cohen's kappa: agreement beyond chance."),
+    replace(
+        KAPPA,
+        meaning="The mean over each two people, by the items that both labelled, of Cohen's kappa: agreement"
+        " beyond chance.",
+    ),
     Column(
         "alpha",
         "alpha",
@@ -52,13 +96,25 @@ def people_sections(agreement: PeopleAgreement | None) -> list[Section]:
     if agreement is None:
         return []
     nobody = Sentences(["No two people labelled the same item of this run."])
+    picked = [Sentences(agreement.picked, Tone.CAVEAT)] if agreement.picked else []
     return [
+        Section(
+            "others",
+            "A person, and the judge in his place",
+            [*picked, against_others_table(agreement) if agreement.against_others else nobody],
+            "Each person is held against the majority of the other people, and the judge against the same"
+            " majority on the same items. Items on which the others have no majority take no part. Labels"
+            " that were given in sight of the model's agree with it more than blind ones (on Review): the"
+            " judge looks better by them.",
+            help=("95 % interval",),
+            spelt_out=True,
+        ),
         Section(
             "people",
             "People among themselves",
             [among_people_table(agreement) if agreement.among else nobody],
-            "How often people who labelled the same items of this run gave equal labels: no judge can be"
-            " right for two people where they differ.",
+            "How often people who labelled the same items of this run gave equal labels. It is no limit for a"
+            " judge: where people are split, he can be with more of them than any two are with each other.",
             help=("Kappa",),
             spelt_out=True,
         ),
@@ -66,18 +122,40 @@ def people_sections(agreement: PeopleAgreement | None) -> list[Section]:
             "pairs",
             "Who agrees with whom",
             [people_pairs_table(agreement)],
-            "Each two people, each of them with the model alone, and with the human labels of the dataset."
-            " Labels that were given blind (on Review) say more than labels that were given in sight of the"
-            " model's, which agree with it more.",
+            "Each two people, each of them with the model alone, and with the human labels of the dataset.",
             spelt_out=True,
         ),
     ]
 
 
+def against_others_table(agreement: PeopleAgreement) -> Table:
+    """People and the judge against the majority of the others: on each criterion, and all together."""
+    rows: list[Row] = [
+        [
+            _named(found.criterion),
+            _IN_TURN if found.person is None else _short(found.person),
+            found.items,
+            found.undecided,
+            Estimate(*found.own),
+            found.judge and Estimate(*found.judge),
+            found.lead and Estimate(*found.lead),
+        ]
+        for found in agreement.against_others
+    ]
+    return Table(_OTHERS, rows)
+
+
 def among_people_table(agreement: PeopleAgreement) -> Table:
     """People among themselves on each criterion, and all together."""
     rows: list[Row] = [
-        [_named(found.criterion), found.people, found.items, found.equal, found.kappa, found.alpha]
+        [
+            _named(found.criterion),
+            found.people,
+            found.items,
+            Estimate(*found.equal),
+            found.kappa,
+            found.alpha,
+        ]
         for found in agreement.among.values()
     ]
     return Table(_AMONG, rows)
@@ -86,7 +164,14 @@ def among_people_table(agreement: PeopleAgreement) -> Table:
 def people_pairs_table(agreement: PeopleAgreement) -> Table:
     """Each two sides, people first: on each criterion, and all together."""
     rows: list[Row] = [
-        [_short(pair.one), _short(pair.other), _named(pair.criterion), pair.items, pair.equal, pair.kappa]
+        [
+            _short(pair.one),
+            _short(pair.other),
+            _named(pair.criterion),
+            pair.items,
+            Estimate(*pair.equal),
+            pair.kappa,
+        ]
         for pair in agreement.pairs
     ]
     return Table(_PAIRS, rows)
@@ -100,9 +185,15 @@ def among_in_words(agreement: PeopleAgreement) -> list[str]:
             alpha = "" if found.alpha is None else f" (Krippendorff's alpha {found.alpha:.2f})"
             said.append(
                 f"{words(found.criterion).capitalize()}: of {found.people:,} annotators, two give the same"
-                f" label to {percent(found.equal)} of the items that both labelled{alpha}."
+                f" label to {_in_words(found.equal)} of the items that both labelled{alpha}."
             )
     return said
+
+
+def _in_words(share: Measured) -> str:
+    """`66.7 % (95 %: 50.1 to 80.3)`."""
+    ends = share.interval
+    return percent(share.value) + ("" if ends is None else f" (95 %: {interval(ends, 100)})")
 
 
 def _short(person: str) -> str:

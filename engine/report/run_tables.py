@@ -8,12 +8,15 @@ from dataclasses import replace
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Order, Preference
-from engine.core.judgments import AnyJudgment, Unscored
-from engine.core.sheets import Section
+from engine.core.judgments import AnyJudgment, Judgment, Unscored
+from engine.core.measure_words import best_of
+from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import ALL_WAYS, RunResults
-from engine.measure.accuracy import Accuracy, accuracy_by_way, mean
+from engine.measure.accuracy import Accuracy, accuracy_by_way, mean, mean_accuracy
+from engine.measure.choosing import cost_of_choosing
+from engine.measure.intervals import Interval
 from engine.measure.label_counts import LabelCounts, count_run
 from engine.report.columns import (
     ACCURACY,
@@ -23,6 +26,7 @@ from engine.report.columns import (
     LABELS,
     LABELS_GIVEN,
     MOST_FREQUENT,
+    SHARE_INTERVAL,
     with_both_orders,
 )
 
@@ -31,6 +35,7 @@ _RUN_ACCURACY = (
     CRITERION,
     LABELS,
     ACCURACY,
+    SHARE_INTERVAL,
     replace(MOST_FREQUENT, title="most-frequent-label baseline"),
     Column("label", "label", Kind.TEXT, "The most frequent human label."),
 )
@@ -40,6 +45,13 @@ _CHANGES = (
     Column("items", "items", Kind.COUNT, "How many items of the run were judged on this criterion."),
     Column(
         "changed", "labels changed", Kind.COUNT, "How many of the model's labels the calibration changes."
+    ),
+    Column(
+        "place_decides",
+        "place decides",
+        Kind.SHARE,
+        "The share of labels that depend on which response is A, of those that were read in both orders: none"
+        " where the calibration treats A and B alike.",
     ),
     Column(
         "one_label",
@@ -97,17 +109,27 @@ def distribution_table(counts: Sequence[LabelCounts]) -> Table:
 def run_accuracy_table(accuracies: Mapping[str, Accuracy]) -> Table:
     """The accuracy of each criterion, next to that of the most frequent label, and their means."""
     rows: list[Row] = [
-        [words(name), found.items, found.share, found.baseline, found.most_frequent]
+        [words(name), found.items, found.share, found.interval, found.baseline, found.most_frequent]
         for name, found in accuracies.items()
     ]
     shares = mean([found.share for found in accuracies.values()])
     baselines = mean([found.baseline for found in accuracies.values()])
-    return Table(_RUN_ACCURACY, [*rows, ["mean", "", shares, baselines, ""]])
+    return Table(_RUN_ACCURACY, [*rows, ["mean", "", shares, _of_mean(accuracies), baselines, ""]])
+
+
+def _of_mean(accuracies: Mapping[str, Accuracy]) -> Interval | None:
+    found = mean_accuracy(accuracies)
+    return found.share_interval() if found else None
 
 
 def changes_section(before: RunResults, after: RunResults) -> Section:
     """What another calibration of the same run does to its labels."""
-    return Section("changes", "Labels that the calibration changes", [changes_table(before, after)])
+    said = after.fit_in_words
+    return Section(
+        "changes",
+        "Labels that the calibration changes",
+        [changes_table(before, after), *([Sentences([said])] if said else [])],
+    )
 
 
 def changes_table(before: RunResults, after: RunResults) -> Table:
@@ -118,7 +140,9 @@ def changes_table(before: RunResults, after: RunResults) -> Table:
         changed = sum(_own_label(judgment) is not _own_label(other) for judgment, other in pairs)
         used = after.calibration is not None and name in after.calibration.criteria
         one = after.one_labels.get(name)
-        rows.append([words(name), used, len(column), changed, words(one.label) if one else ""])
+        moved = [each.place_decides for each in column if isinstance(each, Judgment)]
+        share = mean([each for each in moved if each is not None])
+        rows.append([words(name), used, len(column), changed, share, one.in_words if one else ""])
     return Table(_CHANGES, rows)
 
 
@@ -142,14 +166,16 @@ def unscored_table(results: RunResults) -> Table:
 def way_sections(results: RunResults | None, dataset: Dataset | None = None) -> list[Section]:
     """The ways of a run, held against the labels of a dataset; none where there is one way."""
     by_way = results.by_way() if results else {}
-    table = way_table(by_way, accuracy_by_way(by_way, dataset))
+    right = accuracy_by_way(by_way, dataset)
+    table = way_table(by_way, right)
     if table is None:
         return []
+    chosen = best_of("ways", cost_of_choosing(map(mean_accuracy, right.values())))
     return [
         Section(
             "ways",
             "By way of asking",
-            [table],
+            [table, *([Sentences(chosen)] if chosen else ())],
             "What the model would have said, had it been asked in one way alone, and what all of its ways say"
             " together: its own labels, without a calibration and without what people overrode.",
         )
@@ -167,7 +193,7 @@ def way_table(by_way: Mapping[str, RunResults], right: AccuracyByWay) -> Table |
     criteria = tuple(right[ALL_WAYS])
     columns = (
         _WAY,
-        *((ACCURACY,) if criteria else ()),
+        *((ACCURACY, SHARE_INTERVAL) if criteria else ()),
         *(Column(name, words(name), Kind.SHARE, f"The accuracy on {words(name)}.") for name in criteria),
         *((FLIPPED,) if Order.BA.value in by_way[ALL_WAYS].run.identity.settings["orders"] else ()),
         FORMAT_MASS,
@@ -184,6 +210,7 @@ def _row(
         **shares,
         _WAY.key: name,
         ACCURACY.key: mean(list(shares.values())),
+        SHARE_INTERVAL.key: _of_mean(right),
         FLIPPED.key: mean([count.flipped for count in counts if count.flipped is not None]),
         FORMAT_MASS.key: mean([count.format_mass for count in counts if count.format_mass is not None]),
     }

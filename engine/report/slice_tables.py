@@ -4,16 +4,26 @@ Knows: which columns stand side by side, and what they mean. Does not know: how 
 and measured, terminals, windows.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import clipped, visible, words
-from engine.core.measure_words import SLICES_NOTE
-from engine.core.sheets import Section
+from engine.core.measure_words import SLICES_NOTE, best_of
+from engine.core.sheets import Part, Section, Sentences
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
+from engine.measure.choosing import cost_of_choosing
+from engine.measure.intervals import FEW
 from engine.measure.matching import Matched
-from engine.measure.slice_measures import FEW, SlicedMeasures, SliceMeasures, lead
-from engine.report.columns import ACCURACY, FLIPPED, INTERVAL, KAPPA, LABELS, MOST_FREQUENT, with_both_orders
+from engine.measure.slice_measures import SlicedMeasures, SliceMeasures, lead
+from engine.report.columns import (
+    ACCURACY,
+    FLIPPED,
+    KAPPA,
+    LABELS,
+    MOST_FREQUENT,
+    SHARE_INTERVAL,
+    with_both_orders,
+)
 from engine.weigh.slice_weighing import SlicedWeighing, SliceWeighing
 from engine.weigh.weighted_judge import WINNERS
 
@@ -42,7 +52,7 @@ _SLICES_NOTE = (
     " label the accuracy on that criterion is the share of these labels that the judge finds, and the most"
     " frequent label is right everywhere."
 )
-_TOO_FEW = f"under {FEW}: too few"
+_TOO_FEW = f"under {FEW} instructions: too few"
 
 
 def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
@@ -51,10 +61,20 @@ def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
     for measured in found:
         whole, by_criterion = slice_table(measured), criterion_slice_table(measured)
         tables = [whole, by_criterion] if len(by_criterion.columns) > 1 else [whole]
+        said = best_slice(measured)
+        parts: list[Part] = [*tables, *([Sentences(said)] if said else ())]
         title = f"By {measured.division.words}"
         note = _SLICES_NOTE if measured is found[-1] else ""
-        sections.append(Section(f"slices by {measured.division.words}", title, tables, note))
+        sections.append(Section(f"slices by {measured.division.words}", title, parts, note))
     return sections
+
+
+def best_slice(measured: SlicedMeasures) -> list[str]:
+    """What is to be known of the slice on which the judge is best; nothing where there are not two to say
+    anything of.
+    """
+    choice = cost_of_choosing(found.over for found in measured.slices)
+    return best_of(f"slices with {FEW} instructions or more", choice)
 
 
 def slice_table(measured: SlicedMeasures) -> Table:
@@ -70,8 +90,7 @@ def slice_table(measured: SlicedMeasures) -> Table:
         columns = (first, _ITEMS, _SHARES[1], FLIPPED)
         rows = [[_name(found), found.items, found.ties, *_flips(found, partly)] for found in measured.slices]
     else:
-        interval = replace(INTERVAL, kind=Kind.SHARE_INTERVAL)
-        columns = (first, _ITEMS, _LABELLED, _MEAN, interval, MOST_FREQUENT, *_SHARES, _NOTE)
+        columns = (first, _ITEMS, _LABELLED, _MEAN, SHARE_INTERVAL, MOST_FREQUENT, *_SHARES, _NOTE)
         rows = [_row(found, partly) for found in measured.slices]
     return Table(with_both_orders(columns) if partly else columns, rows)
 
@@ -104,7 +123,7 @@ def criterion_slice_table(measured: SlicedMeasures) -> Table:
             name,
             words(name),
             Kind.ESTIMATE,
-            f"Accuracy on {words(name)} in percent, and its 95 % interval. {INTERVAL.meaning}",
+            f"Accuracy on {words(name)} in percent, and its 95 % interval. {SHARE_INTERVAL.meaning}",
         )
         for name in names
     ]
@@ -178,7 +197,7 @@ def weighed_slice_table(weighed: SlicedWeighing) -> Table:
                 found.items,
                 *(Estimate(*found.rates[name]) for name in WINNERS),
                 *(_agreement(found) if held else ()),
-                _TOO_FEW if found.items < FEW else "",
+                _TOO_FEW if found.instructions < FEW else "",
             ]
         )
     more = _HELD if held else ()
@@ -188,11 +207,6 @@ def weighed_slice_table(weighed: SlicedWeighing) -> Table:
 def _agreement(found: SliceWeighing) -> tuple[int, Estimate | None]:
     agreement = found.agreement
     return (agreement.items, Estimate(agreement.accuracy, found.interval)) if agreement else (0, None)
-
-
-def slices_note(tables: Iterable[Table]) -> str:
-    """What is to be said of many slices, and of these tables of them."""
-    return " ".join(dict.fromkeys([SLICES_NOTE, *filter(None, (table.note for table in tables))]))
 
 
 def _estimate(found: SliceMeasures) -> Estimate | None:

@@ -7,18 +7,25 @@ windows.
 from collections.abc import Sequence
 from statistics import quantiles
 
-from engine.core.formatting import number, words
-from engine.core.measure_words import SCORE
-from engine.core.sheets import Picture, Section, Sentences
-from engine.core.value_tables import Column, Fact, Kind, Row, Table
+from engine.core.formatting import interval, number, words
+from engine.core.measure_words import INTERVAL, SCORE
+from engine.core.sheets import Picture, Section, Sentences, Tone
+from engine.core.value_tables import Column, Estimate, Fact, Kind, Row, Table
+from engine.measure.intervals import Interval
 from engine.measure.systems import System
 from engine.weigh.system_weighing import OverallAgreement, Weighing
 from engine.weigh.weight_fit import WeightFit
 from engine.weigh.weighted_judge import WINNERS
 
+_TITLE = "Weighted judge"
 _DECIDED = (
     Column("fact", "weighted judge", Kind.NAME, "What the weighted judge decided."),
-    Column("value", "", Kind.FACT, "How many comparisons, which share of them, or how many points."),
+    Column(
+        "value",
+        "",
+        Kind.FACT,
+        f"How many comparisons, how many percent of them, or how many points. {INTERVAL}",
+    ),
 )
 _AGREEMENT = (
     Column(
@@ -27,7 +34,7 @@ _AGREEMENT = (
         Kind.NAME,
         "What is held against the winner by the human overall label.",
     ),
-    Column("value", "", Kind.FACT, "How many items, or which share of them."),
+    Column("value", "", Kind.FACT, f"How many items, or how many percent of them. {INTERVAL}"),
 )
 _WINNERS = (
     Column("human", "", Kind.NAME, "The winner by the human overall label."),
@@ -36,11 +43,30 @@ _WINNERS = (
         for name in WINNERS
     ),
 )
+_FITTED = (
+    Column("fitted", "fitted", Kind.NAME, "The weight of which criterion, in percent; or the tie threshold."),
+    Column("value", "", Kind.FACT, "What explains the human overall labels best."),
+    Column(
+        "range",
+        "95 % range",
+        Kind.FACT,
+        "Where it would lie by the labels of other items of this kind: from fits to instructions drawn anew.",
+    ),
+)
+RANGES = (
+    "The ranges say how far the labels of other items of this kind could move what was fitted. Of a weight"
+    " whose range holds nearly everything these labels say nothing."
+)
+"""What is to be said below fitted weights."""
+_WON = dict(zip(WINNERS, ("A wins (%)", "B wins (%)", "tie (%)"), strict=True))
 _FIT = "How winners are found: with weights and a threshold fitted to other items, or without."
 
 
 def weighing_section(weighing: Weighing, system: System, source: str = "") -> Section:
     """What the weighted judge decided of a system; `source`: where weights and threshold come from."""
+    doubts = [Sentences(weighing.carried.sentences, Tone.CAVEAT)] if weighing.carried.sentences else []
+    if weighing.carried.refused:
+        return Section("weighing", _TITLE, doubts)
     agreement = weighing.agreement
     sure = ""
     if system.results is None:
@@ -49,8 +75,10 @@ def weighing_section(weighing: Weighing, system: System, source: str = "") -> Se
         sure = "; the label of a person who overrode the judge counts as probability 1"
     return Section(
         "weighing",
-        "Weighted judge",
+        _TITLE,
         [
+            *doubts,
+            *([Sentences([weighing.fit_in_words], Tone.CAVEAT)] if weighing.fit_in_words else []),
             Sentences([_weights(weighing, source)]),
             weighing_table(weighing),
             *([overall_agreement_table(agreement), winner_table(agreement)] if agreement else []),
@@ -67,12 +95,11 @@ def weighing_section(weighing: Weighing, system: System, source: str = "") -> Se
 def weighing_table(weighing: Weighing) -> Table:
     """How many comparisons it decided, and how."""
     decided = weighing.result
+    won: list[Row] = [[_WON[name], _estimate(*found)] for name, found in weighing.rates.items()]
     rows: list[Row] = [
         ["comparisons", Fact(Kind.COUNT, len(decided["results"]))],
         ["left out, a criterion is unscored", Fact(Kind.COUNT, len(weighing.left_out))],
-        ["A wins", Fact(Kind.SHARE, decided["win_rate_a"])],
-        ["B wins", Fact(Kind.SHARE, decided["win_rate_b"])],
-        ["tie", Fact(Kind.SHARE, decided["tie_rate"])],
+        *won,
         ["mean margin (points)", Fact(Kind.NUMBER, decided["avg_margin"])],
         ["margins: 10, 50, 90 % below", Fact(Kind.TEXT, _deciles(weighing.margins))],
     ]
@@ -81,13 +108,14 @@ def weighing_table(weighing: Weighing) -> Table:
 
 def overall_agreement_table(agreement: OverallAgreement) -> Table:
     """How often its winner is that of the human overall label."""
+    ends = agreement.intervals
     rows: list[Row] = [
         ["items with a human overall label", Fact(Kind.COUNT, agreement.items)],
         ["of these, A or B wins", Fact(Kind.COUNT, agreement.items - agreement.ties)],
         ["of these, a tie", Fact(Kind.COUNT, agreement.ties)],
-        ["weighted winner or tie is the human one", Fact(Kind.SHARE, agreement.accuracy)],
-        ["own overall label is the human one", Fact(Kind.SHARE, agreement.own_label)],
-        ["most frequent of A, B and tie", Fact(Kind.SHARE, agreement.most_frequent)],
+        ["weighted winner or tie is the human one (%)", _estimate(agreement.accuracy, ends.get("accuracy"))],
+        ["own overall label is the human one (%)", _estimate(agreement.own_label, ends.get("own_label"))],
+        ["most frequent of A, B and tie (%)", _estimate(agreement.most_frequent, ends.get("most_frequent"))],
     ]
     return Table(_AGREEMENT, rows)
 
@@ -104,14 +132,34 @@ def fit_table(fit: WeightFit) -> Table:
     """How often fitted weights find the human winner, cross-validated."""
     columns = (
         Column("how", f"cross-validated on {fit.items:,} items", Kind.TEXT, _FIT),
-        Column("found", "", Kind.SHARE, "The share of items whose winner is the human one."),
+        Column("found", "right (%)", Kind.ESTIMATE, f"How many percent have the human winner. {INTERVAL}"),
     )
     rows: list[Row] = [
-        ["fitted weights and threshold", fit.agreement],
-        ["equal weights, fitted threshold", fit.equal],
-        ["most frequent of A, B and tie", fit.most_frequent],
+        ["fitted weights and threshold", Estimate(fit.agreement, fit.intervals["agreement"])],
+        ["equal weights, fitted threshold", Estimate(fit.equal, fit.intervals["equal"])],
+        ["most frequent of A, B and tie", Estimate(fit.most_frequent, fit.intervals["most_frequent"])],
     ]
     return Table(columns, rows)
+
+
+def fitted_weight_table(fit: WeightFit) -> Table:
+    """Each fitted weight, and the threshold, with its range."""
+    rows: list[Row] = [
+        [words(name), Fact(Kind.SHARE, weight), Fact(Kind.SHARE_INTERVAL, fit.ranges[name])]
+        for name, weight in fit.weights.items()
+    ]
+    threshold = [Fact(Kind.NUMBER, fit.tie_threshold), Fact(Kind.INTERVAL, fit.threshold_range)]
+    return Table(_FITTED, [*rows, ["tie threshold (points)", *threshold]])
+
+
+def ranges_in_words(fit: WeightFit) -> str:
+    """The ranges in a line, for where the weights go without their table."""
+    weights = [f"{words(name)} {interval(ends, 100)} %" for name, ends in fit.ranges.items()]
+    return f"95 % ranges: {', '.join(weights)}; tie threshold {interval(fit.threshold_range)} points"
+
+
+def _estimate(share: float | None, ends: Interval | None) -> Fact:
+    return Fact(Kind.ESTIMATE, None if share is None else Estimate(share, ends))
 
 
 def _weights(weighing: Weighing, source: str) -> str:

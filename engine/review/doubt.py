@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.core.item_sample import USUAL_SEED
 from engine.core.items import HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Keyed, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
 from engine.data.dataset import Dataset
+from engine.data.sampling import drawn_place
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import margin as margin_of
@@ -104,10 +106,12 @@ def filtered(
     ]
 
 
-def by_item(rows: Iterable[ReviewRow], order: ListOrder = ListOrder.DOUBT) -> list[ReviewItem]:
+def by_item(
+    rows: Iterable[ReviewRow], order: ListOrder = ListOrder.DOUBT, seed: int = USUAL_SEED
+) -> list[ReviewItem]:
     """The items of the rows: the most doubtful first, in the order of the dataset, or those first that differ
     from the human labels on the most criteria, of equal ones the most doubtful. Of equal ones the first in
-    the dataset.
+    the dataset. Or as a `seed` draws them, which depends on their ids alone.
     """
     doubts: dict[tuple[int, str], float] = {}
     differing: dict[tuple[int, str], int] = {}
@@ -119,6 +123,9 @@ def by_item(rows: Iterable[ReviewRow], order: ListOrder = ListOrder.DOUBT) -> li
     items = [ReviewItem(*key, doubt, differing.get(key, 0)) for key, doubt in sorted(doubts.items())]
     if order is ListOrder.DATASET or not items:
         return items
+    if order is ListOrder.RANDOM:
+        drawn = np.array([drawn_place(item.item_id, seed) for item in items], "S32")
+        return [items[place] for place in np.argsort(drawn, kind="stable")]
     ranks = [[-item.doubt for item in items]]
     if order is ListOrder.DISAGREEMENT:
         ranks.append([-float(item.differing) for item in items])  # lexsort: the last key counts most

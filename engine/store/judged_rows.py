@@ -83,6 +83,13 @@ def shared_items(db: sqlite3.Connection, run_id: int) -> dict[int, int]:
     return dict(rows.fetchall())
 
 
+def content_hashes(db: sqlite3.Connection, run_id: int) -> dict[str, str]:
+    """The hash of the content of each item that a run has judged, by item id."""
+    rows = db.execute("SELECT item_id, content_hash FROM judged_item WHERE run_id = ?", (run_id,))
+    gate = Gate(f"Run {run_id}")
+    return {gate.text("item_id", item_id): gate.text("content_hash", found) for item_id, found in rows}
+
+
 def item_rows(db: sqlite3.Connection, run_id: int) -> Iterator[JudgedItem]:
     """The items of a run, in the order of its dataset."""
     rewritten, given = _rewritten(db, run_id), _given(db, run_id)

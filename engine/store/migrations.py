@@ -183,6 +183,14 @@ STEPS: tuple[tuple[str, str], ...] = (
         ) WITHOUT ROWID;
         """,
     ),
+    (
+        "008_where_labels_came_from",
+        """
+        ALTER TABLE run ADD COLUMN review_seed INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE override ADD COLUMN origin TEXT;
+        ALTER TABLE confirmation ADD COLUMN origin TEXT;
+        """,
+    ),
 )
 
 

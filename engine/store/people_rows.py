@@ -24,13 +24,14 @@ from engine.core.judgments import (
     JudgmentKey,
     NewOverride,
     NewReview,
+    Origin,
     Override,
     ReviewMark,
     ReviewState,
 )
 from engine.store.row_gate import DamagedError, Gate
 
-_OVERRIDE = "id, item_id, criterion, preference, explanation, author, created, undone"
+_OVERRIDE = "id, item_id, criterion, preference, explanation, author, created, undone, origin"
 _MOST_AT_ONCE = 500  # values in one statement
 
 
@@ -49,9 +50,10 @@ def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Overr
         explanation=_checked_explanation(new.explanation),
         author=checked_author(new.author),
         created=now(),
+        origin=new.origin,
     )
     db.execute(
-        f"INSERT INTO override (run_id, {_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+        f"INSERT INTO override (run_id, {_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",
         (
             run_id,
             override.id,
@@ -61,6 +63,7 @@ def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Overr
             override.explanation,
             override.author,
             override.created.isoformat(),
+            override.origin,
         ),
     )
     return override
@@ -93,7 +96,7 @@ def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
 
 
 def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
-    number, item_id, criterion, preference, explanation, author, created, undone = row
+    number, item_id, criterion, preference, explanation, author, created, undone, origin = row
     made = partial(
         Override,
         id=gate.count("id", number),
@@ -104,6 +107,7 @@ def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
         author=gate.text("author", author),
         created=gate.time("created", created),
         undone=None if undone is None else gate.time("undone", undone),
+        origin=_origin(gate, origin),
     )
     return gate.made("override", number, made)
 
@@ -133,10 +137,10 @@ def add_review(db: sqlite3.Connection, run_id: int, new: NewReview) -> None:
             (run_id, new.item_id, author, new.state.value, created),
         )
     db.executemany(
-        "INSERT INTO confirmation (run_id, item_id, criterion, preference, author, created)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO confirmation (run_id, item_id, criterion, preference, author, created, origin)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (run_id, new.item_id, criterion, label.value, author, created)
+            (run_id, new.item_id, criterion, label.value, author, created, new.origin)
             for criterion, label in new.confirmed.items()
         ],
     )
@@ -162,7 +166,7 @@ def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
 def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]:
     """The confirmed labels of a run, the oldest first."""
     rows = db.execute(
-        "SELECT item_id, criterion, preference, author, created FROM confirmation WHERE run_id = ?"
+        "SELECT item_id, criterion, preference, author, created, origin FROM confirmation WHERE run_id = ?"
         " ORDER BY id",
         (run_id,),
     )
@@ -174,9 +178,14 @@ def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]
             gate.one_of(Preference, "preference", label),
             gate.text("author", author),
             gate.time("created", created),
+            _origin(gate, origin),
         )
-        for item_id, criterion, label, author, created in rows
+        for item_id, criterion, label, author, created, origin in rows
     ]
+
+
+def _origin(gate: Gate, value: object) -> Origin | None:
+    return None if value is None else gate.one_of(Origin, "origin", value)
 
 
 def add_note(db: sqlite3.Connection, content_hash: str, text: str, tags: Iterable[str], author: str) -> None:

@@ -42,6 +42,7 @@ from engine.core.run_records import (
 from engine.store.judged_rows import (
     add_items,
     add_rewritten,
+    content_hashes,
     item_efforts,
     item_rows,
     judged_positions,
@@ -352,6 +353,11 @@ class RunStore:
         """By the id of each other run that judged items of this one, with the same texts: how many."""
         with self._errors("read"):
             return shared_items(self._db, run_id)
+
+    def content_hashes(self, run_id: int) -> dict[str, str]:
+        """The hash of the content of each item that a run has judged, by item id."""
+        with self._errors("read"):
+            return content_hashes(self._db, run_id)
 
     def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
         """What was measured before under these keys; what is not known, or damaged, is left out."""

@@ -42,7 +42,7 @@ from engine.system.plain_json import LARGEST
 _COLUMNS = (
     *("created", "key", "dataset_path", "dataset_hash", "items", "model_path", "model_name", "model_hash"),
     *("prompt_version", "criteria", "rubric", "settings", "kind", "manifest", "calibration"),
-    *("name", "note", "archived", "archived_by"),
+    *("name", "note", "archived", "archived_by", "review_seed"),
 )
 _Row = Mapping[str, Any]  # the values of a row by column, as SQLite gives them
 
@@ -161,6 +161,7 @@ def _run_of_row(run_id: int, row: _Row, judged: int) -> StoredRun:
         archived=None
         if archived is None
         else Archived(gate.time("archived", archived), gate.text("archived_by", row["archived_by"])),
+        review_seed=gate.count("review_seed", row["review_seed"]),
     )
 
 

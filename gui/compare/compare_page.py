@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 _KEPT = "compare"  # the name of the remembered layout
 _WHAT = (
     "Runs and submission files side by side, held against the same human labels: accuracy and ROUGE-L with"
-    " ranks, Borda counts, agreement with McNemar's test, and the items on which they differ."
+    " ranks, Borda counts, who is more often right, and the items on which they differ."
 )
 
 

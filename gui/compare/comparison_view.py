@@ -101,11 +101,13 @@ class ComparisonView(QTabWidget):
         for part in section.parts:
             if isinstance(part, Table):
                 self._tables[section.key].show_table(part)
-            elif isinstance(part, Sentences):
-                self.systems.setText(visible("\n".join(part.texts)))
+        said = [text for part in section.parts if isinstance(part, Sentences) for text in part.texts]
         if section.key in self._tables:
             self._titles[section.key].setText(section.title)
-            self._notes[section.key].setText(visible(f"{section.note} {_MORE.get(section.key, '')}".rstrip()))
+            noted = filter(None, (section.note, _MORE.get(section.key, ""), *said))
+            self._notes[section.key].setText(visible(" ".join(noted)))
+        else:
+            self.systems.setText(visible("\n".join(said)))
 
     def restyle(self) -> None:
         """Fit all columns to another size of text."""
@@ -136,12 +138,13 @@ class ComparisonView(QTabWidget):
         ids = frozenset(
             difference.item_id
             for difference in result.differences
-            if difference.criterion == pair.criterion
+            if pair.criterion in {None, difference.criterion}
             and difference.labels[one] is not difference.labels[other]
         )
         systems = f"{one_line(pair.one)} and {one_line(pair.other)}"
         filters = Filters(criterion=pair.criterion, ids=ids)
-        self.listed.emit(filters, f"{systems} differ, on {words(pair.criterion)}")
+        where = f", on {words(pair.criterion)}" if pair.criterion else ""
+        self.listed.emit(filters, f"{systems} differ{where}")
 
     def _measure_tab(self) -> QWidget:
         content = QWidget()

@@ -118,9 +118,7 @@ class TableModel(HeadedModel):
             text = column.text(value)
             return one_line(sentence_case(text) if column.kind is Kind.NAME else text)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(f"{column.text(value)} {column.note(value)}".rstrip())
-        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
-            return column.note(value) or None
+            return tip(column.text(value))
         if role == SORT_ROLE:
             return column.sort_key(value)
         return value if role == VALUE_ROLE else self._marked(index, role)

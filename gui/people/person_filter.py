@@ -55,6 +55,11 @@ class PersonFilter(QWidget):
         return self.state.currentData() is not None or self._chosen_tag is not None
 
     @property
+    def leaves_out_to_do(self) -> bool:
+        """True where it may leave out an item that is to do."""
+        return self._chosen_tag is not None or self.state.currentData() not in (None, ReviewState.TO_DO.value)
+
+    @property
     def _chosen_tag(self) -> str | None:
         return None if self._blind else self.tag.currentData()
 

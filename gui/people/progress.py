@@ -10,7 +10,7 @@ from itertools import chain
 from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.items import Preference
-from engine.core.judgments import NewReview, ReviewState
+from engine.core.judgments import NewReview, Origin, ReviewState
 from gui.work.workspace import Workspace
 
 STATE_SIGNS = {ReviewState.TO_DO: "", ReviewState.DONE: "✓", ReviewState.SKIPPED: "»"}
@@ -106,12 +106,16 @@ class Progress(QObject):
         return counts[ReviewState.DONE] + counts[ReviewState.SKIPPED] > 0
 
     def mark(
-        self, item_id: str, state: ReviewState, confirmed: Mapping[str, Preference] | None = None
+        self,
+        item_id: str,
+        state: ReviewState,
+        confirmed: Mapping[str, Preference] | None = None,
+        origin: Origin | None = None,
     ) -> None:
-        """Let an item be in a state, with the labels that this person confirms."""
+        """Let an item be in a state, with the labels that this person confirms; `origin`: of these."""
         self._asked[item_id] = state
         self._count_again(item_id)
-        self._workspace.review(NewReview(item_id, self._workspace.author, state, confirmed or {}))
+        self._workspace.review(NewReview(item_id, self._workspace.author, state, confirmed or {}, origin))
         self.changed.emit(item_id)
 
     def next_to_do(self, after: int) -> int | None:

@@ -64,7 +64,9 @@ GLOSSARY: dict[Topic, Meaning] = {
         " another response than the winner of the weighted judge; the explanation was written for another"
         " label.\n"
         "It is 1 where there is no label, and 0 where a person decided. The doubt of an item is the highest"
-        " of its judgments.",
+        " of its judgments.\n"
+        "Labels that you give in order of doubt are of the hardest items. To measure, go down the random"
+        " sample instead (the order of the list).",
         "how-it-judges.md",
     ),
     Topic.FORMAT_MASS: Meaning(
@@ -91,27 +93,31 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.HEALTH: Meaning(
         "Some models never understood the question, or give the same answer whatever they read. That can be"
-        " seen without human labels, from 10 items on.\n"
+        " seen without human labels, from 10 items on. A limit counts where chance does not explain it.\n"
         "Look closely: the format mass of a criterion is below 90 %, more than 30 % of its labels are"
         " flipped, or there are other signs, such as explanations that go round in circles.\n"
         "Does not judge: on more than half of the criteria the format mass is below 50 %, or more than 50 %"
-        " of the labels are flipped; or nearly everything has one label. Choose another model then.\n"
+        " of the labels are flipped; or nearly all have one label, or none. Choose another model then.\n"
         "Of fewer than 10 items there is no verdict; what is that plain is said all the same.",
         "how-it-judges.md",
     ),
     Topic.CALIBRATION: Meaning(
         "A model's probabilities lean: to the first response, to a letter, away from both good. A calibration"
         " shifts and scales them, for each criterion, so that they fit human labels.\n"
-        "What it is worth is measured on items that it was not fitted on (cross-validation). The stored"
-        " readings stay as they are, and the calibration can be taken off again. A few labels do little harm;"
-        " from about 50 on they help.",
+        "What it is worth is measured on items that it was not fitted on (cross-validation). Items that took"
+        " part in the fit are known again by their texts, and decided by what was fitted without them. The"
+        " stored readings stay as they are, and the calibration can be taken off again. A few labels do"
+        " little harm: where they say nothing of a criterion, the frequencies of its labels are all that is"
+        " used.\n"
+        "As usual A and B are treated alike, so that no label depends on the place of a response.",
         "measures.md",
     ),
     Topic.WEIGHTS: Meaning(
         "The weighted judge gives each response a score from 0 to 10 on each criterion: 10 times the"
         " probability that it is the better one or that both are good. Weights say how much each criterion"
         " counts in the sum.\n"
-        "Fitted weights are those that explain the human overall labels best.",
+        "Fitted weights are those that explain the human overall labels best. Their ranges say how far the"
+        " labels of other items could move them. Criteria with a weight of 0 take no part in the fit.",
         "measures.md",
     ),
     Topic.TIE_THRESHOLD: Meaning(
@@ -122,9 +128,7 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.INTERVAL: Meaning(
         f"{measure_words.INTERVAL}\n"
-        "It is a bootstrap: whole instructions are drawn, because items of one instruction are not"
-        " independent. Of what the items cannot show (other kinds of questions, other people) it says"
-        " nothing.",
+        "Of what the items cannot show (other kinds of questions, other people) it says nothing.",
         "measures.md",
     ),
     Topic.KAPPA: Meaning(

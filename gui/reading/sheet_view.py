@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 from engine.core.formatting import visible
 from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Table
-from gui.kit.labels import heading, hint, label, set_role, show_text
+from gui.kit.labels import heading, hint, label, set_role
 from gui.kit.layouts import in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
@@ -106,9 +106,9 @@ class _TableView(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self._part: Table | None = None
-        self.model, self._note = TableModel(self), hint("")
+        self.model = TableModel(self)
         self._view = measure_view(self.model, "")
-        in_column(self._view, self._note, on=self, spacing=8)
+        in_column(self._view, on=self)
 
     def show_part(self, part: Table, title: str) -> None:
         self._view.setAccessibleName(title)
@@ -116,7 +116,6 @@ class _TableView(QFrame):
             return
         self._part = part
         self.model.show_table(part)
-        show_text(self._note, part.note)
 
 
 class _SentencesView(QFrame):

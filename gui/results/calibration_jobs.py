@@ -33,8 +33,8 @@ class Proposal:
     fitted: Section | None = None
 
 
-def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
-    """Fit a calibration to the run's own readings and these labels. Raises SetupError."""
+def fit(results: "RunResults", gold: "Dataset", places_matter: bool) -> Job[Proposal]:
+    """Fit a calibration to the run's own readings and these labels, as `calibrate_run`. Raises SetupError."""
 
     def work(control: JobControl) -> Proposal:
         from engine.calibrate.run_calibration import calibrate_run
@@ -45,7 +45,7 @@ def fit(results: "RunResults", gold: "Dataset") -> Job[Proposal]:
 
         # Readings are the model's: what people overrode takes no part.
         matched = match(system_of_run(results.model_alone()), gold, partial=True)
-        made = calibrate_run(matched, control.cancel)
+        made = calibrate_run(matched, control.cancel, places_matter)
         one_label = made.one_label_sentence(results)
         changes = changes_section(results, results.calibrated(made.calibration))
         sheet = _sheet([one_label, *calibration_warnings(made)], quality_section(made), changes)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
 from engine.core.formatting import percent, visible
 from gui.kit.busy import BusyLine
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 _WHAT = (
     "A model leans to some labels: it hardly ever says “both good”, say. Calibration fits a scale and four"
     " biases for each criterion to human labels, and decides the stored readings again, without the model."
+)
+_PLACES_MATTER = (
+    "Check this only where it means something in the data which response is A, as where A is always the new"
+    " model's. Otherwise A and B are treated alike, and no label depends on the place of a response."
 )
 _NOT_CALIBRATED = "This run is decided by the model's own probabilities: it is not calibrated."
 _SUBMITTED = (
@@ -94,7 +98,7 @@ class CalibrationPanel(QWidget):
         """Fit a calibration to the human labels at hand."""
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
-            self._fitting.start(calibration_jobs.fit(results, gold))
+            self._fitting.start(calibration_jobs.fit(results, gold, self.places_matter.isChecked()))
             self.busy.begin("Fitting, and measuring by cross-validation …")
 
     def load(self, path: Path) -> None:
@@ -192,6 +196,8 @@ class CalibrationPanel(QWidget):
         self.needs = hint("Calibrating needs human labels: choose a labelled dataset with “Other labels…”.")
         self.fit_button = main_button("Calibrate on these &labels")
         name(self.fit_button, "Calibrate on these labels")
+        self.places_matter = QCheckBox("The &places mean something")
+        name(self.places_matter, "The places of the responses mean something", _PLACES_MATTER)
         self.load_button = QPushButton("Loa&d…")
         name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")
         self.save_button = QPushButton("Save…")
@@ -204,7 +210,7 @@ class CalibrationPanel(QWidget):
         self._fold = Fold("What was fitted", self._fitted)
         buttons = in_row(self.fit_button, self.load_button, self.save_button, self.off_button, STRETCH)
         asked = (headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
-        first = panel(*asked, buttons, self.busy)
+        first = panel(*asked, self.places_matter, hint(_PLACES_MATTER), buttons, self.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
         second = panel(self._source, in_row(self.apply_button, STRETCH))
         self._proposed = as_column(second, self.sheet, self._fold, STRETCH, spacing=10)
@@ -242,6 +248,7 @@ class CalibrationPanel(QWidget):
 def _in_words(calibration: "Calibration") -> str:
     """What decides the run, and what it was worth on the labels that it was fitted on."""
     text = f"This run is calibrated: fitted on {calibration.dataset} ({calibration.hash[:12]})."
+    text += f" {calibration.in_words}"
     if calibration.accuracies:
         before, after = map(percent, calibration.accuracies)
         text += f" Cross-validated there: {before} of the labels right before, {after} after."

@@ -247,7 +247,8 @@ def _written(
 
 
 def _weights_json(wish: Wish) -> dict[str, object]:
-    return {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold, "from": wish.source}
+    weights = {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold, "from": wish.source}
+    return weights | ({"fit": wish.fit.as_json()} if wish.fit else {})
 
 
 def _checked(what: Exported, path: Path) -> _Checked:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
 
 from engine.core.formatting import words
+from engine.core.item_sample import USUAL_SEED
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
 from gui.kit.fields import SearchField, narrow_box
@@ -35,7 +36,9 @@ _ORDERS = {
     ListOrder.DOUBT: "Doubtful first",
     ListOrder.DATASET: "Dataset order",
     ListOrder.DISAGREEMENT: "Disagreements first",
+    ListOrder.RANDOM: "Random sample",
 }
+_TELLING = (ListOrder.DOUBT, ListOrder.DISAGREEMENT)  # of labels: not for who labels blind
 _LABELS = (
     ("own", "Model", "The model's own label"),
     ("label", "In force", "The label in force: a person's, else the model's"),
@@ -61,6 +64,8 @@ class FilterBar(QWidget):
         self.criterion = narrow_box("Criterion that is listed")
         self.order = narrow_box("Order of the list")
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
+        self._labelled, self._seed, self._blind = False, USUAL_SEED, False
+        self._other_order = ListOrder.DATASET.value  # blind, while not blind; and the reverse
         self.labels = {
             key: _label_box(text, what, HUMAN_LABELS if key == "human" else PREFERENCES)
             for key, text, what in _LABELS
@@ -72,7 +77,7 @@ class FilterBar(QWidget):
         name(self.clear_all, "Clear the search and all filters")
         self._typing = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._fill_criteria(())
-        self._fill_orders(labelled=False)
+        self._fill_orders()
         self._lay_out()
         self._connect()
 
@@ -126,7 +131,10 @@ class FilterBar(QWidget):
 
     def set_blind(self, blind: bool) -> None:
         """Leave away what would tell something of labels: nobody may learn by it who labels blind."""
-        self.order.setVisible(not blind)
+        if blind is not self._blind:
+            self._blind, before = blind, self.order.currentData()
+            self._fill_orders(self._other_order)
+            self._other_order = before
         self.more.setVisible(not blind)
         self._panel.setVisible(not blind and self.more.isChecked())
 
@@ -135,13 +143,13 @@ class FilterBar(QWidget):
         self.order.setCurrentIndex(max(0, self.order.findData(order.value)))
         self._tell()
 
-    def show_run(self, criteria: Sequence[str], labelled: bool) -> None:
-        """Offer what makes sense for a run; what is chosen stays where it can."""
-        criterion, order = self.criterion.currentData(), self.order.currentData()
+    def show_run(self, criteria: Sequence[str], labelled: bool, seed: int) -> None:
+        """Offer what makes sense for a run; what is chosen stays where it can. `seed`: of its sample."""
+        criterion = self.criterion.currentData()
         self._fill_criteria(criteria)
-        self._fill_orders(labelled)
+        self._labelled, self._seed = labelled, seed
+        self._fill_orders(self.order.currentData())
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(criterion)))
-        self.order.setCurrentIndex(max(0, self.order.findData(order)))
         for control in (self.labels["human"], self.chips["differs_from_human"]):
             control.setEnabled(labelled)
         if not labelled:
@@ -174,11 +182,11 @@ class FilterBar(QWidget):
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""
         self._fill_criteria(criteria)
-        self._fill_orders(labelled=True)  # until the run says more
+        self._labelled = True  # until the run says more
+        self._fill_orders(record.get("order"))
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(record.get("criterion"))))
         for key, box in self.labels.items():
             box.setCurrentIndex(max(0, box.findData(record.get(key))))
-        self.order.setCurrentIndex(max(0, self.order.findData(record.get("order"))))
         for key, chip in self.chips.items():
             chip.setChecked(record.get(key) is True)
         self.more.setChecked(record.get("more") is True)
@@ -214,11 +222,14 @@ class FilterBar(QWidget):
         for criterion in criteria:
             self.criterion.addItem(words(criterion).capitalize(), criterion)
 
-    def _fill_orders(self, labelled: bool) -> None:
+    def _fill_orders(self, chosen: str | None = None) -> None:
         self.order.clear()
         for order, text in _ORDERS.items():
-            if labelled or order is not ListOrder.DISAGREEMENT:
-                self.order.addItem(text, order.value)
+            seed = f", seed {self._seed}" if order is ListOrder.RANDOM else ""
+            offered = self._labelled or order is not ListOrder.DISAGREEMENT
+            if offered and not (self._blind and order in _TELLING):
+                self.order.addItem(f"{text}{seed}", order.value)
+        self.order.setCurrentIndex(max(0, self.order.findData(chosen)))
 
 
 def _wished(data: str | None) -> LabelWish:

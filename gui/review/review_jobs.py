@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.core.item_sample import USUAL_SEED
 from engine.core.review_filters import Filters, ListOrder, search_pattern
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -26,7 +27,8 @@ class Review:
     label.
 
     By item id: `places`, which of the judged items; `gold_rows`, which row of the dataset with human labels.
-    `shown`: a row as it may be shown, see gui.people.blind; `rows` themselves are for no one's eyes.
+    `seed`: of the random sample of it. `shown`: a row as it may be shown, see gui.people.blind; `rows`
+    themselves are for no one's eyes.
     """
 
     criteria: tuple[str, ...]
@@ -34,6 +36,7 @@ class Review:
     places: Mapping[str, int]
     gold_rows: Mapping[str, int]
     labelled: bool = False
+    seed: int = USUAL_SEED
     shown: "Callable[[ReviewRow], ReviewRow] | None" = None
 
     def of_item(self, item_id: str) -> "Sequence[ReviewRow]":
@@ -76,7 +79,8 @@ def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" 
         places = {item.item_id: place for place, item in enumerate(results.judged)}
         gold_rows = {item_id: row for row, item_id in enumerate(gold.ids if gold is not None else ())}
         labelled = any(row.human is not None for row in rows)
-        return Review(tuple(results.judgments), rows, places, gold_rows, labelled)
+        seed = results.run.review_seed
+        return Review(tuple(results.judgments), rows, places, gold_rows, labelled, seed)
 
     return work
 
@@ -120,7 +124,7 @@ def _listing(of: Review, wish: Filters, order: ListOrder, ids: Container[str] | 
         rows = filtered(rows, wish, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
-    items = by_item(rows, order)
+    items = by_item(rows, order, of.seed)
     doubts = [item.doubt for item in items]
     spread = max(doubts, default=0.0) - min(doubts, default=0.0)
     return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing, spread)

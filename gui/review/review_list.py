@@ -10,6 +10,7 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
+from engine.core.judgments import Origin, ReviewState
 from engine.core.review_filters import Filters, ListOrder, WantedItems
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, name
@@ -174,9 +175,26 @@ class ReviewList(QWidget):
         passing, part = self.people.passing, None if self._blind.on else self.filters.slices.ids
         return part if passing is None else passing if part is None else passing & part
 
-    @property
-    def _order(self) -> ListOrder:
-        return ListOrder.DATASET if self._blind.on else self.filters.list_order
+    def _origin(self, row: int) -> Origin:
+        """How a person comes to the item of a row: in turn of a random sample only where he has labelled or
+        skipped each item before it, and nothing but another criterion is left out.
+        """
+        asked, run = replace(self.wish, criterion=None), self._workspace.run
+        sliced = self.filters.slices.ids is not None and not self._blind.on
+        if asked.narrows or sliced or self.people.leaves_out_to_do or run is None:
+            return Origin.CHOSEN
+        order = self.filters.list_order
+        if order is not ListOrder.RANDOM:
+            return Origin(order.value)
+        labels = run.results.reviews.labels.get(self._workspace.author, {})
+        labelled = {key.item_id for key in labels}
+        before = (self.table.item_at(place) for place in range(row))
+        passed = (
+            item.item_id in labelled or self.progress.state(item.item_id) is not ReviewState.TO_DO
+            for item in before
+            if item is not None
+        )
+        return Origin.RANDOM if all(passed) else Origin.CHOSEN
 
     def go_on_with_to_do(self) -> None:
         """Choose the first item that is to do once the list is made, if no item is wanted then."""
@@ -249,7 +267,7 @@ class ReviewList(QWidget):
         if self._asked is not None and wish != self._asked.filters:
             same_items = wish.ids is not None and wish.ids == self._asked.filters.ids
             self._asked = self._asked if same_items else None
-        listing = review_jobs.list_items(self.review, wish, self._order, dataset, self._passing)
+        listing = review_jobs.list_items(self.review, wish, self.filters.list_order, dataset, self._passing)
         self._listing.start(listing)
         self._workspace.state.set_record(_STATE, self.filters.as_record())
 
@@ -260,7 +278,7 @@ class ReviewList(QWidget):
     @Slot(object)
     def _take_review(self, review: Review) -> None:
         self.review = replace(review, shown=self._blind.row)
-        self.filters.show_run(review.criteria, review.labelled)
+        self.filters.show_run(review.criteria, review.labelled, review.seed)
         asked = self._asked
         if asked is None:
             self.list_again()
@@ -298,10 +316,11 @@ class ReviewList(QWidget):
 
     @Slot()
     def _follow_blind(self) -> None:
-        """Who labels blind sees neither doubts nor filters of labels, and the order of the dataset.
+        """Who labels blind sees neither doubts nor filters of labels, and the order of the dataset or of the
+        random sample.
 
-        That order, and no other one for each person: those who stop early have labelled the same items, so
-        that it can be measured how far they agree.
+        These are the same for each person: those who stop early have labelled the same items, so that it can
+        be measured how far they agree.
         """
         self.view.setColumnHidden(DOUBT, self._blind.on)
         self.filters.set_blind(self._blind.on)
@@ -320,7 +339,7 @@ class ReviewList(QWidget):
         shown = len(listing.items)
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
         labelled = self.review is not None and self.review.labelled
-        self.alike.follow(self._order, shown, listing.spread, labelled)
+        self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
 
     @Slot(object)
     def _take_item(self, again: ItemAgain) -> None:
@@ -393,6 +412,7 @@ class ReviewList(QWidget):
         item = self.table.item_at(now.row())
         self.queue.show_state(self.progress.state(item.item_id) if item else None)
         if item is not None:
+            self._session.origin = self._origin(now.row())
             self.chosen.emit(item.item_id)
 
     def _show_nothing(self, nothing: bool) -> None:

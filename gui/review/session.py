@@ -18,6 +18,7 @@ from engine.core.judgments import (
     JudgmentKey,
     NewOverride,
     NewReview,
+    Origin,
     Override,
     Unscored,
 )
@@ -113,6 +114,7 @@ class ReviewSession:
         self.run_id = 0  # of the item; not the open run's while that is still being listed
         self.item_id = ""
         self.criterion = ""
+        self.origin: Origin | None = None  # how the person came to the item
         self.writing = False
         self._review: Review | None = None
         self._asked: dict[JudgmentKey, tuple[Preference | None, str | None]] = {}  # not stored yet
@@ -243,7 +245,7 @@ class ReviewSession:
             self._blind.give(key)
         if self._label_in_force(key) is label:
             if blind or by not in (None, author):
-                agrees = NewReview(key.item_id, author, confirmed={key.criterion: label})
+                agrees = NewReview(key.item_id, author, confirmed={key.criterion: label}, origin=self.origin)
                 return Change(review=agrees, note=f"You agree: {LABEL_WORDS[label]}.")
             if by == author:
                 return Change(note=f"The label is {LABEL_WORDS[label]} by you already.")
@@ -297,7 +299,7 @@ class ReviewSession:
 
     def _ask(self, key: JudgmentKey, label: Preference | None, explanation: str | None) -> Change:
         self._asked[key] = (label, explanation)
-        return Change(NewOverride(*key, label, explanation, self._opened.author))
+        return Change(NewOverride(*key, label, explanation, self._opened.author, self.origin))
 
     # What becomes of it
 

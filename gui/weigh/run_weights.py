@@ -9,9 +9,11 @@ Knows: where they are kept, where each comes from. Does not know: widgets, how i
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from engine.core.fitted_on import KeptFit, kept_fit_of, short_hash
+from engine.core.items import digest
 from engine.core.rubric import ELOQUENT, Rubric
 from gui.work.state import State
 
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
 DEFAULT = "default"
 BY_HAND = "set by hand"
-OF_RUNS, SAVED = "weights/runs", "weights/saved"
-"""Where the state keeps them: the work of a person, which is not forgotten with the layout."""
+OF_RUNS, SAVED, FITS = "weights/runs", "weights/saved", "weights/fits"
+"""Where the state keeps them, and the fits that they come from: the work of a person, which is not forgotten
+with the layout.
+"""
 HIGHEST_WEIGHT = 10.0  # that a slider reaches
 DIGITS = 2  # of a weight, behind the point
 _HIGHEST_THRESHOLD = 10.0  # points: more lie between no two scores
@@ -33,12 +37,14 @@ _MOST_RUNS = 500
 class Wish:
     """Weights (not negative, any scale) by criterion, and a tie threshold in score points.
 
-    `source`: where they come from, for people: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`.
+    `source`: where they come from, for people: DEFAULT, BY_HAND, `saved as “…”`, `as fitted on …`. `fit`:
+    what is kept of the fit that they come from, also where a person changed or saved them since.
     """
 
     weights: Mapping[str, float]
     tie_threshold: float
     source: str = DEFAULT
+    fit: KeptFit | None = None
 
     @property
     def in_words(self) -> str:
@@ -69,14 +75,17 @@ class RunWeights:
         """Those of a run; the usual ones where nobody changed them."""
         kept = self._state.record(OF_RUNS).get(_key(run))
         usual = usual_wish(run.identity.asked)
-        return _wish(kept, usual) if isinstance(kept, dict) else usual
+        return self._wish(kept, usual) if isinstance(kept, dict) else usual
 
     def keep(self, run: "StoredRun", wish: Wish) -> None:
         """Remember those of a run."""
-        others = {key: kept for key, kept in self._state.record(OF_RUNS).items() if key != _key(run)}
+        runs = self._state.record(OF_RUNS)
+        before = runs.pop(_key(run), None)
         if wish.source != DEFAULT:
-            others[_key(run)] = {**_values(wish), "source": wish.source}
-        self._state.set_record(OF_RUNS, dict(list(others.items())[-_MOST_RUNS:]))
+            runs[_key(run)] = {**_values(wish), "source": wish.source}
+        self._state.set_record(OF_RUNS, dict(list(runs.items())[-_MOST_RUNS:]))
+        if _fit_in(before) != _fit_in(runs.get(_key(run))):  # not with each step of a slider
+            self._keep_fit(wish.fit)
 
     @property
     def saved(self) -> Mapping[str, Wish]:
@@ -84,19 +93,39 @@ class RunWeights:
         kept = self._state.record(SAVED)
         found = {name: kept[name] for name in sorted(kept, key=str.casefold) if isinstance(kept[name], dict)}
         none = Wish({}, ELOQUENT.tie_threshold)
-        return {name: _wish({**values, "source": saved_as(name)}, none) for name, values in found.items()}
+        return {
+            name: self._wish({**values, "source": saved_as(name)}, none) for name, values in found.items()
+        }
 
     def save(self, name: str, wish: Wish) -> Wish:
         """Keep a copy under a name, in the place of what had this name; the same wish, from there now."""
         self._state.set_record(SAVED, {**self._state.record(SAVED), name: _values(wish)})
+        self._keep_fit(wish.fit)
         self._state.save()
-        return Wish(wish.weights, wish.tie_threshold, saved_as(name))
+        return replace(wish, source=saved_as(name))
 
     def remove(self, name: str) -> None:
         """Forget what is saved under a name; runs that have it keep it."""
         others = {other: kept for other, kept in self._state.record(SAVED).items() if other != name}
         self._state.set_record(SAVED, others)
+        self._keep_fit(None)
         self._state.save()
+
+    def _wish(self, kept: Mapping[str, Any], usual: Wish) -> Wish:
+        """Remembered values; the usual ones for those that are missing or damaged."""
+        wish = _wish(kept, usual)
+        fit = self._state.record(FITS).get(_fit_in(kept)) if _fit_in(kept) else None
+        try:
+            return wish if fit is None else replace(wish, fit=kept_fit_of(fit))
+        except (KeyError, TypeError, ValueError):
+            return wish
+
+    def _keep_fit(self, fit: KeptFit | None) -> None:
+        """Keep a fit once, however many runs have it, and forget those that nothing has any more."""
+        fits = self._state.record(FITS) | ({_fit_key(fit): fit.as_json()} if fit else {})
+        users = [*self._state.record(OF_RUNS).values(), *self._state.record(SAVED).values()]
+        used = set(map(_fit_in, users))
+        self._state.set_record(FITS, {key: kept for key, kept in fits.items() if key in used})
 
 
 def saved_as(name: str) -> str:
@@ -109,7 +138,18 @@ def _key(run: "StoredRun") -> str:
 
 
 def _values(wish: Wish) -> dict[str, Any]:
-    return {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold}
+    fit = {"fit": _fit_key(wish.fit)} if wish.fit else {}
+    return {"weights": dict(wish.weights), "tie_threshold": wish.tie_threshold, **fit}
+
+
+def _fit_in(kept: object) -> str:
+    """The key of the fit that remembered weights come from; empty for none."""
+    key = kept.get("fit") if isinstance(kept, dict) else None
+    return key if isinstance(key, str) else ""
+
+
+def _fit_key(fit: KeptFit) -> str:
+    return short_hash(digest(fit.as_json()))
 
 
 def _wish(kept: Mapping[str, Any], usual: Wish) -> Wish:

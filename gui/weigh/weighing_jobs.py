@@ -4,12 +4,13 @@ Knows: how margins are counted. Does not know: windows.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
+from engine.core.fitted_on import FittedOn, Overlap
 from engine.core.value_tables import Table
-from gui.weigh.run_weights import Wish
+from gui.weigh.run_weights import BY_HAND, Wish
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -17,53 +18,66 @@ if TYPE_CHECKING:
     from engine.measure.systems import System
     from engine.weigh.system_weighing import ScoredPairs, Weighing
 
+Share = tuple[float, tuple[float, float] | None]
+"""0 to 1, and its 95 % interval."""
+
 MARGIN_BINS = 20
 HIGHEST_MARGIN = 10.0  # points: that of two responses with the scores 10 and 0 on every criterion
 
 
 @dataclass(frozen=True)
 class Weighed:
-    """What the weighted judge made of a run. `bins`: how many A wins, B wins and ties have such a margin."""
+    """What the weighted judge made of a run. `bins`: how many A wins, B wins and ties have such a margin.
+
+    `a`, `b`, `tie`: shares (0 to 1), each with its 95 % interval where the instructions of the items are
+    known. `caveats`: what must be said before all of it.
+    """
 
     wish: Wish
     comparisons: int
     left_out: int
-    a: float
-    b: float
-    tie: float
+    a: Share
+    b: Share
+    tie: Share
     mean_margin: float
     bins: Sequence[tuple[int, int, int]]
     agreement: Table | None
+    caveats: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Basis:
     """A run, the human labels that fit it, and its response scores by the criteria that count.
 
-    `known` is filled on the lane of the jobs.
+    `known` and `overlaps` are filled on the lane of the jobs, and `items`: without human labels the run's own
+    dataset, None where it cannot be read.
     """
 
     system: "System"
     gold: "Dataset | None"
     known: "dict[tuple[str, ...], ScoredPairs]" = field(default_factory=dict, compare=False, repr=False)
+    overlaps: dict[FittedOn, Overlap] = field(default_factory=dict, compare=False, repr=False)
+    items: "list[Dataset | None]" = field(default_factory=list, compare=False, repr=False)
 
 
 def weigh(basis: Basis, wish: Wish) -> Job[Weighed]:
-    """Decide all items of the run. SetupError where no criterion counts."""
+    """Decide all items of the run. SetupError where no criterion counts, or none carries anything."""
 
     def work(_control: JobControl) -> Weighed:
         weighing = weighed(basis, wish)
-        decided = weighing.result
+        weighing.carried.check()
+        decided, rates = weighing.result, weighing.rates
         return Weighed(
             wish,
             comparisons=len(decided["results"]),
             left_out=len(weighing.left_out),
-            a=decided["win_rate_a"],
-            b=decided["win_rate_b"],
-            tie=decided["tie_rate"],
+            a=rates["A"],
+            b=rates["B"],
+            tie=rates["tie"],
             mean_margin=decided["avg_margin"],
             bins=_bins(weighing),
             agreement=_agreement(weighing),
+            caveats=[*weighing.carried.sentences, *filter(None, [weighing.fit_in_words])],
         )
 
     return work
@@ -73,13 +87,25 @@ def weighed(basis: Basis, wish: Wish) -> "Weighing":
     """What the engine makes of it; on the lane of a job."""
     from engine.weigh.system_weighing import weigh
 
-    system = basis.system
-    weights = {
-        name: weight for name, weight in wish.weights.items() if weight > 0 and name in system.criteria
-    }
-    if not weights:
-        raise SetupError("All weights are 0.", "Give at least one criterion a weight.")
-    return weigh(_scored_pairs(basis, tuple(weights)), weights, wish.tie_threshold, basis.gold, system)
+    weights = _weights(basis, wish)
+    pairs, items = _scored_pairs(basis, tuple(weights)), _items(basis)
+    made = weigh(pairs, weights, wish.tie_threshold, basis.gold, basis.system, items=items)
+    return replace(made, fit_in_words=_fit_in_words(basis, wish))
+
+
+def _fit_in_words(basis: Basis, wish: Wish) -> str:
+    """How many of the items took part in the fit that the weights come from; empty where none did."""
+    if wish.fit is None:
+        return ""
+    fitted_on, gold, system = wish.fit.fitted_on, basis.gold, basis.system
+    if fitted_on not in basis.overlaps:
+        basis.overlaps[fitted_on] = (
+            fitted_on.overlap_of_hashes(system.content_hashes.values())
+            if gold is None
+            else fitted_on.overlap(item for item in gold if item.id in system.rows)
+        )
+    began = "the weights that these were set from" if wish.source == BY_HAND else "the weights"
+    return wish.fit.in_words(basis.overlaps[fitted_on], began)
 
 
 def decided_items(
@@ -101,6 +127,29 @@ def decided_items(
         )
 
     return work
+
+
+def _weights(basis: Basis, wish: Wish) -> dict[str, float]:
+    """Those of the criteria that count."""
+    known = basis.system.criteria
+    weights = {name: weight for name, weight in wish.weights.items() if weight > 0 and name in known}
+    if not weights:
+        raise SetupError("All weights are 0.", "Give at least one criterion a weight.")
+    return weights
+
+
+def _items(basis: Basis) -> "Dataset | None":
+    """The run's own dataset, whose instructions give the intervals; not needed beside human labels."""
+    if basis.gold is not None or basis.system.results is None:
+        return None
+    if not basis.items:
+        from engine.decisions.run_dataset import dataset_of_run
+
+        try:
+            basis.items.append(dataset_of_run(basis.system.results.run))
+        except SetupError:
+            basis.items.append(None)
+    return basis.items[0]
 
 
 def _scored_pairs(basis: Basis, criteria: tuple[str, ...]) -> "ScoredPairs":
@@ -128,17 +177,25 @@ def _agreement(weighing: "Weighing") -> Table | None:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Weights that fit the human overall labels best, the largest 10, and what they are worth."""
+    """Weights that fit the human overall labels best, the largest 10; how sure each is, what they are worth.
+
+    `note`: what is to be said of the ranges.
+    """
 
     wish: Wish
+    weights: Table
     quality: Table
+    note: str
 
 
-def fit(basis: Basis) -> Job[Fitted]:
-    """Fit weights and tie threshold to the human overall labels. SetupError where that cannot be done."""
+def fit(basis: Basis, wish: Wish) -> Job[Fitted]:
+    """Fit the weights that are not 0, and the tie threshold, to the human overall labels. SetupError where
+    that cannot be done.
+    """
 
     def work(_control: JobControl) -> Fitted:
-        from engine.report.weighing_tables import fit_table
+        from engine.report.weighing_tables import RANGES, fit_table, fitted_weight_table, ranges_in_words
+        from engine.weigh.fitted_weights import kept_of
         from engine.weigh.system_weighing import human_winners
         from engine.weigh.weight_fit import fit_weights
 
@@ -147,11 +204,16 @@ def fit(basis: Basis) -> Job[Fitted]:
             raise SetupError(
                 "There are no human labels to fit weights to.", "Choose them with “Other labels…”."
             )
-        pairs = _scored_pairs(basis, basis.system.criteria)
-        instructions = {item.id: item.instruction for item in gold}
-        found = fit_weights(pairs.rows, human_winners(gold), instructions)
+        criteria = tuple(_weights(basis, wish))
+        pairs = _scored_pairs(basis, criteria)
+        human = human_winners(gold)
+        found = fit_weights(pairs.rows, human, gold.instructions, criteria)
+        kept = kept_of(found, gold, human.keys() & {row["id"] for row in pairs.rows})
         largest = max(found.weights.values())
         weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}
-        return Fitted(Wish(weights, found.tie_threshold, f"as fitted on {gold.name}"), fit_table(found))
+        rest = dict.fromkeys(basis.system.criteria, 0.0)
+        source = f"as fitted on {gold.name} ({ranges_in_words(found)})"
+        fitted = Wish(rest | weights, found.tie_threshold, source, kept)
+        return Fitted(fitted, fitted_weight_table(found), fit_table(found), RANGES)
 
     return work

@@ -3,7 +3,7 @@
 Knows: the controls, that decisions follow them, whose weights they are. Does not know: how it is decided.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -104,7 +104,7 @@ class WeighingPanel(QWidget):
         self.weights = RunWeights(workspace.state)
         self._run: StoredRun | None = None  # whose weights are set
         self._usual = usual_wish(ELOQUENT)
-        self._source = self._usual.source
+        self._source, self._fit = self._usual.source, self._usual.fit
         self._basis: Basis | None = None
         self._again = False
         self.controls: dict[str, WeightControl] = {}
@@ -132,7 +132,7 @@ class WeighingPanel(QWidget):
     def wish(self) -> Wish:
         """The weights and the threshold as they are set."""
         weights = {criterion: control.value for criterion, control in self.controls.items()}
-        return Wish(weights, self.threshold.value, self._source)
+        return Wish(weights, self.threshold.value, self._source, self._fit)
 
     def show_run(self, system: "System | None", gold: "Dataset | None") -> None:
         """Decide another run with its own weights, or the same one with other labels; nothing for None."""
@@ -162,13 +162,12 @@ class WeighingPanel(QWidget):
         self._again = False
         for task in (self._fitting, self._weighing, self._finding):
             task.drop()
-        self._fit_table.clear()
-        self._fit_view.hide()
+        self._show_fit(False)
         self._follow_fitting(False)
 
     def equal_weights(self) -> None:
         """All criteria alike."""
-        self._set(Wish(dict.fromkeys(self.controls, _EQUAL), self.threshold.value, BY_HAND))
+        self._set(replace(self.wish, weights=dict.fromkeys(self.controls, _EQUAL), source=BY_HAND))
 
     def save_as(self, name: str) -> None:
         """Keep a copy of what is set under a name."""
@@ -181,9 +180,9 @@ class WeighingPanel(QWidget):
             self._set(replace(saved, weights={**self._usual.weights, **saved.weights}))
 
     def fit_weights(self) -> None:
-        """The weights that explain the human overall labels best."""
+        """The weights that explain the human overall labels best, of the criteria that have one."""
         if self._basis is not None and not self._fitting.busy:
-            self._fitting.start(weighing_jobs.fit(self._basis))
+            self._fitting.start(weighing_jobs.fit(self._basis, self.wish))
 
     # Deciding
 
@@ -197,7 +196,8 @@ class WeighingPanel(QWidget):
         usual = self._usual
         own = {name: usual.weights.get(name, _EQUAL) for name in self.controls}
         alike = (wish.weights, wish.tie_threshold) == (own, usual.tie_threshold)
-        self._source = usual.source if alike and wish.source == BY_HAND else wish.source
+        origin = usual if alike and wish.source == BY_HAND else wish
+        self._source, self._fit = origin.source, origin.fit
         self._show_shares(wish.weights)
         self.source.setText(visible(f"Weights and tie threshold of this run: {self._source}."))
         if self._run is not None:
@@ -224,6 +224,7 @@ class WeighingPanel(QWidget):
         if weighed.left_out:
             text += f" {weighed.left_out:,} items lack a judgment and are left out."
         self.summary.setText(text)
+        self._show_caveats(weighed.caveats)
         if weighed.agreement:
             self._agreement.show_table(weighed.agreement)
         else:
@@ -243,8 +244,13 @@ class WeighingPanel(QWidget):
         self.rates.show_weighed(None)
         self.margins.show_weighed(None)
         self.summary.setText(text)
+        self._show_caveats(())
         self._agreement.clear()
         self._agreement_view.hide()
+
+    def _show_caveats(self, caveats: Sequence[str]) -> None:
+        self.caveats.setText(visible("\n".join(caveats)))
+        self.caveats.setVisible(bool(caveats))
 
     # Fitting
 
@@ -257,8 +263,14 @@ class WeighingPanel(QWidget):
     @Slot(object)
     def _take_fit(self, fitted: Fitted) -> None:
         self._fit_table.show_table(fitted.quality)
-        self._fit_view.show()
+        self._weight_table.show_table(fitted.weights)
+        self._fit_note.setText(fitted.note)
+        self._show_fit(True)
         self._set(fitted.wish)
+
+    def _show_fit(self, known: bool) -> None:
+        for part in (self._fit_view, self._weight_view, self._fit_note):
+            part.setVisible(known)
 
     def _set(self, wish: Wish) -> None:
         self._show_wish(wish)
@@ -269,7 +281,7 @@ class WeighingPanel(QWidget):
             if criterion in self.controls:
                 self.controls[criterion].set_value(weight)
         self.threshold.set_value(wish.tie_threshold)
-        self._keep(replace(self.wish, source=wish.source))
+        self._keep(replace(self.wish, source=wish.source, fit=wish.fit))
 
     # Items
 
@@ -315,12 +327,15 @@ class WeighingPanel(QWidget):
         name(
             self.fit_button,
             "Fit weights to human labels",
-            "Find the weights that best explain the overall label",
+            "Find the weights that best explain the overall label; criteria with a weight of 0 take no part",
         )
         self.fit_button.clicked.connect(self.fit_weights)
         self._fit_table = TableModel(self)
         self._fit_view = measure_view(self._fit_table, "What the fitted weights are worth")
-        self._fit_view.hide()
+        self._weight_table = TableModel(self)
+        self._weight_view = measure_view(self._weight_table, "The fitted weights with their ranges")
+        self._fit_note = hint("")
+        self._show_fit(False)
         self.source = hint("")
         self.saved = SavedWeights(self.weights, self)
         self.saved.save_wanted.connect(self.save_as)
@@ -334,7 +349,8 @@ class WeighingPanel(QWidget):
         for button in (self.equal_button, self.fit_button, *saved):
             buttons.addWidget(button)
         inside.addLayout(buttons)
-        inside.addWidget(self._fit_view)
+        for part in (self._weight_view, self._fit_note, self._fit_view):
+            inside.addWidget(part)
         inside.addStretch(1)
         return self._controls
 
@@ -342,12 +358,15 @@ class WeighingPanel(QWidget):
         self._agreement = TableModel(self)
         self._agreement_view = measure_view(self._agreement, "Agreement with the human overall label")
         self._agreement_view.hide()
+        self.caveats = label("", "warning")
+        self.caveats.hide()
         self.rates, self.margins = WinRates(), MarginChart()
         self.rates.wanted.connect(self._find_winner)
         self.margins.wanted.connect(self._find_margins)
         self.summary = label("", "hint")
         self._decided = panel(
             headed("Decisions", Topic.TIE_THRESHOLD),
+            self.caveats,
             self.rates,
             self._items_button(),
             self.summary,

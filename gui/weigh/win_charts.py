@@ -11,9 +11,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from engine.core.formatting import number, percent
+from engine.core.formatting import interval, number, percent
 from gui.kit.theme import Colours, colours
-from gui.weigh.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Weighed
+from gui.weigh.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Share, Weighed
 
 _TICKS = (0.0, 2.5, 5.0, 7.5, 10.0)
 
@@ -23,7 +23,7 @@ def _winner_colours(used: Colours) -> tuple[str, str, str]:
 
 
 class WinRates(QWidget):
-    """One bar cut by the shares of A, tie and B, with the numbers above it."""
+    """One bar cut by the shares of A, tie and B, with the numbers and their 95 % intervals above it."""
 
     wanted = Signal(str)  # the winner whose items are asked for: `A`, `tie` or `B`
 
@@ -36,13 +36,16 @@ class WinRates(QWidget):
     def show_weighed(self, weighed: Weighed | None) -> None:
         """Show these decisions, or none."""
         self._weighed = weighed
-        shares = [f"{word} {percent(share)}" for word, share, _ in self._parts()]
+        shares = [
+            f"{word} {percent(share)}{f' ({interval(ends, 100)})' if ends else ''}"
+            for word, (share, ends), _ in self._parts()
+        ]
         self.setAccessibleName(f"Win rates: {', '.join(shares) or 'none'}")
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A line of numbers and a bar."""
-        return QSize(240, self._line() + max(14, self._line()))
+        """A line of numbers, one of their intervals, and a bar."""
+        return QSize(240, 2 * self._line() + max(14, self._line()))
 
     def minimumSizeHint(self) -> QSize:
         """Room for the numbers."""
@@ -54,32 +57,31 @@ class WinRates(QWidget):
         painter = QPainter(self)
         used = colours(self.palette())
         line = self._line()
-        bar = QRectF(0, line, self.width(), self.height() - line)
+        bar = QRectF(0, 2 * line, self.width(), self.height() - 2 * line)
         painter.fillRect(bar, QColor(used.hover))
         left = 0.0
         aligned = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
-        for (word, share, colour), side in zip(self._parts(), aligned, strict=False):
+        for (word, (share, ends), colour), side in zip(self._parts(), aligned, strict=False):
             width = self.width() * share
-            painter.fillRect(QRectF(left, line, width, bar.height()), QColor(colour))
+            painter.fillRect(QRectF(left, bar.top(), width, bar.height()), QColor(colour))
             left += width
+            above = int(side | Qt.AlignmentFlag.AlignTop)
             painter.setPen(self.palette().windowText().color())
-            painter.drawText(
-                QRectF(0, 0, self.width(), line),
-                int(side | Qt.AlignmentFlag.AlignTop),
-                f"{word} {percent(share)}",
-            )
+            painter.drawText(QRectF(0, 0, self.width(), line), above, f"{word} {percent(share)}")
+            painter.setPen(QColor(used.muted))
+            painter.drawText(QRectF(0, line, self.width(), line), above, interval(ends, 100) if ends else "")
         painter.end()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Ask for the items of a part of the bar."""
         x = event.position().x() / max(1, self.width())
-        for winner, (_, share, _) in zip(("A", "tie", "B"), self._parts(), strict=False):
+        for winner, (_, (share, _), _) in zip(("A", "tie", "B"), self._parts(), strict=False):
             if 0 <= x < share:
                 self.wanted.emit(winner)
                 return
             x -= share
 
-    def _parts(self) -> list[tuple[str, float, str]]:
+    def _parts(self) -> list[tuple[str, Share, str]]:
         if self._weighed is None:
             return []
         a, b, tie = _winner_colours(colours(self.palette()))

@@ -38,7 +38,7 @@ from gui.review.review_page import ReviewPage
 from gui.review.session import DRAFTS
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import QUEUE
-from gui.weigh.run_weights import OF_RUNS, SAVED
+from gui.weigh.run_weights import FITS, OF_RUNS, SAVED
 from gui.window.check_dialog import CheckDialog
 from gui.window.frame import MainWindow
 from gui.window.help_dialogs import AboutDialog, KeysDialog
@@ -273,7 +273,7 @@ class Interior(QObject):
     @Slot()
     def _forget(self) -> None:
         """Forget what the window remembers, but for who labels, how, and work that a person has begun."""
-        self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, AUTHOR, BLIND)
+        self.workspace.state.forget_all_but(UNFINISHED, QUEUE, DRAFTS, OF_RUNS, SAVED, FITS, AUTHOR, BLIND)
         self.frame.apply_look()
         self.frame.show_note("Recent files, layout and settings are forgotten; runs and your name are kept.")
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
-from engine.core.measure_words import NO_WIDTH
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
 from gui.work.lanes import Job, JobControl
 from gui.work.marks import measured_mark
@@ -28,7 +27,7 @@ _DRAWN = Column(
     DRAWN,
     "0 to 100 %",
     Kind.ESTIMATE,
-    f"The accuracy as a point, its 95 % interval as a line, where it has any width. {NO_WIDTH}",
+    "The accuracy as a point, its 95 % interval as a line.",
 )
 
 
@@ -37,17 +36,17 @@ class Sliced:
     """Systems on each slice of a division.
 
     `table`: a row for each slice; `below`: as many rows for each of them, None where there is nothing to show
-    so. `note`: what is to be said of many slices. `measured`, `weighed`: of each system, by its place and by
-    its name. `of`: what was measured, by value or itself.
+    so. `measured`, `weighed`: of each system, by its place and by
+    its name. `of`: what was measured, by value or itself. `said`: what is to be known of the best slice.
     """
 
     division: "Slicing"
     table: Table
     below: Table | None
-    note: str
     of: "Hashable | Sequence[Matched]"
     measured: "Sequence[SlicedMeasures]"
     weighed: "Mapping[str, SlicedWeighing]" = field(default_factory=dict)
+    said: Sequence[str] = ()
 
     @property
     def parts(self) -> "Sequence[Slice]":
@@ -64,7 +63,7 @@ def measure_slices(
     """
 
     def work(control: JobControl) -> Sliced:
-        from engine.report.slice_tables import criterion_slice_table, slice_table, slices_note
+        from engine.report.slice_tables import best_slice, criterion_slice_table, slice_table
 
         mark = measured_mark(results, gold)
         if known is not None and (known.of, known.division) == (mark, slicing):
@@ -74,8 +73,7 @@ def measure_slices(
         if any(found.measures for found in measured.slices):
             below = criterion_slice_table(measured)
             table = _with_drawing(table, measured)
-        note = slices_note([table] if below is None else [table, below])
-        return Sliced(slicing, table, below, note, mark, [measured])
+        return Sliced(slicing, table, below, mark, [measured], said=best_slice(measured))
 
     return work
 
@@ -90,7 +88,7 @@ def compare_slices(
 
     def work(control: JobControl) -> Sliced:
         from engine.measure.slice_measures import measure_slices
-        from engine.report.slice_tables import compared_slice_table, compared_win_table, slices_note
+        from engine.report.slice_tables import compared_slice_table, compared_win_table
         from engine.weigh.slice_weighing import weigh_as_usual
 
         if known is not None and known.of is matched and known.division == slicing:
@@ -103,8 +101,7 @@ def compare_slices(
                 weighed[one.system.name] = found
         table = compared_slice_table(matched, measured)
         below = compared_win_table(measured[0], weighed) if weighed else None
-        note = slices_note([table] if below is None else [table, below])
-        return Sliced(slicing, table, below, note, matched, measured, weighed)
+        return Sliced(slicing, table, below, matched, measured, weighed)
 
     return work
 

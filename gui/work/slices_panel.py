@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from engine.core.formatting import visible
+from engine.core.measure_words import SLICES_NOTE
 from engine.core.review_filters import Filters
 from engine.core.value_tables import Estimate
 from gui.kit.labels import heading, hint
@@ -127,7 +128,7 @@ class SlicesPanel(QWidget):
             self.below.clear()
             return
         self.title.setText(visible(f"By {sliced.division.words}{self._said.in_title}"))
-        self.what.setText(f"{_HOW} {sliced.note}")
+        self.what.setText(" ".join([_HOW, SLICES_NOTE, *sliced.said]))
         self.table.show_table(sliced.table)
         for place, column in enumerate(sliced.table.columns):
             delegate = self._delegate if column.key == DRAWN else self.view.itemDelegate()

@@ -17,7 +17,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
 from engine.core.health import Health
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview
+from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Origin
 from engine.core.people import Reviews, in_force
 from engine.core.review_filters import WantedItems
 from engine.core.run_records import DamagedRun
@@ -341,10 +341,16 @@ class Workspace(QObject):
             self.state.set_text(AUTHOR, name)
             self.author_changed.emit()
 
-    def override(self, key: JudgmentKey, preference: Preference | None, explanation: str | None) -> None:
-        """Let a person's label, explanation or both stand for the model's."""
+    def override(
+        self,
+        key: JudgmentKey,
+        preference: Preference | None,
+        explanation: str | None,
+        origin: Origin | None = None,
+    ) -> None:
+        """Let a person's label, explanation or both stand for the model's; `origin`: of the label."""
         if self.run is not None:
-            new = NewOverride(*key, preference, explanation, self.author)
+            new = NewOverride(*key, preference, explanation, self.author, origin)
             self._say(store_jobs.override(self.store_path, self.run.id, new), *key)
 
     def undo_override(self, key: JudgmentKey) -> None:

@@ -147,8 +147,8 @@ def interruptible(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]
 
 
 def printed(made: Table) -> str:
-    """A table of values as text, with its note below it."""
-    return "\n".join(filter(None, [table(made.titles, made.texts()), made.note and f"({made.note})"]))
+    """A table of values as text."""
+    return table(made.titles, made.texts())
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: Collection[int] = (0,)) -> str:

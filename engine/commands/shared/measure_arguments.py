@@ -6,6 +6,7 @@ Knows: arguments and how they are used. The measures themselves are other module
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -16,9 +17,11 @@ from engine.commands.shared.progress import show_measure
 from engine.commands.shared.setting_arguments import add_settings
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
+from engine.core.fitted_on import KeptFit
 from engine.core.judgments import Agreement, Unscored
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import default_context
+from engine.data.dataset import Dataset
 from engine.gguf.encoder_file import read_encoder_file
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
@@ -35,6 +38,7 @@ from engine.measure.model_measures import (
 )
 from engine.measure.systems import System
 from engine.system.files import check_targets
+from engine.weigh.fitted_weights import load_fitted_weights
 from engine.weigh.system_weighing import ScoredPairs, Weighing, scored_pairs_of, weigh
 
 
@@ -151,7 +155,10 @@ def say_what_was_left_out(matched: Matched) -> None:
 def add_weights(arguments: argparse.ArgumentParser) -> None:
     """--weights and --tie-threshold."""
     arguments.add_argument(
-        "--weights", metavar="NAME=W,...", help="quality=0.6,relevance=0.4 (default: those of the rubric)"
+        "--weights",
+        metavar="NAME=W,...",
+        help="quality=0.6,relevance=0.4, or a FILE.json that weigh --fit-weights --json wrote (default: those"
+        " of the rubric)",
     )
     arguments.add_argument(
         "--tie-threshold",
@@ -167,22 +174,21 @@ def add_weights(arguments: argparse.ArgumentParser) -> None:
 
 
 def weigh_system(
-    options: argparse.Namespace, system: System, matched: Matched | None
+    options: argparse.Namespace, system: System, matched: Matched | None, items: Dataset | None = None
 ) -> tuple[ScoredPairs, Weighing]:
     """The response scores of a system, and its items decided on them by --weights, else by the rubric's.
 
-    With `matched`, only the items that have human labels; SetupError where there is nothing to decide.
+    With `matched`, only the items that have human labels; else `items` give the instructions, for intervals.
+    SetupError where there is no item to decide; where the scores carry nothing, nothing is decided.
     """
     rubric = weighing_rubric(options, system)
-    if options.weights is None:
-        weights = rubric.weights(system.criteria)
-        if not weights:
-            raise SetupError(
-                f"{system.name} has none of {', '.join(rubric.names)}.",
-                f"Name its criteria: --weights {system.criteria[0]}=1",
-            )
-    else:
-        weights = parse_weights(options.weights)
+    given = given_weights(options)
+    weights = rubric.weights(system.criteria) if given is None else given.weights
+    if not weights:
+        raise SetupError(
+            f"{system.name} has none of {', '.join(rubric.names)}.",
+            f"Name its criteria: --weights {system.criteria[0]}=1",
+        )
     unknown = [name for name in weights if name not in system.criteria]
     if unknown:
         raise SetupError(
@@ -198,8 +204,26 @@ def weigh_system(
         )
     with weight_errors():
         gold = matched.dataset if matched else None
-        threshold = rubric.tie_threshold if options.tie_threshold is None else options.tie_threshold
-        return pairs, weigh(pairs, weights, threshold, gold, system)
+        threshold = tie_threshold(options, given, rubric)
+        weighing = weigh(pairs, weights, threshold, gold, system, items=items)
+    return pairs, replace(weighing, fit_in_words=_fit_in_words(given, system, matched))
+
+
+def tie_threshold(options: argparse.Namespace, given: "GivenWeights | None", rubric: Rubric) -> float:
+    """That of --tie-threshold, else of fitted weights, else of the rubric."""
+    if options.tie_threshold is not None:
+        return float(options.tie_threshold)
+    return rubric.tie_threshold if given is None or given.threshold is None else given.threshold
+
+
+def _fit_in_words(given: "GivenWeights | None", system: System, matched: Matched | None) -> str:
+    """How many of the items that are weighed took part in the fit of the weights; empty where none did."""
+    if given is None or given.kept is None:
+        return given.unknown if given else ""
+    fitted_on = given.kept.fitted_on
+    if matched is None:
+        return given.kept.in_words(fitted_on.overlap_of_hashes(system.content_hashes.values()))
+    return given.kept.in_words(fitted_on.overlap(matched.items_of_both))
 
 
 def weighing_rubric(options: argparse.Namespace, system: System) -> Rubric:
@@ -217,6 +241,32 @@ def weight_errors() -> Iterator[None]:
         yield
     except ValueError as error:
         raise SetupError(str(error), "Mend --weights or --tie-threshold.") from error
+
+
+@dataclass(frozen=True)
+class GivenWeights:
+    """What --weights says. `threshold`, `kept`: of fitted ones in a file; `unknown`: a sentence on a file of
+    which nobody knows what took part.
+    """
+
+    weights: Mapping[str, float]
+    threshold: float | None = None
+    kept: KeptFit | None = None
+    unknown: str = ""
+
+
+def given_weights(options: argparse.Namespace) -> GivenWeights | None:
+    """The weights of --weights, or of the file that it names; None without. SetupError for anything else."""
+    text = options.weights
+    if text is None:
+        return None
+    if not text.lower().endswith(".json"):
+        return GivenWeights(parse_weights(text))
+    fitted = load_fitted_weights(
+        Path(text), "Write it again: weigh SYSTEM --gold DATASET --fit-weights --json FILE.json"
+    )
+    unknown = "" if fitted.kept else f"Which items took part in the fit of {printable(text)} is not known."
+    return GivenWeights(fitted.weights, fitted.tie_threshold, fitted.kept, unknown)
 
 
 def parse_weights(text: str) -> dict[str, float]:

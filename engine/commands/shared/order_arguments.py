@@ -11,7 +11,7 @@ from engine.commands.shared.console import tell
 from engine.core.errors import SetupError
 from engine.core.run_records import RunIdentity, StoredRun
 from engine.core.settings import USUAL_MARGIN, check_margin
-from engine.decisions.calibration import judge_of_run
+from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.second_order import KEEP, learned_from
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
@@ -112,7 +112,8 @@ def _learned(options: argparse.Namespace, criteria: Sequence[str]) -> Orders:
         raise SetupError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
         run = store.run(options.margin_from)
-        found = learned_from(run, store.judged(run.id), criteria)
+        calibration = load_calibration(options.calibration) if options.calibration else None
+        found = learned_from(run, store.judged(run.id), criteria, calibration)
     below = found.least_margin(KEEP)
     tell(f"Margin: {below:g}, learned from {len(found.ids):,} items of run {run.id}.")
     return Orders(below=below, learned_from=run)

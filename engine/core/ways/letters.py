@@ -91,6 +91,8 @@ class Thinking:
         return (Question("", "", wording.verdict, tuple(LETTERS.values()), PREFERENCES, thinks=True),)
 
     def label_log_probs(self, answers: Sequence[RawAnswer]) -> LabelLogProbs:
-        """See WayOfAsking: the mean of the probabilities, for a thought may settle on any label."""
-        columns = zip(*(answer.log_probs for answer in answers), strict=True)
+        """See WayOfAsking: the mean of the probabilities, for a thought may settle on any label; each thought
+        counts alike, however much of all probability its letters hold.
+        """
+        columns = zip(*map(among, answers), strict=True)
         return of_mass([log_sum(column) for column in columns], answers)

@@ -19,16 +19,17 @@ from engine.calibrate.cross_validation import (
     STRENGTHS,
     calibrate_criterion,
     fit_calibration,
+    fit_with_strength,
     quality,
     reliability,
 )
-from engine.calibrate.scaling import PSEUDO_COUNT, log_frequencies
+from engine.calibrate.scaling import PSEUDO_COUNT, log_frequencies, solve
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.data.dataset import load_dataset
-from engine.decisions.decision import calibrated
+from engine.decisions.decision import SWAPPED, calibrated
 from engine.measure.accuracy import most_frequent_label
 from engine.measure.folds import Fold, grouped_folds
 from tests.engine.calibrate.simulated import (
@@ -43,8 +44,6 @@ from tests.engine.calibrate.simulated import (
 
 TWO_POINTS = 0.02
 
-SWAPPED = [1, 0, 2, 3]
-
 
 def shares(labels: IntArray) -> FloatArray:
     return np.bincount(labels, minlength=4) / len(labels)
@@ -52,19 +51,20 @@ def shares(labels: IntArray) -> FloatArray:
 
 class TestWithoutInformation:
     @pytest.mark.parametrize("skew", SKEWS.values(), ids=SKEWS)
-    def test_99_items_hold_the_most_frequent_label_for_every_seed(self, skew: tuple[float, ...]) -> None:
-        for seed in range(3):
-            report = uninformed(skew, 99, seed)
-            assert report.after.accuracy >= report.baseline.accuracy - TWO_POINTS
+    def test_99_items_hold_the_most_frequent_label(self, skew: tuple[float, ...]) -> None:
+        reports = [uninformed(skew, 99, seed) for seed in range(3)]
+        for report in reports:
             assert report.after.log_loss <= report.baseline.log_loss + 0.02
+        # In the mean: where two labels are exactly as frequent the readings decide, by chance.
+        lost = [report.baseline.accuracy - report.after.accuracy for report in reports]
+        assert np.mean(lost) <= TWO_POINTS
 
-    @pytest.mark.parametrize("items", [6, 10])  # too few to fit anything, and just enough
+    @pytest.mark.parametrize("items", [6, 20])  # too few to fit anything, and enough
     @pytest.mark.parametrize("skew", ["relevance", "safety", "balanced"])
-    def test_few_labels_cannot_hurt(self, skew: str, items: int) -> None:
+    def test_few_labels_hardly_hurt(self, skew: str, items: int) -> None:
         reports = [uninformed(SKEWS[skew], items, seed) for seed in range(12)]
-        worse = [report.after.log_loss - report.baseline.log_loss for report in reports]
-        assert np.mean(worse) < 0.005
-        assert max(worse) < 0.05
+        assert np.mean([report.after.log_loss - report.baseline.log_loss for report in reports]) < 0.02
+        assert not any(report.surely_helps for report in reports)
 
     def test_random_readings_on_the_development_set(self, shared_data: Path) -> None:
         dataset = load_dataset(shared_data / "eloquent" / "validation.tsv")
@@ -179,8 +179,7 @@ class TestGroups:
             groups = np.repeat(np.arange(12), 20).tolist()
             used += fit_calibration(log_probs, labels, groups).strength is not None
             used_by_a_leak += fit_calibration(log_probs, labels, range(240)).strength is not None
-        assert used == 0
-        assert used_by_a_leak >= 2
+        assert used_by_a_leak >= 2 * used
 
 
 class TestFewLabels:
@@ -230,31 +229,74 @@ class TestStrength:
     @pytest.mark.parametrize(
         ("gains", "expected"),
         [
-            ([0.5, 0.5], STRENGTHS[3]),  # surely better, and one above the best within a standard error
-            ([3.0, -2.0], None),  # better, but one standard error may be luck
+            ([0.5, 0.5], STRENGTHS[3]),  # of equally good ones the stronger
+            ([3.0, -2.0], STRENGTHS[3]),  # better in the mean, not surely
+            ([0.5, -0.5], None),  # as good as the frequencies
             ([-0.5, -0.5], None),
         ],
     )
-    def test_the_two_questions(
+    def test_the_least_loss_decides(
         self, monkeypatch: pytest.MonkeyPatch, gains: list[float], expected: float | None
     ) -> None:
-        """The third strength is best by `gains`; the fourth varies about it, the others are far off."""
-        losses = np.full((len(STRENGTHS), 20), 9.0)
+        """The third and the fourth strength are better than the frequencies by `gains`."""
         frequencies = np.full(20, 5.0)
-        losses[2] = frequencies - np.tile(gains, 10)
-        losses[3] = losses[2] + np.tile([-0.9, 1.0], 10)
-        monkeypatch.setattr(cross_validation, "_inner_losses", lambda *_: (losses, frequencies))
-        poor = np.tile([-9.0, 0.0, 0.0, 0.0], (20, 1))
-        assert fit_calibration(poor, np.zeros(20, int), range(20)).strength == expected
+        losses = np.full((len(STRENGTHS), 20), 9.0)
+        losses[2:4] = frequencies - np.tile(gains, 10)
+        monkeypatch.setattr(cross_validation, "_inner_losses", lambda *_: (frequencies, losses))
+        assert fit_calibration(np.zeros((20, 4)), np.zeros(20, int), range(20)).strength == expected
 
-    def test_readings_that_fitting_does_not_better_stay_as_they_are(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        losses = np.full((len(STRENGTHS), 20), 0.5)
-        monkeypatch.setattr(cross_validation, "_inner_losses", lambda *_: (losses, np.full(20, 5.0)))
-        good = np.tile([-0.3, -3.0, -3.0, -3.0], (20, 1))
-        found = fit_calibration(good, np.zeros(20, int), range(20))
+    def test_what_is_too_few_to_fit_leaves_good_readings_as_they_are(self) -> None:
+        good = np.tile([-0.3, -3.0, -3.0, -3.0], (9, 1))
+        good[::2] = good[::2, SWAPPED]
+        found = fit_calibration(good, np.arange(1, 10) % 2, range(9))
         assert (found.strength, found.scale, found.biases) == (AS_READ, 1.0, (0.0, 0.0, 0.0, 0.0))
+
+    def test_the_gain_is_that_over_the_frequencies(self) -> None:
+        found = calibrate_criterion("planted", *biased_judge(99, 0))
+        assert found.gain == pytest.approx(found.baseline.log_loss - found.after.log_loss)
+        assert found.gain_interval is not None
+        assert found.gain_interval.low < found.gain < found.gain_interval.high
+        assert found.surely_helps
+
+
+class TestAAndBAlike:
+    @pytest.mark.parametrize("hidden", [0.0, 0.5])
+    def test_no_label_depends_on_the_place(self, hidden: float) -> None:
+        log_probs, labels, groups = biased_judge(99, 0)
+        said = without_polarity(labels, 0, hidden)
+        found = fit_calibration(log_probs, said, groups, others=log_probs[:, SWAPPED])
+        a, b, *_ = found.biases
+        assert a == b
+        assert found.scale > 0
+        free = fit_calibration(log_probs, said, groups)
+        assert free.biases[0] < free.biases[1] - 0.5  # it is fond of A
+        assert found.biases[2:] == pytest.approx(free.biases[2:], abs=0.8)
+
+    def test_it_is_the_fit_to_all_items_in_both_places_at_half_their_weight(self) -> None:
+        log_probs, labels, groups = biased_judge(60, 1)
+        twice = np.concatenate([log_probs, log_probs[:, SWAPPED]])
+        scales, biases = solve(twice, np.concatenate([labels, np.array(SWAPPED)[labels]]), [3.0], views=2)
+        found = fit_with_strength(3.0, log_probs, labels, groups, log_probs[:, SWAPPED])
+        assert found.scale == pytest.approx(scales[0])
+        assert found.biases == pytest.approx(biases[0] - biases[0].mean(), abs=1e-6)
+        heavier, _ = solve(twice, np.concatenate([labels, np.array(SWAPPED)[labels]]), [3.0])
+        assert heavier[0] > scales[0]  # as if there were twice as many labels
+
+    def test_frequencies_are_the_mean_of_both_and_the_baseline_gives_neither_place_more(self) -> None:
+        labels = np.array([0] * 30 + [1] * 10 + [2] * 10)
+        read = log_softmax(np.random.default_rng(0).normal(size=(50, 4)))
+        report = calibrate_criterion("noise", read, labels, range(50), others=read[:, SWAPPED])
+        assert report.calibration.strength is None
+        assert calibrated(read[0], report.calibration)[:2] == pytest.approx(np.log([20.5 / 52] * 2))
+        assert report.baseline.accuracy == pytest.approx(0.4)
+
+    def test_the_leaning_of_one_order_is_mended_by_what_the_other_says(self) -> None:
+        """Whatever is shown first is read as better. That most labels are A is no reason to believe it."""
+        log_probs, labels, groups = biased_judge(400, 0, SKEWS["naturalness"])
+        lean = np.array([3.0, 0, 0, 0])
+        first, second = log_probs + lean, log_probs[:, SWAPPED] + lean
+        found = fit_with_strength(0.1, first, labels, groups, second)
+        assert found.biases[1] - found.biases[0] == pytest.approx(3 * found.scale, abs=0.1)
 
 
 class TestWrongArguments:

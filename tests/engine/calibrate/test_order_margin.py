@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from engine.calibrate.order_margin import OrderTokens, margin_report, wilson
+from engine.calibrate.order_margin import OrderTokens, margin_report
 from engine.core.errors import SetupError
 from engine.decisions.second_order import BothOrders
 
@@ -64,10 +64,3 @@ def test_where_the_first_order_is_surely_wrong_no_margin_helps() -> None:
 def test_a_share_that_is_none_is_refused(keep: float) -> None:
     with pytest.raises(SetupError, match="share of labels to keep"):
         margin_report(read([0.5], [True]), [0], keep)
-
-
-def test_an_interval_has_a_width_where_all_labels_stay() -> None:
-    """81 of 263: as in Newcombe, Two-sided confidence intervals (1998), table I."""
-    assert wilson(81 / 263, 263) == pytest.approx((0.2553, 0.3662), abs=1e-4)
-    low, high = wilson(1.0, 20)
-    assert (round(low, 3), high) == (0.839, 1.0)

@@ -1,22 +1,28 @@
 """A run's own readings are calibrated, also where it is calibrated already; what cannot be is left out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.calibrate.run_calibration import CalibratedRun, calibrate_run
 from engine.core.errors import SetupError
+from engine.core.judgments import Judgment
+from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.calibration import calibration_of
+from engine.decisions.decision import decide_all
 from engine.decisions.run_results import load_results
 from engine.measure.evaluation import evaluate
+from engine.measure.intervals import share_interval
 from engine.measure.matching import match
 from engine.measure.systems import System, system_of_run
-from engine.report.calibration_tables import calibration_warnings
+from engine.report.calibration_tables import calibration_warnings, quality_table
 from engine.report.evaluation_sheet import in_short
 from engine.report.run_tables import changes_table
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS
-from tests.judged import GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, with_texts
+from tests.judged import GOOD, RATHER_A, SURE_A, SURE_B, SURE_GOOD, A, B, dataset, stored_run, with_texts
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +74,19 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     gold = dataset({"safety": human, "relevance": human}, outputs=[("no", "long")] * 24)
     useful = [SURE_A if label is A else SURE_GOOD for label in human]
     judged = stored_run(tmp_path, gold, {"safety": [SURE_A] * 24, "relevance": useful})
-    made = calibrate_run(match(judged, gold))
+    made = calibrate_run(match(judged, gold), places_matter=True)
     assert judged.results is not None
     said = "This calibration gives one label to everything on safety (“B” for all 24 items"
     assert made.one_label_sentence(judged.results).startswith(f"{said}, cross-validated too). There nothing")
     assert made.trivial["safety"] == ("most_frequent", 2 / 3)
+    _, safety, mean = quality_table(made.reports).rows
+    every = [item.instruction for item in gold]
+    assert safety[2:4] == [
+        Estimate(1 / 3, share_interval([1.0, 0.0, 0.0] * 8, every)),
+        Estimate(2 / 3, share_interval([0.0, 1.0, 1.0] * 8, every)),
+    ]
+    assert str(safety[4]).startswith("33.3 (-")  # on few items not surely more
+    assert all(isinstance(value, Estimate) and value.ends for value in mean[2:5])
     *_, warned = calibration_warnings(made)
     assert warned.endswith("on these items: safety 66.7 % (most frequent 66.7 %).")
     assert not judged.results.one_label_sentence  # before it is applied
@@ -81,6 +95,86 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     assert [row[-1] for row in changes_table(judged.results, results).texts()] == ["B", ""]
     assert "calibrated on gold.tsv, to one label on safety (B)" in after.description
     assert f"{said}). There nothing is judged any more" in " ".join(in_short(evaluate(match(after, gold))))
+
+
+@pytest.mark.parametrize("way", ["as it was", "backwards", "one is missing"])
+def test_items_of_the_fit_are_known_and_decided_without_it_in_any_file(
+    system: System, gold: Dataset, made: CalibratedRun, way: str
+) -> None:
+    scored = {
+        "as it was": gold,
+        "backwards": replace(gold, table=gold.table[::-1], path=Path("other.tsv")),
+        "one is missing": gold.only(gold.ids[1:]),
+    }[way]
+    assert system.results is not None
+    matched = match(system_of_run(system.results.calibrated(made.calibration)), scored, partial=True)
+    took_part = f"{len(scored)} of these {len(scored)} items took part in the fit of the calibration. "
+    (said,) = (caveat for caveat in matched.caveats if "took part" in caveat)
+    assert (
+        said == f"{took_part}Those that took part are decided out of fold, by what was fitted without them."
+    )
+    for name, report in made.reports.items():
+        by_id = dict(zip(gold.ids, report.probabilities_after, strict=True))
+        for pair in matched.pairs[name]:
+            assert pair.judgment is not None
+            assert pair.judgment.probabilities == pytest.approx(tuple(by_id[pair.item.id]))
+
+
+def test_other_items_are_decided_by_all_labels_and_the_same_instruction_is_said(
+    system: System, gold: Dataset
+) -> None:
+    some = calibrate_run(match(system, gold.only(gold.ids[: DEMO_ITEMS - 5]), partial=True)).calibration
+    assert system.results is not None
+    calibrated = system.results.calibrated(some)
+    whole = replace(some.criteria["safety"], folds=(), fold_of={})
+    rest = calibrated.judged[DEMO_ITEMS - 5 :]
+    assert calibrated.judgments["safety"][DEMO_ITEMS - 5 :] == decide_all(rest, "safety", whole)
+    caveats = " ".join(match(system_of_run(calibrated), gold).caveats)
+    assert f"{DEMO_ITEMS - 5} of these {DEMO_ITEMS} items took part in the fit" in caveats
+
+
+def test_of_a_calibration_of_before_it_is_said_by_its_dataset_or_that_nobody_knows(
+    system: System, gold: Dataset, made: CalibratedRun
+) -> None:
+    whole = {name: replace(each, folds=(), fold_of={}) for name, each in made.calibration.criteria.items()}
+    before = replace(made.calibration, criteria=whole, fitted_on=None)
+    assert system.results is not None
+    judged = system_of_run(system.results.calibrated(before))
+    assert "The run is calibrated on these labels" in " ".join(match(judged, gold).caveats)
+    part = match(judged, gold.only(gold.ids[1:]), partial=True)
+    assert "which items took part in its fit is not known" in " ".join(part.caveats)
+
+
+def test_without_information_neither_place_is_preferred_and_that_is_said(tmp_path: Path) -> None:
+    """People prefer A twice as often; the judge says now A, now B, whatever is right."""
+    human, read = [A, A, B, A, B, A] * 6, [SURE_A, SURE_B] * 18
+    gold = dataset({"safety": human})
+    judged = stored_run(tmp_path, gold, {"safety": read})
+    assert judged.results is not None
+    made = calibrate_run(match(judged, gold))
+    assert made.calibration.alike
+    assert made.calibration.criteria["safety"].strength is None
+    assert made.trivial["safety"] == ("most_frequent", 1 / 2)
+    results = judged.results.calibrated(made.calibration)
+    assert [each.preference for each in results.judgments["safety"] if isinstance(each, Judgment)] == [
+        A,
+        B,
+    ] * 18
+    assert {each.place_decides for each in results.judgments["safety"] if isinstance(each, Judgment)} == {
+        False
+    }
+    assert "safety (“A or B” for all 36 items" in made.one_label_sentence(judged.results)
+    free = judged.results.calibrated(calibrate_run(match(judged, gold), places_matter=True).calibration)
+    assert {each.place_decides for each in free.judgments["safety"] if isinstance(each, Judgment)} == {True}
+    assert "the label depends on which response is A: 36 of 36" in " ".join(
+        in_short(evaluate(match(system_of_run(free), gold)))
+    )
+
+
+def test_a_run_in_both_orders_has_a_calibration_of_its_first_too(made: CalibratedRun) -> None:
+    for fitted in made.calibration.criteria.values():
+        assert all(each.first_order is not None for each in (fitted, *fitted.folds))
+    assert calibration_of(made.calibration.as_json()).hash == made.calibration.hash
 
 
 def test_a_criterion_with_one_label_is_left_out_with_the_reason(system: System, gold: Dataset) -> None:

@@ -80,7 +80,10 @@ def test_annotators_are_counted_as_their_majority_and_their_agreement_is_said(tm
     done = run_here("check", path, *advised(run_here("check", path).stderr))
     assert done.returncode == 0, done.stderr
     assert re.search(r"^overall_quality\s+2\s+1\s+0\s+0\s+1$", done.stdout, re.MULTILINE)
-    assert "Overall quality: of 3 annotators, two give the same label to 25.0 % of the items" in done.stdout
+    assert (
+        "Overall quality: of 3 annotators, two give the same label to 25.0 % (95 %: 0.5 to 81.6)"
+        in done.stdout
+    )
 
 
 def test_shares_of_annotators_and_their_agreement_are_measured_with_a_submission(tmp_path: Path) -> None:

@@ -64,12 +64,13 @@ def test_evaluate_says_how_far_people_agree(
     words = ["1", "--gold", str(demo_gold), "--store", str(path), "--json", str(out)]
     assert evaluate.run(evaluate.parser().parse_args(words)) == 0
     printed = capsys.readouterr().out
-    assert row(printed, "safety")[-3:] == ["50.0", "%", "0.00"]  # beside the accuracy
-    assert row(printed, "safety", 2)[1:] == ["2", "2", "50.0", "%", "0.00", "0.00"]
-    assert row(printed, "Ada")[1:] == ["Ben", "safety", "2", "50.0", "%", "0.00"]
+    others = ["50.0", "(0.0", "to", "100.0)", "25.0", "(0.0", "to", "100.0)"]
+    assert row(printed, "safety", 2)[4:14] == ["4", "0", *others]
+    assert row(printed, "Ada")[1:5] == ["Ben", "safety", "2", "50.0"]
     assert "the human labels" in printed
     details = json.loads(out.read_text("utf-8"))["details"]
     assert details["people"]["among_people"][0]["equal"] == 0.5
+    assert details["people"]["against_others"][0]["own"] == 0.5
 
 
 def test_partial_says_what_is_left_out(
@@ -144,22 +145,23 @@ def test_a_judge_model_that_does_not_say_yes_or_no_is_named(
     assert "it did not understand what it was asked" in capsys.readouterr().err
 
 
-def test_a_judge_that_gives_one_label_is_named_as_one_that_does_not_judge(
+def test_a_judge_that_gives_one_label_is_named_as_one_to_look_at(
     command: Command, demo_gold: Path, demo_store: Path, tmp_path: Path
 ) -> None:
     constant, out = demo_store.with_name("constant.tsv"), tmp_path / "scores.json"
     text = (demo_store.parent / "submission.tsv").read_text("utf-8")
     constant.write_text(re.sub(r"\t(A|B|both_good|both_bad)(?=\t)", "\tA", text), "utf-8")
-    verdict = "The model does not judge: do not use its labels. In what it gave for 30 items:\n"
-    sign = "- 100.0 % of all labels are “A”, whatever the item and the criterion.\nWhat to do: "
+    # Of labels alone nobody knows whether it went by the place.
+    verdict = "The model may not judge as it should. In what it gave for 30 items:\n"
+    sign = "- 100.0 % of all labels are “A”, whatever the item and the criterion. Both orders would show"
     assert verdict + sign in command("evaluate", constant, "--gold", demo_gold, "--json", out)
-    assert json.loads(out.read_text("utf-8"))["details"]["health"]["verdict"] == "does_not_judge"
+    assert json.loads(out.read_text("utf-8"))["details"]["health"]["verdict"] == "look_closely"
     assert "Nothing in what the model gave for 30 items speaks against it." in command(
         "evaluate", 1, "--gold", demo_gold
     )
     compared = command("compare", 1, constant, "--gold", demo_gold)
     assert compared.count(verdict) == 1
-    assert "constant.tsv:\n    The model does not judge" in compared
+    assert "constant.tsv:\n    The model may not judge" in compared
 
 
 def test_compare_ranks_a_run_beside_a_submission(command: Command, demo_gold: Path, demo_store: Path) -> None:
@@ -179,12 +181,19 @@ def test_compare_ranks_a_run_beside_a_submission(command: Command, demo_gold: Pa
 
 def test_weigh_decides_a_run_and_fits_weights(command: Command, demo_gold: Path, demo_store: Path) -> None:
     out = demo_store.with_name("weighed.json")
-    printed = command("weigh", 1, "--gold", demo_gold, "--fit-weights", "--json", out)
+    asked = ("weigh", 1, "--gold", demo_gold, "--fit-weights", "--json", out)
+    with pytest.raises(SetupError, match=r"30 instructions .* 10 for each are 60, so 30 are missing"):
+        command(*asked)
+    printed = command(*asked, "--weights", "relevance=1,safety=1,overall_quality=0")
     assert "Fitted on all of them: --weights relevance=" in printed
+    assert "95 % range" in printed
+    assert "these labels say nothing" in printed
     found = json.loads(out.read_text("utf-8"))
     assert len(found["results"]) == ITEMS
     assert found["win_rate_a"] + found["win_rate_b"] + found["tie_rate"] == pytest.approx(1, abs=1e-3)
     assert sum(found["fitted"]["weights"].values()) == pytest.approx(1)
+    assert set(found["fitted"]["ranges"]) == {"relevance", "safety"}
+    assert [0, 1] != found["intervals"]["A"] == sorted(found["intervals"]["A"])
     assert found["agreement"]["items"] == ITEMS
 
 
@@ -200,6 +209,26 @@ def test_weigh_decides_a_run_and_fits_weights(command: Command, demo_gold: Path,
 def test_weigh_refuses_what_means_nothing(command: Command, words: list[str], problem: str) -> None:
     with pytest.raises(SetupError, match=problem):
         command("weigh", *words)
+
+
+def test_fitted_weights_know_the_items_of_their_fit(
+    command: Command, demo_gold: Path, demo_store: Path, tmp_path: Path
+) -> None:
+    out = demo_store.with_name("fitted.json")
+    two = "relevance=1,overall_quality=1"
+    command("weigh", 1, "--gold", demo_gold, "--weights", two, "--fit-weights", "--json", out)
+    fitted = json.loads(out.read_text("utf-8"))["fitted"]
+    again = command("weigh", 1, "--gold", first_of(demo_gold, tmp_path), "--partial", "--weights", out)
+    assert "4 of these 4 items took part in the fit of the weights. Held against these," in again
+    assert f"Differences up to {fitted['tie_threshold']:g} points are a tie." in again
+    for key in ("dataset", "took_part"):  # as a file of before
+        del fitted[key]
+    out.write_text(json.dumps({"fitted": fitted}), "utf-8")
+    before = command("weigh", 1, "--gold", demo_gold, "--weights", out)
+    assert "Which items took part in the fit of " in before
+    out.write_text(json.dumps({"fitted": {"weights": {"safety": "much"}}}), "utf-8")
+    with pytest.raises(SetupError, match="'much' stands in the place of a number"):
+        command("weigh", 1, "--gold", demo_gold, "--weights", out)
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare", "weigh"])

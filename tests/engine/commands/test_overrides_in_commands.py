@@ -63,7 +63,8 @@ def test_recalibrate_keeps_overrides_and_counts_the_models_labels(
     assert "a person's" not in streams("calibrate", 1, "--gold", demo_gold, "--out", path)[1]
     value = json.loads(path.read_text("utf-8"))
     for criterion in value["criteria"].values():
-        criterion["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
+        for fitted in (criterion, *criterion["folds"]):
+            fitted["biases"] = {"A": 0, "B": 0, "both_good": 0, "both_bad": 99}
     path.write_text(json.dumps(value), "utf-8")
     printed, err = streams("runs", "recalibrate", 1, "--calibration", path)
     with RunStore(overridden) as store:

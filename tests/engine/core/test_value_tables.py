@@ -36,6 +36,7 @@ def column(kind: Kind, key: str = "key") -> Column:
         (Kind.RANKED, Ranked(85, 1), "85.00 [1]"),
         (Kind.RANKED, Ranked(85.126, 2.5), "85.13 [2.5]"),
         (Kind.RANKED, Ranked(85), "85.00"),
+        (Kind.RANKED, Ranked(85, 1, (80.04, 90)), "85.00 (80.0 to 90.0) [1]"),
         (Kind.RANKED, Ranked(None), "-"),
         (Kind.PARTIAL, Partial(33.3), "33.30"),
         (Kind.PARTIAL, Partial(33.3, 1234), "33.30 (1,234 left out)"),

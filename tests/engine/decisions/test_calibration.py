@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine.core.errors import SetupError
+from engine.core.fitted_on import FittedOn
 from engine.core.items import Order, Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading
 from engine.core.rubric import ELOQUENT, Criterion, PromptWording, Rubric
@@ -21,7 +22,7 @@ from engine.decisions.calibration import (
     load_calibration,
     save_calibration,
 )
-from engine.decisions.decision import calibrated, decide
+from engine.decisions.decision import calibrated, decide, decide_all
 
 JUDGE = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
 ONE = CriterionCalibration(0.5, (1.0, -1.0, 0.5, -0.5), 3.0, 99)
@@ -31,10 +32,70 @@ CALIBRATION = Calibration(
 )
 
 
-def test_what_was_written_comes_back(tmp_path: Path) -> None:
+IN_FIT, LEFT_OUT, UNKNOWN = "1" * 64, "2" * 64, "3" * 64
+OUT_OF_FOLD = replace(
+    CALIBRATION,
+    criteria={"safety": replace(ONE, folds=(FREQUENCIES, ONE), fold_of={IN_FIT[:12]: 1, LEFT_OUT[:12]: 0})},
+    fitted_on=FittedOn((IN_FIT[:12], LEFT_OUT[:12]), frozenset({"a" * 12})),
+)
+
+
+@pytest.mark.parametrize("written", [CALIBRATION, OUT_OF_FOLD])
+def test_what_was_written_comes_back(tmp_path: Path, written: Calibration) -> None:
     path = tmp_path / "calibration.json"
-    save_calibration(path, CALIBRATION)
-    assert load_calibration(path) == CALIBRATION
+    save_calibration(path, written)
+    assert load_calibration(path) == written
+
+
+def test_the_hash_of_a_calibration_of_before_stays_and_folds_are_part_of_another() -> None:
+    whole = replace(OUT_OF_FOLD, criteria={"safety": ONE})
+    assert whole.hash == "50a6baf5ab22901c23c040c7dbe07dbae0867dad25e46ab6c7728fb7583a0d5e"
+    assert OUT_OF_FOLD.hash != whole.hash
+
+
+def test_an_item_that_took_part_is_decided_by_what_was_fitted_without_it() -> None:
+    safety = OUT_OF_FOLD.criteria["safety"]
+    log_probs = (float(np.log(0.7)), *(float(np.log(0.1)),) * 3)
+    items = [
+        JudgedItem(place, "same id", content_hash, {"safety": (Reading(Order.AB, log_probs),)})
+        for place, content_hash in enumerate((UNKNOWN, LEFT_OUT, IN_FIT))
+    ]
+    found = decide_all(items, "safety", safety)
+    assert [getattr(each, "preference", None) for each in found] == [
+        Preference.A,
+        Preference.BOTH_GOOD,  # by the frequencies without it
+        Preference.A,
+    ]
+    assert found[1] == decide(items[1], "safety", FREQUENCIES)
+
+
+def test_what_decides_one_order_alone_comes_back_and_older_files_are_free_ones(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    both = replace(ONE, first_order=FREQUENCIES)
+    save_calibration(path, replace(CALIBRATION, criteria={"safety": both}, alike=True))
+    found = load_calibration(path)
+    assert found.alike
+    assert found.in_words == "A and B are treated alike."
+    assert found.criteria == {"safety": both}
+    assert found.hash != replace(found, criteria={"safety": ONE}).hash
+    values = json.loads(path.read_text("utf-8"))
+    del values["a_and_b_alike"], values["criteria"]["safety"]["first_order"]
+    path.write_text(json.dumps(values), "utf-8")
+    before = load_calibration(path)
+    assert not before.alike
+    assert before.in_words.startswith("A and B are not treated alike. It was not fitted for items")
+    assert before.criteria == {"safety": ONE}
+
+
+def test_an_item_of_one_order_is_decided_by_what_was_fitted_for_it() -> None:
+    reading = Reading(Order.AB, (-0.5, -2.0, -2.0, -3.0))
+    of_one, of_both = (
+        JudgedItem(0, "1", "", {"safety": readings})
+        for readings in ((reading,), (reading, replace(reading, order=Order.BA)))
+    )
+    made = replace(ONE, first_order=FREQUENCIES)
+    assert decide(of_one, "safety", made) == decide(of_one, "safety", FREQUENCIES)
+    assert decide(of_both, "safety", made) == decide(of_both, "safety", ONE)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +209,11 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (lambda value: value | {"measured": {"safety": -math.inf}}, "-Infinity stands in the place"),
         (lambda value: json.dumps(value).replace("0.5", "1e999"), "1e999 stands in the place of a number"),
         (lambda _value: "[" * 100_000, "nested too deeply"),
+        (lambda value: value | {"took_part": {"items": ["x"], "instructions": []}}, "12 hexadecimal digits"),
+        (
+            lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"folds": [_fold(0)]}}},
+            "leaves out item 0, which it cannot",
+        ),
     ],
 )
 def test_a_file_that_is_none_is_refused(
@@ -165,6 +231,10 @@ def test_a_file_that_is_none_is_refused(
 def test_figures_that_are_none_are_left_out(accuracy: object) -> None:
     quality = {"before": {"accuracy": accuracy}, "after": {"accuracy": 0.5}}
     assert replace(CALIBRATION, measured={"a": quality, "b": quality}).accuracies is None
+
+
+def _fold(place: int) -> dict[str, object]:
+    return _numbers(scale=1) | {"left_out": [place]}
 
 
 def _numbers(scale: object) -> dict[str, object]:

@@ -151,9 +151,12 @@ def one_by_one(item: JudgedItem, calibration: CriterionCalibration | None) -> Ju
         a, b, both_good, both_bad = log_softmax(np.array(reading.log_probs))
         swapped = reading.order is Order.BA
         own.append([b, a, both_good, both_bad] if swapped else [a, b, both_good, both_bad])
-    together = log_softmax(np.mean(own, axis=0))
+    read = together = log_softmax(np.mean(own, axis=0))
+    moved = None
     if calibration:
-        together = log_softmax(calibration.scale * together + np.array(calibration.biases))
+        together = log_softmax(calibration.scale * read + np.array(calibration.biases))
+        other = np.array(calibration.biases)[[1, 0, 2, 3]] + calibration.scale * read
+        moved = int(other.argmax()) != int(together.argmax()) if len(own) > 1 else None
     a, b, both_good, both_bad = np.exp(together).tolist()
     return Judgment(
         item.item_id,
@@ -163,6 +166,7 @@ def one_by_one(item: JudgedItem, calibration: CriterionCalibration | None) -> Ju
         len({int(np.argmax(scores)) for scores in own}) > 1 if len(own) > 1 else None,
         float(np.mean([reading.format_mass for reading in readings])),
         readings,
+        place_decides=moved,
     )
 
 

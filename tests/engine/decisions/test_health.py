@@ -18,9 +18,7 @@ from engine.core.ways.all_ways import reading_of
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.health import (
-    FEWEST_ITEMS,
     LEAST_ITEMS,
-    LIMITS,
     MOST_ITEMS,
     Answer,
     HealthWatch,
@@ -30,6 +28,7 @@ from engine.decisions.health import (
     run_health,
     submission_health,
 )
+from engine.decisions.limits import LIMITS
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import load_results
 from engine.judge.plan import RunPlan, open_model
@@ -39,7 +38,7 @@ from engine.store.run_store import RunStore
 from tests.commands import ROOT
 
 SOUND = "Response A names the capital, while response B does not."
-COUNT = 40
+COUNT = 400
 JUDGES, LOOK, DOES_NOT_JUDGE = HealthVerdict.JUDGES, HealthVerdict.LOOK, HealthVerdict.DOES_NOT_JUDGE
 
 
@@ -70,7 +69,7 @@ def test_labels_that_were_read_in_one_order_are_no_proof_for_or_against() -> Non
     (found,) = health(doubtful).symptoms
     assert (found.sign, set(found.values.values())) == (Sign.FLIPPED, {0.5})
     assert found.text.startswith("At least 50.0 % of the labels on all criteria change")
-    assert "100 of 200 labels were read in both orders" in found.text
+    assert "1,000 of 2,000 labels were read in both orders" in found.text
     # Of those few that were read all are flipped; of all labels that is too small a share to say anything.
     few = health(lambda place, answer: replace(answer, flipped=True if place < 10 else None))
     assert few.verdict is JUDGES
@@ -82,7 +81,7 @@ def test_labels_that_were_read_in_one_order_are_no_proof_for_or_against() -> Non
 def test_a_sound_judge_has_no_signs() -> None:
     found = health(lambda _place, answer: answer)
     assert (found.verdict, found.symptoms, found.doubted) == (JUDGES, (), False)
-    assert found.sentences() == ["Nothing in what the model gave for 40 items speaks against it."]
+    assert found.sentences() == ["Nothing in what the model gave for 400 items speaks against it."]
 
 
 @pytest.mark.parametrize(
@@ -93,8 +92,11 @@ def test_a_sound_judge_has_no_signs() -> None:
         (some(1, way_masses={Way.LETTERS: 0.99, Way.ABSOLUTE: 0.1}), Sign.WAY_MASS, LOOK),
         (some(0.4, flipped=True), Sign.FLIPPED, LOOK),
         (some(0.6, flipped=True), Sign.FLIPPED, DOES_NOT_JUDGE),
-        (some(0.95, label=PREFERENCES[0]), Sign.ONE_LABEL, LOOK),
-        (some(1, label=PREFERENCES[0]), Sign.ONE_LABEL, DOES_NOT_JUDGE),
+        (some(0.2, label=None, unscored=True), Sign.UNSCORED, LOOK),
+        (some(0.6, label=None, unscored=True), Sign.UNSCORED, DOES_NOT_JUDGE),
+        (some(0.93, label=PREFERENCES[2]), Sign.ONE_LABEL, LOOK),
+        (some(1, label=PREFERENCES[2]), Sign.ONE_LABEL, DOES_NOT_JUDGE),
+        (some(1, seen=(PREFERENCES[0],) * 2), Sign.ONE_LABEL, DOES_NOT_JUDGE),  # but for places all is well
         (some(0.2, text=None), Sign.UNEXPLAINED, LOOK),
         (some(0.2, text="It is a good answer. It is a good answer. B."), Sign.REPEATED, LOOK),
         (some(0.3, cut=True), Sign.CUT, LOOK),
@@ -116,6 +118,7 @@ def test_a_planted_sign_is_found_alone(
 def test_what_is_just_within_a_limit_is_no_sign(sign: Sign) -> None:
     share = LIMITS[sign].look
     changes: dict[Sign, Callable[[int, Answer], Answer]] = {
+        Sign.UNSCORED: some(share, label=None, unscored=True),
         Sign.FORMAT_MASS: some(1, format_mass=share),
         Sign.WAY_MASS: some(1, way_masses={Way.LETTERS: 1.0, Way.GRADED: share}),
         Sign.FLIPPED: some(share, flipped=True),
@@ -146,15 +149,56 @@ def test_one_bad_criterion_of_five_does_not_condemn_a_judge() -> None:
     assert list(found.symptoms[0].values) == ["safety"]
 
 
-@pytest.mark.parametrize(("criteria", "verdict"), [(1, JUDGES), (2, JUDGES), (3, DOES_NOT_JUDGE)])
-def test_one_label_on_one_or_two_criteria_may_be_right(criteria: int, verdict: HealthVerdict) -> None:
+@pytest.mark.parametrize(("criteria", "verdict"), [(1, LOOK), (2, LOOK), (3, DOES_NOT_JUDGE)])
+def test_one_label_on_one_or_two_criteria_is_to_be_looked_at(criteria: int, verdict: HealthVerdict) -> None:
     assert health(some(1, label=PREFERENCES[2]), criteria=criteria).verdict is verdict
+
+
+def in_both(place: int, first: Preference) -> Answer:
+    """A label, as it was seen where the response shown first got it in one order, and B in the other."""
+    return replace(sound(place), label=PREFERENCES[0], seen=(first, PREFERENCES[1]))
+
+
+def test_a_file_where_one_response_is_always_better_speaks_against_no_judge() -> None:
+    reads = health(lambda place, _answer: in_both(place, PREFERENCES[0]))
+    assert reads.verdict is JUDGES
+    # By labels alone, or in one order, nobody knows whether the place or the text decided.
+    (symptom,) = health(some(1, label=PREFERENCES[0])).symptoms
+    assert (symptom.sign, symptom.serious) == (Sign.ONE_LABEL, False)
+    assert "Both orders would show whether it goes by the place" in symptom.text
+
+
+@pytest.mark.parametrize(("place", "shown"), [(0, "first"), (1, "second")])
+def test_a_judge_that_goes_by_the_place_does_not_judge(place: int, shown: str) -> None:
+    found = health(some(1, seen=(PREFERENCES[place],) * 2, flipped=True))
+    assert found.verdict is DOES_NOT_JUDGE
+    assert f"100.0 % of all answers prefer the response shown {shown}" in found.symptoms[1].text
+
+
+def test_what_may_be_chance_is_neither_a_sign_nor_nothing() -> None:
+    found = health(lambda place, answer: replace(answer, flipped=place < 4), count=10)
+    assert (found.verdict, found.doubted, found.in_short) == (HealthVerdict.TOO_FEW, False, "")
+    headline, said = found.sentences()
+    assert headline == "Whether the model judges cannot be said yet: 10 items are too few."
+    assert said.startswith("- It may be chance: 40.0 % of the labels on all criteria change")
+    assert [(each["sign"], each["sure"]) for each in found.as_json()["signs"]] == [("flipped", False)]
+    assert health(lambda place, answer: replace(answer, flipped=place < 160)).verdict is LOOK
+
+
+def test_a_run_whose_items_nearly_all_have_no_label_does_not_judge() -> None:
+    unscored = Answer(None, None, unscored=True)
+    some_labels = health(lambda place, answer: answer if place < LEAST_ITEMS else unscored, count=2000)
+    no_label = health(lambda _place, _answer: unscored, count=2000)
+    for found in (some_labels, no_label):
+        assert (found.verdict, found.items) == (DOES_NOT_JUDGE, 2000)
+    assert "99.5 % of the judgments on all criteria have no label." in some_labels.symptoms[0].text
+    assert health(lambda _place, _answer: unscored, count=9).verdict is HealthVerdict.TOO_FEW
 
 
 UNSCORED = Answer(None, None)
 
 
-def test_items_without_any_label_are_not_looked_at() -> None:
+def test_items_of_which_no_label_was_asked_are_not_looked_at() -> None:
     found = health(lambda _place, _answer: UNSCORED)
     assert (found.verdict, found.items) == (HealthVerdict.TOO_FEW, 0)
     few = health(lambda place, answer: answer if place < LEAST_ITEMS - 1 else UNSCORED)
@@ -171,8 +215,8 @@ def test_a_criterion_with_few_judgments_says_nothing() -> None:
     ("change", "count", "said"),
     [
         (some(1, flipped=True), 8, "40 of 40 labels on all criteria change when the responses change places"),
-        (some(1, flipped=True), FEWEST_ITEMS - 1, None),
-        (some(0.1, flipped=True), 8, None),  # 4 of 8: more than is expected, and by chance perhaps
+        (some(1, flipped=True), 6, None),
+        (lambda place, answer: replace(answer, flipped=place < 6), 8, None),  # by chance perhaps
         (some(1, format_mass=0.01), 9, "hold 1.0 % of the probability on all criteria"),
         (some(1, format_mass=0.6), 9, None),
         (some(1, label=PREFERENCES[0]), 9, None),
@@ -205,7 +249,8 @@ def test_labels_alone_are_not_asked_for_explanations() -> None:
 def test_of_very_many_items_some_are_looked_at_spread_over_all(count: int) -> None:
     rows = [
         SubmissionRow(
-            str(place), {"safety": Prediction(PREFERENCES[0], SOUND if place < count / 2 else None)}
+            str(place),
+            {"safety": Prediction(PREFERENCES[place // 7 % 4], SOUND if place < count / 2 else None)},
         )
         for place in range(count)
     ]

@@ -169,7 +169,7 @@ def test_all_its_data_is_written(store: RunStore, answered: Dataset, tmp_path: P
 
 
 def test_its_health_is_that_of_labels_and_texts(store: RunStore, tmp_path: Path) -> None:
-    count = 12
+    count = 40
     kept = open_submission(
         file_of(tmp_path, system(dict.fromkeys(["safety", "relevance", "naturalness"], [A] * count))),
         dataset({"safety": [A] * count}),

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.core.errors import SetupError
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem, Reading
+from engine.core.judgments import CriterionCalibration, JudgedItem, Reading
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import (
     MARGINS,
@@ -18,10 +19,9 @@ from engine.decisions.second_order import (
     margin,
     read_in_words,
 )
-from tests.judged import SURE_A, Probabilities, dataset, stored_run
+from tests.judged import SURE_A, SURE_B, Probabilities, dataset, stored_run
 
 RATHER_A = (0.5, 0.3, 0.1, 0.1)  # a margin of 0.2
-SURE_B = (0.03, 0.91, 0.03, 0.03)
 
 
 def reading(order: Order, probabilities: Probabilities) -> Reading:
@@ -55,20 +55,32 @@ def test_a_margin_is_between_the_two_likeliest() -> None:
 
 def test_an_item_is_open_where_any_criterion_is_below_the_margin() -> None:
     sure, rather = [reading(Order.AB, SURE_A)], [reading(Order.AB, RATHER_A)]
-    assert not leaves_open([sure, sure], 0.5)
-    assert leaves_open([sure, rather], 0.5)
-    assert not leaves_open([sure, rather], 0.19)
+    assert not leaves_open({"safety": sure, "relevance": sure}, 0.5, {})
+    assert leaves_open({"safety": sure, "relevance": rather}, 0.5, {})
+    assert not leaves_open({"safety": sure, "relevance": rather}, 0.19, {})
+
+
+def test_an_item_is_open_where_its_calibrated_label_is_in_doubt() -> None:
+    """A is far ahead as it is read, and hardly so calibrated."""
+    sure = {"safety": [reading(Order.AB, SURE_A)]}
+    first = CriterionCalibration(1.0, (-3.3, 0.0, 0.0, 0.0), 1.0, 60)
+    of_both = CriterionCalibration(1.0, (0.0, 0.0, 0.0, 0.0), 1.0, 60, first)
+    assert leaves_open(sure, 0.2, {"safety": of_both})
+    assert not leaves_open(sure, 0.2, {"relevance": of_both})
+    assert not leaves_open(sure, 0.2, {"safety": replace(of_both, first_order=None)})  # of an older file
+    trusts_nothing = replace(first, scale=0.0, strength=None)
+    assert not leaves_open(sure, 0.2, {"safety": replace(of_both, first_order=trusts_nothing)})
 
 
 def test_the_margin_is_that_among_the_four_labels() -> None:
     """A model that hardly writes labels is as sure among them as one that writes nothing else."""
     thin = Reading(Order.AB, tuple(value - 5 for value in reading(Order.AB, RATHER_A).log_probs))  # type: ignore[arg-type]
-    assert leaves_open([[thin]], 0.21)
-    assert not leaves_open([[thin]], 0.19)
+    assert leaves_open({"safety": [thin]}, 0.21, {})
+    assert not leaves_open({"safety": [thin]}, 0.19, {})
 
 
 def test_a_reading_without_finite_probabilities_leaves_nothing_open() -> None:
-    assert not leaves_open([[Reading(Order.AB, (math.nan, 0.0, 0.0, 0.0))]], 1.0)
+    assert not leaves_open({"safety": [Reading(Order.AB, (math.nan, 0.0, 0.0, 0.0))]}, 1.0, {})
 
 
 def test_what_the_rule_keeps_is_counted_by_item_and_criterion() -> None:
@@ -80,6 +92,7 @@ def test_what_the_rule_keeps_is_counted_by_item_and_criterion() -> None:
             item(3, {"safety": (SURE_A, (math.nan,) * 4), "relevance": (SURE_A, SURE_A)}),
         ],
         ("safety", "relevance"),
+        {},
     )
     assert found.ids == ("0", "1")
     assert found.margins == pytest.approx(found.margins)
@@ -92,6 +105,21 @@ def test_what_the_rule_keeps_is_counted_by_item_and_criterion() -> None:
     assert found.least_margin(1.0) == 0.21
     assert found.least_margin(0.5) == MARGINS[0]  # half of the labels of safety stay anyway
     assert found.least_margin(1.0, [1]) == MARGINS[0]
+    assert found.calibrated is None
+
+
+def test_what_the_rule_keeps_is_counted_of_calibrated_labels_too() -> None:
+    """As it is read both orders say A; calibrated, the first alone says B, and is in no doubt."""
+    judged = [item(place, {"safety": (SURE_A, SURE_A)}) for place in range(2)]
+    first = CriterionCalibration(1.0, (-9.0, 0.5, 0.0, 0.0), 1.0, 60)
+    of_both = CriterionCalibration(1.0, (0.0, 0.0, 0.0, 0.0), 1.0, 60, first)
+    found = both_orders(judged, ("safety",), {"safety": of_both})
+    assert found.kept(0.01).all()
+    kept = found.kept_calibrated(0.01)
+    assert kept is not None
+    assert not kept.any()
+    assert found.margins[0, 0] < 0.3  # B is ahead by less than A was
+    assert found.least_margin(0.99) == pytest.approx(found.margins[0, 0], abs=0.011)
 
 
 def test_a_margin_is_learned_from_a_run_in_both_orders_alone(tmp_path: Path) -> None:

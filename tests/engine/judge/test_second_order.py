@@ -12,7 +12,7 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.events import LabelsRead
 from engine.core.items import Order
-from engine.core.judgments import JudgedItem
+from engine.core.judgments import JudgedItem, Reading
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
@@ -84,12 +84,16 @@ def test_the_second_order_is_read_where_the_first_leaves_a_label_open(
 ) -> None:
     items = judged(settings).items
     for item in items:
-        first = [[each] for own in item.readings.values() for each in own if each.order is Order.AB]
+        first = first_order(item)
         assert len(first) == len(ELOQUENT.names)
         orders = {tuple(reading.order for reading in own) for own in item.readings.values()}
         # One criterion in doubt is enough for all: the texts are what costs.
-        assert orders == ({(Order.AB, Order.BA)} if leaves_open(first, BELOW) else {(Order.AB,)})
+        assert orders == ({(Order.AB, Order.BA)} if leaves_open(first, BELOW, {}) else {(Order.AB,)})
     assert {orders_read(item) for item in items} == {1, 2}
+
+
+def first_order(item: JudgedItem) -> dict[str, list[Reading]]:
+    return {name: [each for each in own if each.order is Order.AB] for name, own in item.readings.items()}
 
 
 @KINDS
@@ -197,10 +201,7 @@ def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Pa
     now = counted(plan, store)
     assert now.second is not None
     assert now.second.run_id == 1
-    in_doubt = sum(
-        leaves_open([[r] for own in item.readings.values() for r in own if r.order is Order.AB], BELOW)
-        for item in items
-    )
+    in_doubt = sum(leaves_open(first_order(item), BELOW, {}) for item in items)
     assert now.second.share == pytest.approx(in_doubt / len(items), abs=0.05)
     _, tokens = judged_until(plan, store)
     assert now.tokens_to_read == pytest.approx(tokens, rel=0.05)

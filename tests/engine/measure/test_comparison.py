@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.errors import SetupError
 from engine.core.rubric import Criterion, Rubric
-from engine.measure.comparison import Comparison, about_the_task, compare, match_all, mcnemar
+from engine.measure.comparison import Comparison, about_the_task, compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.explanation_measures import ModelScores
 from engine.measure.systems import System
@@ -47,19 +47,25 @@ def test_explanations_are_ranked_among_those_that_explain() -> None:
     assert next(measure for measure in found.measures if measure.name == "rouge_l").ranks == (1.0, None, 2.0)
 
 
-@pytest.mark.parametrize(
-    ("only_one", "only_other", "expected"),
-    [(0, 0, 1.0), (1, 0, 1.0), (5, 5, 1.0), (6, 0, 2 / 2**6), (10, 2, 0.0386)],
-)
-def test_mcnemars_exact_test(only_one: int, only_other: int, expected: float) -> None:
-    assert mcnemar(only_one, only_other) == pytest.approx(expected, abs=1e-4)
-    assert mcnemar(only_other, only_one) == mcnemar(only_one, only_other)
-
-
 def test_pairwise_agreement_counts_who_alone_is_right() -> None:
     found = {agreement.criterion: agreement for agreement in compared(BEST, WORST).agreements}
     assert (found["safety"].only_one, found["safety"].only_other, found["safety"].same) == (3, 0, 0.25)
     assert (found["relevance"].only_one, found["relevance"].only_other) == (2, 0)
+    together = found[None]
+    assert (together.items, together.only_one, together.same) == (8, 5, 0.375)
+    assert together.difference == pytest.approx((0.75 + 0.5) / 2)
+
+
+def test_p_values_hold_for_all_of_a_table_together() -> None:
+    rows = compared(BEST, WORST).agreements
+    assert [row.p_value is not None and row.corrected is not None for row in rows] == [True] * 3
+    least, middle, most = sorted(rows, key=lambda row: row.p_value or 0)
+    assert least.corrected == pytest.approx(3 * (least.p_value or 0))
+    assert middle.corrected == pytest.approx(max(least.corrected or 0, 2 * (middle.p_value or 0)))
+    assert most.corrected == pytest.approx(max(middle.corrected or 0, most.p_value or 0))
+    for row in rows:
+        assert row.interval is not None
+        assert (row.p_value or 0) >= 0.05 or row.interval.low > 0
 
 
 def test_differences_are_in_the_order_of_the_dataset_and_the_rubric() -> None:

@@ -49,14 +49,20 @@ def test_a_dataset_without_labels_is_refused() -> None:
         match(system({"safety": [A]}), dataset({"relevance": [GOOD]}))
 
 
+UNKNOWN = "given in an order of the list that is not known."
+
+
 @pytest.mark.parametrize(
     ("overrides", "sentences"),
     [
         ([], []),
-        ([("1", "safety", B, None)], ["1 label of these items is a person's"]),
+        ([("1", "safety", B, None)], ["1 label of these items is a person's", f"This label was {UNKNOWN}"]),
         (
             [("1", "safety", B, "Why."), ("2", "relevance", A, None)],
-            ["2 labels and 1 explanation of these items are a person's"],
+            [
+                "2 labels and 1 explanation of these items are a person's",
+                f"2 of these 2 labels were {UNKNOWN}",
+            ],
         ),
         ([("3", "safety", B, None)], []),
     ],

@@ -67,11 +67,11 @@ def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
     )
     together = pair(results, "Ada", "Ben", "safety")
     # Expected by chance: (2 A x 1 A + 1 good x 1 good) / 9 = 3 / 9.
-    assert (together.items, together.equal, together.between_people) == (3, 2 / 3, True)
+    assert (together.items, together.equal.value, together.between_people) == (3, 2 / 3, True)
     assert together.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
-    assert pair(results, "Ada", MODEL, "safety").equal == 1
+    assert pair(results, "Ada", MODEL, "safety").equal.value == 1
     assert pair(results, "Ada", MODEL, None).items == 4
-    assert pair(results, "Ben", HUMAN, "safety").equal == 0.5
+    assert pair(results, "Ben", HUMAN, "safety").equal.value == 0.5
     found = people_agreement(results, GOLD)
     assert found is not None
     assert not [each for each in found.pairs if {each.one, each.other} == {MODEL, HUMAN}]
@@ -80,13 +80,13 @@ def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
     assert (found.among["safety"].pairs, found.among["safety"].items) == (1, 3)
 
 
-def test_the_ceiling_is_the_mean_of_pairs_of_people(tmp_path: Path) -> None:
+def test_two_people_count_by_the_items_that_both_labelled(tmp_path: Path) -> None:
     results = run_of(
         tmp_path,
         {
             "Ada": {"safety": [A, A, A, A]},
             "Ben": {"safety": [A, A, A, A]},
-            "Cy": {"safety": [A, A, B, B]},
+            "Cy": {"safety": [A, B]},
             "Dee": {"relevance": [B]},
         },
     )
@@ -94,9 +94,18 @@ def test_the_ceiling_is_the_mean_of_pairs_of_people(tmp_path: Path) -> None:
     assert found is not None
     among = found.among["safety"]
     assert (among.people, among.pairs, among.items) == (3, 3, 4)
-    assert among.equal == pytest.approx((1 + 0.5 + 0.5) / 3)
+    assert among.equal.value == pytest.approx((4 * 1 + 2 * 0.5 + 2 * 0.5) / 8)
+    assert among.equal.interval is None  # nobody knows which items have the same instruction
     assert among.kappa == 0  # of Ada and Ben there is none: both know A only
     assert HUMAN not in {each.other for each in found.pairs}
+
+
+def test_the_mean_kappa_counts_pairs_by_the_items_that_both_labelled(tmp_path: Path) -> None:
+    four = {"safety": [A, A, B, B]}
+    results = run_of(tmp_path, {"Ada": four, "Ben": four, "Cy": {"safety": [A, B]}})
+    found = people_agreement(results)
+    assert found is not None
+    assert found.among["safety"].kappa == pytest.approx((4 * 1 + 2 * 0 + 2 * 0) / 8)
 
 
 def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
@@ -104,8 +113,8 @@ def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
     with RunStore(tmp_path / "runs.sqlite") as store:
         store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ada"))
         results = load_results(store, 1)
-    assert pair(results, "Ada", MODEL, "safety").equal == 0
-    assert pair(results.model_alone(), "Ada", MODEL, "safety").equal == 0
+    assert pair(results, "Ada", MODEL, "safety").equal.value == 0
+    assert pair(results.model_alone(), "Ada", MODEL, "safety").equal.value == 0
 
 
 def test_a_person_called_as_the_model_is_a_person(tmp_path: Path) -> None:
@@ -113,7 +122,7 @@ def test_a_person_called_as_the_model_is_a_person(tmp_path: Path) -> None:
     found = people_agreement(results)
     assert found is not None
     named = [each for each in found.pairs if each.criterion is None]
-    assert [(each.one, each.other, each.equal, each.between_people) for each in named] == [
+    assert [(each.one, each.other, each.equal.value, each.between_people) for each in named] == [
         ("Ada", MODEL, 0, True),
         ("Ada", MODEL, 1, False),
         (MODEL, MODEL, 0, False),
@@ -170,10 +179,11 @@ def test_annotators_of_a_dataset_are_held_against_each_other() -> None:
     assert found is not None
     [pair] = [pair for pair in found.pairs if pair.criterion == "safety"]
     # A tie and both good agree; by chance 2 x 1 A, 1 x 1 tie with both good, of 9.
-    assert (pair.one, pair.other, pair.items, pair.equal) == ("ann", "Ben", 3, 2 / 3)
+    assert (pair.one, pair.other, pair.items, pair.equal.value) == ("ann", "Ben", 3, 2 / 3)
     assert pair.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
     assert among_in_words(found) == [
-        "Safety: of 2 annotators, two give the same label to 66.7 % of the items that both labelled"
+        "Safety: of 2 annotators, two give the same label to 66.7 % (95 %: 9.4 to 99.2) of the items that"
+        " both labelled"
         f" (Krippendorff's alpha {found.among['safety'].alpha:.2f})."
     ]
     assert annotator_agreement(GOLD) is None
@@ -185,7 +195,7 @@ def test_annotators_stand_beside_the_people_of_a_run_but_not_against_their_own_m
     results = run_of(tmp_path, {"Ben": {"safety": [A, A, GOOD, GOOD]}})
     found = people_agreement(results, annotated("AAtt", "ABgg"))
     assert found is not None
-    sides = {(each.one, each.other): each.equal for each in found.pairs if each.criterion == "safety"}
+    sides = {(each.one, each.other): each.equal.value for each in found.pairs if each.criterion == "safety"}
     assert sides == {
         ("Ben", "ann"): 1,
         ("Ben", "Ben (dataset)"): 0.75,

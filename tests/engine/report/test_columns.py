@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 
 from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
-from engine.commands.shared.console import printed
 from engine.core.judgments import Confirmation, CriterionCalibration
-from engine.core.measure_words import INTERVAL, NO_WIDTH, SLICES_NOTE
 from engine.core.people import Reviews
-from engine.core.value_tables import Column, Estimate, Kind, Table, Value
+from engine.core.value_tables import Kind, Table
 from engine.measure.accuracy import run_accuracy
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
+from engine.measure.intervals import Interval
 from engine.measure.label_counts import count_run
 from engine.measure.matching import match
 from engine.measure.people_agreement import people_agreement
@@ -30,11 +29,22 @@ from engine.report import (
     run_tables,
     weighing_tables,
 )
-from engine.report.slice_tables import slices_note
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from engine.weigh.weight_fit import WeightFit
 from tests.judged import BAD, GOOD, RATHER_A, SURE_A, SURE_GOOD, A, B, dataset, stored_run, system
 
+FIT = WeightFit(
+    weights={"safety": 1.0},
+    tie_threshold=0.5,
+    ranges={"safety": Interval(0.0, 1.0)},
+    threshold_range=Interval(0.0, 2.0),
+    items=2,
+    instructions=2,
+    agreement=0.5,
+    equal=0.5,
+    most_frequent=0.5,
+    intervals=dict.fromkeys(("agreement", "equal", "most_frequent")),
+)
 MODULES = (calibration_tables, comparison_tables, measure_tables, people_tables, run_tables, weighing_tables)
 GOLD = dataset({"safety": [A, B], "overall_quality": [GOOD, BAD]}, {"safety": ["fine", "b is rude"]})
 ONE = system({"safety": [A, None], "overall_quality": [A, B]}, {"safety": ["fine", ""]}, name="one.tsv")
@@ -74,6 +84,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield measure_tables.explanation_table, evaluation
     yield measure_tables.confusion_table, evaluation.labels["safety"]
     agreement = people_agreement(replace(results, reviews=reviews()), GOLD)
+    yield people_tables.against_others_table, agreement
     yield people_tables.among_people_table, agreement
     yield people_tables.people_pairs_table, agreement
     yield comparison_tables.measure_table, comparison
@@ -85,11 +96,13 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield run_tables.changes_table, results, results
     yield run_tables.unscored_table, results
     yield calibration_tables.quality_table, reports
+    yield calibration_tables.gain_table, reports
     yield calibration_tables.parameter_table, reports
     yield weighing_tables.weighing_table, weighing
     yield weighing_tables.overall_agreement_table, weighing.agreement
     yield weighing_tables.winner_table, weighing.agreement
-    yield weighing_tables.fit_table, WeightFit({"safety": 1.0}, 0.5, 2, 0.5, 0.5, 0.5)
+    yield weighing_tables.fit_table, FIT
+    yield weighing_tables.fitted_weight_table, FIT
 
 
 def reviews() -> Reviews:
@@ -103,7 +116,9 @@ def reviews() -> Reviews:
 def report(strength: float | None) -> CalibrationReport:
     calibration = CriterionCalibration(1.5, (0.1, 0.2, -0.1, -0.2), strength, 1234)
     quality = Quality(0.5, 1.25, 0.125)
-    return CalibrationReport("safety", 1234, 99, quality, quality, quality, calibration, np.empty((0, 4)))
+    return CalibrationReport(
+        "safety", 1234, 99, quality, quality, quality, 0.1, None, calibration, False, np.empty((0, 4))
+    )
 
 
 def test_the_test_knows_every_table(tables: dict[str, Table]) -> None:
@@ -125,35 +140,6 @@ def test_values_are_of_the_kind_of_their_column(name: str, tables: dict[str, Tab
     for column, *values in zip(table.columns, *table.rows, strict=True):
         texts = [value for value in values if isinstance(value, str) and value]
         assert not texts or column.kind in WORDS
-
-
-@pytest.mark.parametrize(
-    ("kind", "value", "without"),
-    [
-        (Kind.SHARE_INTERVAL, (1.0, 1.0), True),
-        (Kind.SHARE_INTERVAL, (0.4, 0.9), False),
-        (Kind.INTERVAL, (0.0, 0.0), True),
-        (Kind.ESTIMATE, Estimate(1.0, (1.0, 1.0)), True),
-        (Kind.ESTIMATE, Estimate(1.0), False),
-        (Kind.SHARE_INTERVAL, None, False),
-        (Kind.SHARE_INTERVAL, "", False),
-        (Kind.PAIR, (4, 4), False),  # two counts are no interval
-    ],
-)
-def test_a_table_says_what_an_interval_without_width_is_worth(
-    kind: Kind, value: Value, without: bool
-) -> None:
-    made = Table((Column("it", "it", kind, "An interval."),), [[value], [value]])
-    assert made.note == (NO_WIDTH if without else "")
-    assert (NO_WIDTH in printed(made)) is without
-    assert slices_note([made, made]) == (f"{SLICES_NOTE} {NO_WIDTH}" if without else SLICES_NOTE)
-
-
-def test_no_meaning_promises_more_than_a_bootstrap_can_hold(tables: dict[str, Table]) -> None:
-    meanings = {column.meaning for table in tables.values() for column in table.columns}
-    assert INTERVAL in meanings
-    assert NO_WIDTH in INTERVAL
-    assert not [meaning for meaning in meanings if "certainty" in meaning]
 
 
 def test_a_strength_without_a_number_is_shown_in_words(tables: dict[str, Table]) -> None:

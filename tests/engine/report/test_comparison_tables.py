@@ -1,5 +1,8 @@
 """A comparison as tables: ranks, the best cells, and what stands for nothing measured."""
 
+from dataclasses import replace
+
+from engine.core.sheets import Sentences
 from engine.measure.comparison import Comparison, compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.systems import System
@@ -7,6 +10,7 @@ from engine.report.comparison_tables import (
     agreement_table,
     borda_table,
     comparison_json,
+    comparison_sheet,
     measure_table,
     published_table,
 )
@@ -29,12 +33,39 @@ def test_each_measure_has_its_rank_and_a_mean() -> None:
     table = measure_table(compared(SILENT, GOOD_ONE, POOR))
     assert table.titles == ["measure", "silent", "good", "poor", "best trivial judge"]
     assert table.texts() == [
-        ["accuracy (%), safety", "100.00 [1]", "75.00 [2]", "0.00 [3]", "50.00 (most frequent)"],
-        ["accuracy (%), mean", "100.00", "75.00", "0.00", ""],
+        [
+            "accuracy (%), safety",
+            "100.00 (39.8 to 100.0) [1]",
+            "75.00 (19.4 to 99.4) [2]",
+            "0.00 (0.0 to 60.2) [3]",
+            "50.00 (most frequent)",
+        ],
+        ["accuracy (%), mean", "100.00 (39.8 to 100.0)", "75.00 (19.4 to 99.4)", "0.00 (0.0 to 60.2)", ""],
         ["ROUGE-L x 100, safety", "-", "100.00 [1]", "0.00 [2]", ""],
         ["ROUGE-L x 100, mean", "-", "100.00", "0.00", ""],
     ]
     assert table.best == {(0, 1), (1, 1), (2, 2), (3, 2)}
+
+
+def test_choosing_the_best_system_has_its_price_below_the_table() -> None:
+    human = [A, B, GOOD] * 7
+    one, other, same = (
+        system({"safety": labels}, name=name)
+        for name, labels in (("one", human[:15] + [B] * 6), ("other", [B] * 5 + human[5:]), ("same", human))
+    )
+    gold = dataset({"safety": human})
+
+    def said(*systems: System) -> list[str]:
+        matched = match_all(systems, gold)
+        section = comparison_sheet(compare([evaluate(each) for each in matched]), matched).sections[1]
+        return [text for part in section.parts if isinstance(part, Sentences) for text in part.texts]
+
+    assert said(one, replace(one, name="again")) == []
+    assert said(one, other) == [
+        "The best of 2 systems is chosen by these items: if all were equally good, its accuracy would still"
+        " look 5.2 points better than it is."
+    ]
+    assert said(one, other, same)[0].startswith("The best of 3 systems is chosen by these items")
 
 
 def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:
@@ -54,7 +85,7 @@ def test_explanations_are_counted_where_two_systems_explain() -> None:
 
 def test_agreement_is_told_for_each_two_systems() -> None:
     assert agreement_table(compared(SILENT, POOR)).texts() == [
-        ["silent / poor", "safety", "0.0 %", "-0.333", "4/0", "0.1250"]
+        ["silent / poor", "safety", "0.0 %", "-0.333", "4/0", "100.0 (-29.9 to 100.0)", "0.0917", "0.0917"]
     ]
 
 

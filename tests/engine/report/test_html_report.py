@@ -13,14 +13,13 @@ import pytest
 from engine.calibrate.run_calibration import calibrate_run
 from engine.core.formatting import visible
 from engine.core.judgments import Agreement, NewReview
-from engine.core.measure_words import NO_WIDTH
 from engine.core.rubric import ELOQUENT, Criterion
 from engine.data.dataset import Dataset
 from engine.data.slices import slicing
 from engine.decisions.run_results import load_results
-from engine.measure.bootstrap import Interval
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.measure.explanation_measures import ModelScores
+from engine.measure.intervals import Interval
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched, match
 from engine.measure.slice_measures import measure_slices
@@ -137,7 +136,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
 
 def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None:
     """The figures given are embedded as if they were drawn for it."""
-    gold, probabilities = dataset({"safety": [A, B]}), {"safety": [SURE_A] * 2}
+    gold, probabilities = dataset({"safety": [A, B]}), {"safety": [SURE_A, RATHER_A]}
     report = report_of(run_of(tmp_path, gold, probabilities), safety=1)
     drawn = {name: as_svg(figure) for name, figure in report.figures().items()}
     page = Page(report_html(report))
@@ -203,15 +202,6 @@ def test_the_accuracies_stand_beside_trivial_judges(page: Page) -> None:
     assert rows["safety"][7] == "25.0 %"
 
 
-def test_an_interval_without_width_is_not_taken_for_certainty(tmp_path: Path) -> None:
-    sure = page_of(run_of(tmp_path, dataset({"safety": [A] * 8}), {"safety": [SURE_A] * 8}))
-    ((_, _, share, ends, *_), _) = sure.table("criterion", "labels", "accuracy")
-    assert (share, ends) == ("100.0 %", "100.0 to 100.0")
-    # With the meaning of the column, below the table, and for who does not see the figure.
-    assert sure.text.count(NO_WIDTH) == 2
-    assert NO_WIDTH in next(each["alt"] for tag, each in sure.elements if tag == "img")
-
-
 def test_the_page_takes_the_width_there_is_and_wide_tables_may_break_their_cells(tmp_path: Path) -> None:
     names = [f"criterion_{number}" for number in range(12)]
     asked = replace(ELOQUENT, criteria=tuple(Criterion(name, "Which is better?") for name in names))
@@ -222,8 +212,8 @@ def test_the_page_takes_the_width_there_is_and_wide_tables_may_break_their_cells
     (body,) = re.findall(r"body {[^}]*max-width: (\d+)rem", page.source)
     assert int(body) > 100  # a window of 1,920 pixels is 120 rem wide
     assert ("table", {"class": "many most"}) in page.elements
-    assert page.table("which response is longer", "criterion 0")[0][1] == "50.0 (0.0 to 100.0)"
-    assert '50.0 <span class="ends"><span>(0.0 to</span> <span>100.0)</span></span>' in page.source
+    assert page.table("which response is longer", "criterion 0")[0][1] == "50.0 (6.8 to 93.2)"
+    assert '50.0 <span class="ends"><span>(6.8 to</span> <span>93.2)</span></span>' in page.source
 
 
 def test_every_row_of_a_table_is_as_long_as_its_header(tmp_path: Path) -> None:
@@ -245,7 +235,7 @@ NOT_BETTER = "NOT better than the best of the trivial judges on: safety (most fr
 
 
 def measures(lead: float, interval: Interval | None) -> LabelMeasures:
-    return replace(evaluate(matched([A, B], [A, A])).labels["safety"], lead=(lead, interval))
+    return replace(evaluate(matched([A, B], [A, A])).labels["safety"], lead=(lead, interval), instructions=10)
 
 
 @pytest.mark.parametrize(
@@ -284,7 +274,8 @@ def test_each_group_of_criteria_has_its_sentence() -> None:
         "safety": measures(-0.6, Interval(-0.7, -0.5)),
         "relevance": replace(measures(0.2, Interval(0.1, 0.3)), criterion="relevance"),
     }
-    found = matched([A, B], [A, A])
+    both = {name: [A, B] for name in labels}
+    found = match(system(both), dataset(both))
     page = Page(report_html(Report(Evaluation(found, labels, {}), {}), {}))
     assert "NOT better than the best of the trivial judges on: safety (most frequent)." in page.text
     assert (
@@ -354,7 +345,7 @@ def test_a_calibration_is_named_with_a_warning(tmp_path: Path) -> None:
     calibrated = match(system_of_run(results.calibrated(calibration)), GOLD)
     page = page_of(calibrated)
     assert page.facts()["calibration"].startswith(f"{calibration.hash}, fitted on gold.tsv, to one label on ")
-    assert "The run is calibrated on these labels" in page.text
+    assert "4 of these 4 items took part in the fit of the calibration." in page.text
 
 
 def test_a_page_of_a_submission_says_what_is_not_known() -> None:
@@ -453,7 +444,7 @@ def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> Non
     facts = {row[0]: row[1] for row in page.table("weighted judge")}
     assert facts["comparisons"] == "4"
     shares = {row[0]: row[1] for row in page.table("against the human overall label")}
-    assert shares["weighted winner or tie is the human one"] == "75.0 %"
+    assert shares["weighted winner or tie is the human one (%)"] == "75.0 (19.4 to 99.4)"
     assert page.table("", "weighted A")[0] == ["human A", "2", "0", "0"]
     assert "Weights: overall quality 1.000." in page.text
 
@@ -474,9 +465,9 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
         found = match(system_of_run(load_results(store, 1)), gold)
     shown = page_of(found)
     assert "People among themselves" in shown.text
-    accuracy = shown.tables[0]
-    assert accuracy[0][-2:] == ["people", "people's kappa"]
-    assert accuracy[1][-2:] == ["0.0 %", "0.00"]
-    assert ["Ada", "the model", "safety", "1", "100.0 %", "-"] in shown.tables[3]
+    others = [row[:-1] for row in shown.table("the others' majority")]
+    assert ["safety", "each in turn", "2", "0", "0.0", "50.0"] in others
+    assert ["safety", "Ada", "1", "0", "0.0", "0.0"] in others
+    assert ["Ada", "the model", "safety", "1", "100.0", "-"] in shown.tables[4]
     assert "x" * 21 not in shown.text
     assert not {tag for tag, _ in shown.elements} - PLAIN

@@ -97,7 +97,7 @@ def planted(
 
 def fitted(count: int, weights: Sequence[float], threshold: float, noise: float = 0.0):  # type: ignore[no-untyped-def]
     comparisons, human = planted(count, weights, threshold, noise)
-    return fit_weights(comparisons.rows, human, {item_id: f"question {item_id}" for item_id in human})
+    return fit_weights(comparisons.rows, human, {item_id: f"question {item_id}" for item_id in human}, "xyz")
 
 
 def test_planted_weights_and_threshold_are_found() -> None:
@@ -116,7 +116,7 @@ def test_a_criterion_against_which_people_decide_gets_no_weight() -> None:
 
 def test_the_same_weights_and_threshold_decide_as_the_weighted_judge() -> None:
     comparisons, human = planted(300, (0.5, 0.3, 0.2), 1.0)
-    fit = fit_weights(comparisons.rows, human, {item_id: item_id for item_id in human})
+    fit = fit_weights(comparisons.rows, human, {item_id: item_id for item_id in human}, "xyz")
     result = weigh(comparisons, fit.weights, fit.tie_threshold).result
     right = sum(entry["winner"] == human[entry["id"]] for entry in result["results"]) / 300
     assert right >= fit.agreement
@@ -127,7 +127,39 @@ def test_scores_that_explain_nothing_are_refused() -> None:
         fitted(200, (-1.0, -1.0, -1.0), 0.5)
 
 
-def test_a_single_instruction_is_too_few() -> None:
-    comparisons, human = planted(20, (1, 0, 0), 0.5)
-    with pytest.raises(SetupError, match="1 instructions with a human overall label"):
-        fit_weights(comparisons.rows, human, dict.fromkeys(human, "one question"))
+def test_each_weight_and_the_threshold_need_ten_instructions() -> None:
+    comparisons, human = planted(80, (1, 0, 0), 0.5)
+    of_two = {item_id: f"question {int(item_id) // 2}" for item_id in human}
+    assert fit_weights(comparisons.rows, human, of_two, "xyz").instructions == 40
+    rows = comparisons.rows[:-2]
+    with pytest.raises(
+        SetupError, match=r"39 instructions .* threshold and 3 weights: .* 40, so 1 are missing"
+    ):
+        fit_weights(rows, human, of_two, "xyz")
+    assert set(fit_weights(rows, human, of_two, "xz").weights) == {"x", "z"}  # fewer weights need fewer
+
+
+def test_ranges_say_how_sure_a_weight_is() -> None:
+    sure, unsure = fitted(1000, (0.7, 0.3, 0.0), 1.0), fitted(40, (0.7, 0.3, 0.0), 1.0, noise=6.0)
+    for name, weight in zip("xyz", (0.7, 0.3, 0.0), strict=True):
+        low, high = sure.ranges[name]
+        assert low - 1e-9 <= weight <= high
+        assert high - low < 0.1
+    assert unsure.ranges["y"].high - unsure.ranges["y"].low > 0.5
+    assert sure == fitted(1000, (0.7, 0.3, 0.0), 1.0)  # the same labels have the same ranges
+    assert sure.threshold_range.low <= sure.tie_threshold <= sure.threshold_range.high
+
+
+def test_shares_have_intervals_where_instructions_are_known() -> None:
+    gold = dataset({"overall_quality": [A] * 9 + [B]})
+    judged = system({"overall_quality": [A] * 5 + [B] * 5})
+    pairs = scored_pairs_of(judged, ["overall_quality"])
+    found = weigh(pairs, {"overall_quality": 1}, 0.5, gold, judged)
+    share, ends = found.rates["A"]
+    assert share == 0.5
+    assert ends == pytest.approx((0.187, 0.813), abs=1e-3)  # Clopper and Pearson's of 5 of 10
+    assert found.agreement is not None
+    assert found.agreement.accuracy == 0.6
+    assert found.agreement.intervals["accuracy"] == pytest.approx((0.262, 0.878), abs=1e-3)
+    assert weigh(pairs, {"overall_quality": 1}, 0.5).rates["A"] == (0.5, None)
+    assert weigh(pairs, {"overall_quality": 1}, 0.5, items=gold).rates["A"] == (0.5, ends)

@@ -55,9 +55,12 @@ def test_a_run_and_a_submission_are_ranked(
     assert page.view.measures.index(0, 1).data(Qt.ItemDataRole.FontRole).bold()
     assert page.view.measures.index(0, 2).data(Qt.ItemDataRole.FontRole) is None
     assert cells(page.view.borda)[1:] == [list(row) for row in borda_table(page.compared.comparison).texts()]
-    assert len(cells(page.view.agreement)) == 1 + 5
+    assert len(cells(page.view.agreement)) == 1 + 5 + 1
     assert cells(page.view.published)[1][0] == "VerbaNexAI"
-    assert "demo-judge on gold.tsv" in page.view.systems.text()
+    first, second = page.view.systems.text().splitlines()
+    assert first.startswith("run 1: demo-judge on gold.tsv")
+    assert second.startswith("worse.tsv: submission")
+    assert "The best of 2 systems is chosen by these items" in page.view._notes["measures"].text()
 
 
 def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path) -> None:
@@ -327,16 +330,16 @@ def test_only_a_splitter_that_was_seen_is_remembered(qtbot: QtBot, space: Worksp
     assert not space.state.layout("compare").isEmpty()
 
 
-def test_a_system_that_does_not_judge_is_named(
+def test_a_system_that_may_not_judge_is_named(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, demo_store: Path, save: Save
 ) -> None:
     text = demo_store.with_name("submission.tsv").read_bytes()
     constant = save("constant.tsv", re.sub(rb"\t(A|B|both_good|both_bad)(?=\t)", rb"\tA", text))
     choose(qtbot, page, demo_gold, constant)
     assert compare(qtbot, page) == ""
-    assert page.view.notes.text().startswith("constant.tsv: The model does not judge: do not use its labels.")
+    assert page.view.notes.text().startswith("constant.tsv: The model may not judge as it should.")
     assert "run 1: " not in page.view.notes.text()
-    assert page.doubts.text() == "constant.tsv: The model does not judge: do not use its labels."
+    assert page.doubts.text() == "constant.tsv: The model may not judge as it should."
     assert page.doubts.isVisible()
     for tab in range(page.view.count()):
         page.view.setCurrentIndex(tab)

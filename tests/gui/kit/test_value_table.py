@@ -4,7 +4,6 @@ import pytest
 from PySide6.QtCore import QSortFilterProxyModel, Qt
 from pytestqt.qtbot import QtBot
 
-from engine.core.measure_words import NO_WIDTH
 from engine.core.value_tables import Column, Kind, Table, Value
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, TableModel
 from tests.value_kinds import ASCENDING
@@ -61,15 +60,6 @@ def test_headers_begin_with_a_capital_letter_and_say_what_they_mean(
     assert "What it is &lt;worth&gt;." in model.headerData(
         1, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
     )
-
-
-def test_a_cell_says_that_its_interval_has_no_width(model: TableModel) -> None:
-    show(model, Kind.SHARE_INTERVAL, [(0.0, 0.0), (0.0, 0.4)])
-    none, some = (model.index(row, 1) for row in range(2))
-    role = Qt.ItemDataRole.AccessibleDescriptionRole
-    assert (none.data(role), some.data(role)) == (NO_WIDTH, None)
-    assert NO_WIDTH in none.data(Qt.ItemDataRole.ToolTipRole)
-    assert NO_WIDTH not in some.data(Qt.ItemDataRole.ToolTipRole)
 
 
 def test_names_begin_with_a_capital_letter_and_other_texts_stay(model: TableModel) -> None:

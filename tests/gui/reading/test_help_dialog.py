@@ -8,7 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.health import HealthVerdict, Sign
 from engine.core.rubric import ELOQUENT
-from engine.decisions.health import LEAST_ITEMS, LIMITS
+from engine.decisions.health import LEAST_ITEMS
+from engine.decisions.limits import LIMITS
 from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import shown_text
 from gui.people.progress import STATE_SIGNS, STATE_WORDS
@@ -65,8 +66,8 @@ def test_the_numbers_are_those_of_the_engine() -> None:
         ("how-it-judges.md", "1, if it has no label; 0, if a person overrode it"),
         ("how-it-judges.md", "if the two orders alone, as they were read, would give different labels"),
         ("how-it-judges.md", "more than half of the criteria"),
-        ("measures.md", "from about 50 on they help"),
-        ("measures.md", "Whole instructions are drawn with replacement"),
+        ("measures.md", "no label depends on which response is A"),
+        ("measures.md", "Items of one instruction are not independent"),
         ("measures.md", "unscored is a label of its own"),
         (
             "measures.md",

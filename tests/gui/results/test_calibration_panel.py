@@ -31,6 +31,8 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert not panel._fitted.isVisible()  # until it is unfolded
     assert "Nothing has changed yet: run 1 follows once you press “Apply to run 1”" in panel._source.text()
     assert panel.apply_button.text() == "Appl&y to run 1"
+    assert panel.proposal is not None
+    assert panel.proposal.calibration.alike
     panel.save(tmp_path / "calibration.json")
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         click(panel.apply_button)
@@ -41,7 +43,7 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     assert not panel._proposed.isHidden()
     assert panel.apply_button.isHidden()
     measured(qtbot, opened)
-    assert "calibrated on these labels" in doubts(opened)
+    assert "took part in the fit of the calibration" in doubts(opened)
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         assert panel.off_button.accessibleName() == "Take the calibration off run 1"
         click(panel.off_button)
@@ -51,6 +53,10 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=10_000)
     assert panel.sheet.section("quality") is None  # a file holds no table
     assert panel._fold.isHidden()
+    panel.places_matter.setChecked(True)
+    click(panel.fit_button)
+    qtbot.waitUntil(lambda: panel.proposal is not None and panel.proposal.fitted is not None, timeout=30_000)
+    assert not panel.proposal.calibration.alike
 
 
 def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
@@ -68,7 +74,7 @@ def test_one_label_for_everything_is_said_before_and_after_and_is_not_green(
     assert doubted is not None
     assert changes is not None
     assert shown_text(doubted).startswith(said)
-    assert [changes.tables[0].index(row, 4).data() for row in range(5)].count("B") == 1
+    assert [changes.tables[0].index(row, 5).data() for row in range(5)].count("B") == 1
     with qtbot.waitSignal(opened.workspace.run_changed, timeout=10_000):
         click(panel.apply_button)
     assert panel._source.text().startswith("Applied")

@@ -311,13 +311,12 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
             opened.workspace.review(new)
     measured(qtbot, opened)
     people = table_of(opened, "people").as_text().split("\n")
-    assert people[1] == "safety\t2\t1\t0.0 %\t0.00\t0.00"
+    assert people[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
     pairs = table_of(opened, "pairs").as_text()
-    assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0 %" in pairs
+    assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t" in pairs
     assert "\tthe model\t" in pairs
     assert "\tthe human labels\t" in pairs
-    accuracy = table_of(opened, "accuracy").as_text().split("\n")
-    assert accuracy[0].endswith("\tpeople\tpeople's kappa")
+    assert "safety\teach in turn\t2\t0\t0.0\t50.0\t50.0" in table_of(opened, "others").as_text()
     after = opened.measurer.scores
     assert before is not None
     assert after is not None

@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import PREFERENCES, Preference
-from engine.core.judgments import JudgmentKey, NewReview, ReviewState
+from engine.core.judgments import JudgmentKey, NewReview, Origin, ReviewState
 from engine.core.people import Reviews
 from engine.core.review_filters import Filters, ListOrder, WantedItems
+from engine.data.sampling import in_drawn_order
+from engine.decisions.random_part import random_part
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import load_results, load_reviews
 from engine.store.run_store import RunStore
@@ -420,7 +422,8 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     assert not [word for word in ("Unscored", "flipped", "Probabilities: A", "shown first:") if word in told]
     assert not any(button.isChecked() for button in card.buttons.labels.values())
     filters = page.list.filters
-    assert filters.order.isHidden()
+    orders = [filters.order.itemText(place) for place in range(filters.order.count())]
+    assert orders == ["Dataset order", "Random sample, seed 0"]  # the others tell of labels
     assert filters.more.isHidden()
     assert not any(control.isVisible() for control in (*filters.chips.values(), *filters.labels.values()))
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: text == card.reason.text()):
@@ -612,3 +615,53 @@ def test_what_is_not_stored_is_said_and_taken_back(
     with qtbot.waitSignal(page.workspace.problem):
         page.workspace.review(NewReview(item, "Ada", ReviewState.DONE))
     assert state_sign(page, item) == ""
+
+
+# The random sample
+
+
+def choose_random(qtbot: QtBot, page: ReviewPage) -> list[str]:
+    """List the random sample; its first items."""
+    page.list.filters.choose_order(ListOrder.RANDOM)
+    with RunStore(page.workspace.store_path) as opened:
+        drawn = in_drawn_order([item.item_id for item in opened.judged(1)], seed=0)
+    qtbot.waitUntil(lambda: page.list.table.row_of(drawn[0]) == 0)
+    return drawn
+
+
+def origins(store: Path) -> dict[str, Origin | None]:
+    return {each.item_id: each.origin for each in reviews(store).confirmations}
+
+
+def test_who_goes_down_a_random_sample_gives_labels_of_it_and_who_jumps_does_not(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    doubtful = current(page)
+    enter(qtbot, page)
+    first, second, *others = choose_random(qtbot, page)
+    far = next(item for item in others[5:] if item != doubtful)
+    page.list.choose(far)
+    enter(qtbot, page)
+    page.list.choose(first)
+    enter(qtbot, page)
+    assert current(page) == second
+    enter(qtbot, page)
+    expected = {far: Origin.CHOSEN, first: Origin.RANDOM, second: Origin.RANDOM}
+    qtbot.waitUntil(lambda: expected.items() <= origins(store).items())
+    if doubtful not in (first, second):
+        assert origins(store)[doubtful] is Origin.DOUBT
+    assert random_part(reviews(store), seed=0) >= {first, second}
+    assert far not in random_part(reviews(store), seed=0)
+
+
+def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    page.reviewer.blind_button.click()
+    first, *_others = choose_random(qtbot, page)
+    page.list.choose(first)
+    assert page.session.origin is Origin.RANDOM
+    page.reviewer.blind_button.click()
+    assert page.list.filters.list_order is ListOrder.DOUBT  # as before
+    page.list.filters.chips["flipped"].click()
+    qtbot.waitUntil(lambda: page.session.origin is Origin.CHOSEN)

@@ -12,16 +12,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
+from engine.core.judgments import CriterionCalibration
 from engine.core.review_filters import WantedItems
 from engine.core.rubric import Criterion, Rubric
 from engine.data.dataset import Dataset, load_dataset
+from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.run_results import load_results
 from engine.measure.systems import system_of_run
 from engine.store.run_store import RunStore
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from gui.results.score_jobs import Scores, measure_labels
-from gui.weigh.run_weights import OF_RUNS, SAVED, Wish, usual_wish
-from gui.weigh.weighing_jobs import MARGIN_BINS, weighed
+from gui.weigh.run_weights import FITS, OF_RUNS, SAVED, Wish, usual_wish
+from gui.weigh.weighing_jobs import MARGIN_BINS, Basis, fit, weighed
 from gui.weigh.weighing_panel import WeighingPanel
 from gui.work.lanes import EngineThreads, Lane
 from gui.work.workspace import Workspace
@@ -97,12 +99,79 @@ def test_without_any_weight_it_says_so(qtbot: QtBot, panel: WeighingPanel) -> No
     qtbot.waitUntil(lambda: "comparisons" in panel.summary.text())
 
 
+def test_too_few_labels_for_all_weights_are_refused(qtbot: QtBot, panel: WeighingPanel) -> None:
+    with qtbot.waitSignal(panel._workspace.problem, timeout=20_000) as told:
+        QTest.mouseClick(panel.fit_button, Qt.MouseButton.LeftButton)
+    assert "10 for each are 60, so 30 are missing" in str(told.args[0])
+
+
 def test_fitted_weights_come_with_what_they_are_worth(qtbot: QtBot, panel: WeighingPanel) -> None:
+    for criterion in ("naturalness", "truthfulness", "overall_quality"):
+        panel.controls[criterion].field.setValue(0)  # takes no part: 30 items are enough for two
     before = panel.wish
     QTest.mouseClick(panel.fit_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.wish != before, timeout=20_000)
     assert max(panel.wish.weights.values()) == 10.0
+    assert panel.wish.weights["naturalness"] == 0
     assert "cross-validated on 30 items" in panel._fit_table.as_text()
+    assert "95 % range" in panel._weight_table.as_text()
+    assert "these labels say nothing" in panel._fit_note.text()
+    assert "95 % ranges: relevance " in panel.source.text()
+
+
+def test_without_labels_the_runs_own_dataset_gives_the_intervals(
+    qtbot: QtBot, panel: WeighingPanel, demo_store: Path, gold: Dataset
+) -> None:
+    with_labels = rates(panel)
+    assert " to " in with_labels
+    show(panel, scores_of(demo_store, None))
+    qtbot.waitUntil(panel._agreement_view.isHidden)
+    assert rates(panel) == with_labels
+
+
+def test_readings_that_carry_nothing_are_named_or_refused(
+    qtbot: QtBot, panel: WeighingPanel, demo_store: Path, gold: Dataset
+) -> None:
+    scores = scores_of(demo_store, gold)
+    names = scores.system.criteria
+
+    def calibrated(*criteria: str) -> Scores:
+        """To frequencies on these."""
+        frequencies = CriterionCalibration(0.0, (0.3, 0.1, -0.2, -0.2), None, 30)
+        judge = judge_of_run(scores.results.run.identity)
+        calibration = Calibration(judge, "gold.tsv", "d" * 64, dict.fromkeys(criteria, frequencies), {})
+        return replace(scores, system=system_of_run(scores.results.calibrated(calibration)))
+
+    assert panel.caveats.isHidden()
+    show(panel, calibrated("safety"))
+    qtbot.waitUntil(panel.caveats.isVisible)
+    assert "on safety the scores are the same for all 30 items" in panel.caveats.text()
+    show(panel, calibrated(*names))
+    qtbot.waitUntil(lambda: "no criterion carries anything" in panel.summary.text())
+    assert rates(panel) == "Win rates: none"
+
+
+def test_fitted_weights_know_the_items_of_their_fit_also_saved_and_changed(
+    qtbot: QtBot, panel: WeighingPanel, workspace: Workspace, demo_store: Path, gold: Dataset
+) -> None:
+    two = Wish({"relevance": 1.0, "safety": 1.0}, 0.5, "")
+    panel._take_fit(done(fit(Basis(scores_of(demo_store, gold).system, gold), two)))
+    qtbot.waitUntil(lambda: panel.caveats.text() != "")
+    said = "30 of these 30 items took part in the fit of the weights"
+    assert panel.caveats.text().startswith(f"{said}. Held against these, the weights look better")
+    panel.save_as("fitted")
+    panel.controls["safety"].field.setValue(0.5)
+    qtbot.waitUntil(lambda: panel.caveats.text().startswith(f"{said} that these were set from."))
+    again = WeighingPanel(workspace)
+    qtbot.addWidget(again)
+    show(again, scores_of(demo_store, gold.only(gold.ids[:10])))
+    qtbot.waitUntil(lambda: again.caveats.text().startswith("10 of these 10 items took part in the fit"))
+    show(again, other_run(scores_of(demo_store, gold)))
+    qtbot.waitUntil(lambda: again.caveats.text() == "")
+    again.apply_saved("fitted")
+    qtbot.waitUntil(lambda: again.caveats.text().startswith(f"{said}."))
+    again.weights.remove("fitted")
+    assert len(workspace.state.record(FITS)) == 1  # runs still have it
 
 
 def test_weights_of_another_run_are_not_set(

@@ -127,9 +127,13 @@ def test_a_lean_to_a_letter_falls_out_of_the_mean_of_the_permutations() -> None:
     assert list(found.values()) == pytest.approx([math.exp(value) / total for value in thinks.values()])
 
 
-def test_thoughts_are_averaged_as_probabilities() -> None:
-    found = reading_of(Way.THINKING, Order.AB, [answer(0.8, 0.1, 0.05, 0.05), answer(0.2, 0.1, 0.1, 0.2)])
-    assert [math.exp(value) for value in found.log_probs] == pytest.approx([0.5, 0.1, 0.075, 0.125])
+def test_thoughts_are_averaged_as_probabilities_each_counting_alike() -> None:
+    thoughts = [answer(0.5, 0.4, 0.05, 0.05), answer(0.01, 0.08, 0.005, 0.005)]
+    found = labels(Way.THINKING, *thoughts)
+    assert list(found.values()) == pytest.approx([0.3, 0.6, 0.05, 0.05])
+    # By what the letters hold together the first would count ten times as much, and the label be A.
+    reading = reading_of(Way.THINKING, Order.AB, thoughts)
+    assert reading.format_mass == pytest.approx((1.0 + 0.1) / 2)
 
 
 def test_what_is_not_finite_stays_so() -> None:

@@ -1,0 +1,1 @@
+"""How often what the program says is so, in worlds whose truth is known."""

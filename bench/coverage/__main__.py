@@ -1,0 +1,59 @@
+"""Draw worlds whose truth is known, and count how often each thing the program says is so.
+
+    python -m bench.coverage [--worlds N] [--only PART] [--all]
+
+Ends with 1 where anything misses its bar. Knows: what is tried. Does not know: how.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+
+from bench.coverage.calibrations import false_gain, labels_kept, nothing_is_lost, place_decides
+from bench.coverage.choosing import excess_held
+from bench.coverage.claims import Claim, worst
+from bench.coverage.health import false_alarms, found
+from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
+from bench.coverage.leaks import leaks_kept_out
+from bench.coverage.people import people_held
+from bench.coverage.weighing import nothing_named, rates_held, weights_held
+
+PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
+    "shares": shares_held,
+    "means": means_held,
+    "differences": differences_held,
+    "better": false_better,
+    "choosing": excess_held,
+    "leaks": leaks_kept_out,
+    "health": false_alarms,
+    "ill judges": found,
+    "people": people_held,
+    "win rates": rates_held,
+    "nothing carried": nothing_named,
+    "fitted weights": weights_held,
+    "calibration": nothing_is_lost,
+    "gain": false_gain,
+    "places": place_decides,
+    "orders": labels_kept,
+}
+
+
+def main() -> int:
+    """The exit code."""
+    parser = argparse.ArgumentParser(prog="python -m bench.coverage", description=__doc__)
+    parser.add_argument("--worlds", type=int, default=1000, help="of each kind (1000)")
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part; may be given again")
+    parser.add_argument("--all", action="store_true", help="print each kind of world, not the worst alone")
+    asked = parser.parse_args()
+    claims = [claim for part in asked.only or PARTS for claim in PARTS[part](asked.worlds)]
+    for claim in claims if asked.all else worst(claims):
+        print(claim.line)
+    broken = [claim for claim in claims if claim.is_broken]
+    print(f"{len(claims)} kinds of worlds, {asked.worlds} of each; {len(broken)} miss their bar.")
+    if not asked.all:
+        print("\n".join(claim.line for claim in broken))
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+"""Whether a calibration keeps what helps, prefers no place, and keeps what `orders` promises.
+
+Knows: `engine/calibrate`, judges whose readings are drawn. Does not know: models, files.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from bench.coverage.claims import Claim, count
+from engine.calibrate.cross_validation import (
+    STRENGTHS,
+    calibrate_criterion,
+    fit_calibration,
+    fit_with_strength,
+)
+from engine.calibrate.order_margin import margin_report
+from engine.calibrate.scaling import log_likelihood
+from engine.core.items import PREFERENCES, Order
+from engine.core.judgments import CriterionCalibration, JudgedItem, Reading
+from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.decisions.decision import SWAPPED, calibrated, likeliest
+from engine.decisions.second_order import KEEP, BothOrders, both_orders
+from engine.measure.folds import grouped_folds
+
+MOST_LOST = 0.01  # nats
+MOST_FALSE_YES = 0.03
+KEPT_NOMINAL = 0.95
+KEPT_LEAST = 0.94
+MOST_LABELS_LOST = 0.015  # of 0.01 that are promised: a margin is chosen by the items at hand
+_NEW = 500  # items that nothing was fitted on
+_TAUGHT = 150  # items from which `orders` learns
+_MARGIN = 0.5
+_FREQUENCIES = (
+    (0.38, 0.32, 0.2, 0.1),
+    (0.57, 0.26, 0.13, 0.04),
+    (0.06, 0.06, 0.86, 0.02),
+)
+_CRITERION = "safety"
+
+
+@dataclass(frozen=True)
+class Mean(Claim):
+    """A mean in nats in the place of a share of worlds: `happened` counts millionths of it."""
+
+    spread: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """The mean."""
+        return self.happened / 1e6
+
+    @property
+    def error(self) -> float:
+        """Its standard error."""
+        return max(self.spread / math.sqrt(self.of), 1e-9)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Labels as `frequent` as that, and readings signal x (1 for the label) + noise N(0, 1); with two orders,
+    `lean` more for the first place, and noise of each order beside.
+    """
+
+    frequent: Sequence[float]
+    signal: float
+    lean: float = 0.0
+    of_order: float = 0.0
+
+    def __str__(self) -> str:
+        leaning = f", lean {self.lean:g}" if self.lean else ""
+        return f"{'/'.join(f'{share:g}' for share in self.frequent)}, signal {self.signal:g}{leaning}"
+
+    def labels(self, random: np.random.Generator, items: int) -> IntArray:
+        """Places in PREFERENCES, shape (items,)."""
+        return random.choice(len(PREFERENCES), items, p=np.asarray(self.frequent))
+
+    def read(self, random: np.random.Generator, labels: IntArray) -> FloatArray:
+        """What it says of them whatever the place, shape (items, 4)."""
+        read = random.normal(size=(len(labels), len(PREFERENCES)))
+        read[np.arange(len(labels)), labels] += self.signal
+        return log_softmax(read)
+
+    def in_both_orders(self, random: np.random.Generator, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+        """AB and BA as they are seen, each of shape (items, 4)."""
+        own = 2 * self.read(random, labels)
+        lean = np.array([2 * self.lean, 0, 0, 0])
+        noise = self.of_order * random.normal(size=(2, *own.shape))
+        return log_softmax(own + lean + noise[0]), log_softmax(own[:, SWAPPED] + lean + noise[1])
+
+
+def nothing_is_lost(times: int) -> Iterator[Claim]:
+    """Log-loss on new items against the better of the frequencies and the best fit without a question."""
+    for seed, (frequent, signal, items) in enumerate(
+        product(_FREQUENCIES, (0.0, 0.4, 0.8, 1.5, 3.0), (20, 50, 100, 200))
+    ):
+        judge, random = Judge(frequent, signal), np.random.default_rng(seed)
+        worlds = max(times // 20, 2)  # each fits sixty times, and says more than yes or no
+        losses = np.array([_losses(judge, items, random) for _ in range(worlds)])
+        chosen, *rivals = losses.T
+        lost = chosen - min(rivals, key=lambda each: float(each.mean()))
+        said, world = "calibration: nats lost", f"{judge}, {items} labels"
+        millionths, spread = round(1e6 * float(lost.mean())), float(lost.std())
+        yield Mean(said, world, millionths, worlds, 0.0, MOST_LOST, at_most=True, spread=spread)
+
+
+def _losses(judge: Judge, items: int, random: np.random.Generator) -> list[float]:
+    """Of what is chosen, of the frequencies, and of the best fit."""
+    labels, new = judge.labels(random, items), judge.labels(random, _NEW)
+    read, asked = judge.read(random, labels), judge.read(random, new)
+    known = read, labels, range(items), read[:, SWAPPED]
+    fitted = [fit_calibration(*known), fit_with_strength(None, *known), _best_fit(*known)]
+    return [-float(log_likelihood(calibrated(asked, each), new).mean()) for each in fitted]
+
+
+def _best_fit(
+    read: FloatArray, labels: IntArray, groups: Sequence[int], others: FloatArray
+) -> CriterionCalibration:
+    """With the strength of the least cross-validated loss: no frequencies alone."""
+    losses = dict.fromkeys(STRENGTHS, 0.0)
+    for train, test in grouped_folds(groups, 5):
+        for strength in STRENGTHS:
+            made = fit_with_strength(strength, read[train], labels[train], train.tolist(), others[train])
+            losses[strength] -= float(log_likelihood(calibrated(read[test], made), labels[test]).sum())
+    return fit_with_strength(min(losses, key=lambda each: losses[each]), read, labels, groups, others)
+
+
+def false_gain(times: int) -> Iterator[Claim]:
+    """A judge without information that surely helps."""
+    for seed, (frequent, items) in enumerate(product(_FREQUENCIES, (20, 50, 100))):
+        worlds = max(times // 10, 2)  # each fits five hundred times
+        judge = Judge(frequent, 0.0)
+        said = count(partial(_surely_helps, judge, items), worlds, seed)
+        world = f"{judge}, {items} labels"
+        yield Claim("surely helps? yes", world, said, worlds, 0.025, MOST_FALSE_YES, at_most=True)
+
+
+def _surely_helps(judge: Judge, items: int, random: np.random.Generator) -> bool:
+    labels = judge.labels(random, items)
+    read = judge.read(random, labels)
+    return calibrate_criterion(_CRITERION, read, labels, range(items), read[:, SWAPPED]).surely_helps
+
+
+def place_decides(times: int) -> Iterator[Claim]:
+    """Calibrated labels that are others once the responses have changed places."""
+    worlds = max(times // 10, 2)
+    for seed, (frequent, signal, items) in enumerate(product(_FREQUENCIES, (0.0, 1.5), (8, 20, 100))):
+        judge, random = Judge(frequent, signal), np.random.default_rng(seed)
+        moved = sum(_depend_on_place(judge, items, random) for _ in range(worlds))
+        world = f"{judge}, {items} labels"
+        yield Claim("labels by their place", world, moved, worlds * _NEW, 0.0, 0.0, at_most=True)
+
+
+def _depend_on_place(judge: Judge, items: int, random: np.random.Generator) -> int:
+    labels = judge.labels(random, items)
+    read, asked = judge.read(random, labels), judge.read(random, judge.labels(random, _NEW))
+    made = fit_calibration(read, labels, range(items), read[:, SWAPPED])
+    here, there = (likeliest(calibrated(each, made), each) for each in (asked, asked[:, SWAPPED]))
+    return int((here != np.asarray(SWAPPED)[there]).sum())
+
+
+def labels_kept(times: int) -> Iterator[Claim]:
+    """What `orders` says that a margin keeps, against what it keeps of new items; and how many labels are
+    lost with the margin that it finds. Both as read and calibrated.
+    """
+    worlds = max(times // 40, 2)
+    for seed, (signal, lean) in enumerate(product((0.8, 1.5, 3.0), (0.0, 1.5))):
+        judge, random = Judge(_FREQUENCIES[0], signal, lean, of_order=0.3), np.random.default_rng(seed)
+        drawn = np.array([_kept(judge, random) for _ in range(worlds)], dtype=np.float64)
+        for held, lost, how in zip(drawn.T[:2], drawn.T[2:], ("as read", "calibrated"), strict=True):
+            said = f"labels kept {how}"
+            yield Claim(said, str(judge), int(held.sum()), worlds, KEPT_NOMINAL, KEPT_LEAST)
+            millionths, spread = round(1e6 * float(lost.mean())), float(lost.std())
+            what = f"labels lost {how}", str(judge), millionths, worlds
+            yield Mean(*what, 1 - KEEP, MOST_LABELS_LOST, at_most=True, spread=spread)
+
+
+def _kept(judge: Judge, random: np.random.Generator) -> list[float]:
+    """Whether the intervals of a row of `orders` hold what its margin keeps of new items, as read and
+    calibrated; then the shares of these that the least margin loses.
+    """
+    labels = judge.labels(random, _TAUGHT)
+    first, second = judge.in_both_orders(random, labels)
+    together = log_softmax((first + second[:, SWAPPED]) / 2)
+    made = fit_calibration(together, labels, range(_TAUGHT), together[:, SWAPPED])
+    of_first = fit_with_strength(made.strength, first, labels, range(_TAUGHT), second)
+    calibration = replace(made, first_order=of_first)
+    report = margin_report(_both_orders(first, second, calibration), range(_TAUGHT), KEEP)
+    new = _both_orders(*judge.in_both_orders(random, judge.labels(random, 2 * _NEW)), calibration)
+    (row,) = [point for point in report.points if point.below == _MARGIN]
+    held = [
+        point is not None
+        and point.interval_of_equal is not None
+        and point.interval_of_equal.low <= kept <= point.interval_of_equal.high
+        for point, kept in zip((row, row.calibrated), _shares_kept(new, _MARGIN), strict=True)
+    ]
+    return [*held, *(1 - kept for kept in _shares_kept(new, report.least.below or 1.0))]
+
+
+def _shares_kept(read: BothOrders, below: float) -> list[float]:
+    """As read and calibrated."""
+    known = (read.kept(below), read.kept_calibrated(below))
+    return [float(kept.mean()) for kept in known if kept is not None]
+
+
+def _both_orders(first: FloatArray, second: FloatArray, calibration: CriterionCalibration) -> BothOrders:
+    judged = [
+        JudgedItem(
+            place,
+            str(place),
+            "",
+            {_CRITERION: tuple(Reading(order, tuple(row)) for order, row in zip(Order, rows, strict=True))},
+        )
+        for place, rows in enumerate(zip(first.tolist(), second.tolist(), strict=True))
+    ]
+    return both_orders(judged, [_CRITERION], {_CRITERION: calibration})

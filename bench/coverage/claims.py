@@ -1,0 +1,79 @@
+"""What the program says, and how often it was so in drawn worlds.
+
+Knows: counts, bars. Does not know: what is said, how worlds are drawn.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+_ERRORS = 3  # so many standard errors beyond its bar nothing comes by chance, with hundreds of rows
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One thing that is said in one kind of world.
+
+    `happened`: in how many `of` the worlds it did what is counted (held the truth, called equals different).
+    `nominal`: what is promised for that share; `bar`: what it must reach, or, with `at_most`, not pass.
+    """
+
+    says: str
+    world: str
+    happened: int
+    of: int
+    nominal: float
+    bar: float
+    at_most: bool = False
+
+    @property
+    def rate(self) -> float:
+        """The share of worlds, 0 to 1."""
+        return self.happened / self.of
+
+    @property
+    def error(self) -> float:
+        """The standard error of the rate, of so many drawn worlds."""
+        rate = min(max(self.rate, 1 / self.of), 1 - 1 / self.of)
+        return math.sqrt(rate * (1 - rate) / self.of)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether it surely misses its bar."""
+        beyond = self.rate - self.bar if self.at_most else self.bar - self.rate
+        return beyond > _ERRORS * self.error
+
+    @property
+    def line(self) -> str:
+        """For people."""
+        bar = f"at {'most' if self.at_most else 'least'} {self.bar:.3f}"
+        mark = "BROKEN" if self.is_broken else ""
+        rate = f"{self.rate:.3f} ± {self.error:.3f}"
+        return f"{self.says:34} {self.world:58} {self.nominal:7.3f} {rate:15} {bar:15} {mark}".rstrip()
+
+
+Draw = Callable[[np.random.Generator], bool]
+"""Draws one world; whether what is counted happened in it."""
+
+
+def count(draw: Draw, worlds: int, seed: int) -> int:
+    """In how many worlds it happened; the same seed draws the same."""
+    random = np.random.default_rng(seed)
+    return sum(draw(random) for _ in range(worlds))
+
+
+def worst(claims: Iterable[Claim]) -> Iterator[Claim]:
+    """Of each thing that is said, the world in which it comes nearest to its bar, or misses it most."""
+    found: dict[str, Claim] = {}
+    for claim in claims:
+        known = found.get(claim.says)
+        if known is None or _margin(claim) < _margin(known):
+            found[claim.says] = claim
+    yield from found.values()
+
+
+def _margin(claim: Claim) -> float:
+    """In standard errors."""
+    return (claim.bar - claim.rate if claim.at_most else claim.rate - claim.bar) / claim.error

@@ -1,0 +1,185 @@
+"""Whether win rates and fitted weights hold the truth, and scores that carry nothing are named.
+
+Knows: the weighted judge, drawn scores and winners. Does not know: models, files.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from scipy.optimize import nnls
+
+from bench.coverage.claims import Claim, count
+from bench.coverage.intervals import LEAST, NOMINAL, World, holds
+from engine.core.items import Preference
+from engine.core.log_probs import FloatArray, IntArray
+from engine.data.arrow_arrays import text_array
+from engine.data.dataset import Dataset
+from engine.data.submission import Submission
+from engine.measure.systems import System
+from engine.weigh.carried import carried_by
+from engine.weigh.system_weighing import ScoredPairs, weigh
+from engine.weigh.weight_fit import FOR_EACH, fit_weights
+from engine.weigh.weighted_judge import WINNERS
+
+_ONE = "0"  # criteria are numbered
+_MARGINS = (5.0, -5.0, 0.1)  # points: A wins, B wins, a tie
+_LABELS = (Preference.A, Preference.B, Preference.BOTH_GOOD)
+_RATES = (0.6, 0.3, 0.1)
+_SIGNS = (1, -1, 0)
+_TIE = 0.3  # people call a tie what they prefer by less, in standard deviations
+_NAMED, _LEAST_NAMED, _MOST_NAMED = 0.975, 0.96, 0.03
+_COSTLY = 10  # a fit with its draws takes a tenth of a second: so many times fewer worlds
+_MANY = 200_000  # items whose fit is the truth
+_CLOSE = 0.1  # points: few items have no margins in between
+
+
+def rates_held(times: int) -> Iterator[Claim]:
+    """How often A wins, B wins, and it is a tie."""
+    worlds = (World(12, 1), World(30, 5, 0.3), World(20, 15, 0.6, uneven=True), World(300, 1))
+    for seed, world in enumerate(worlds):
+        for place, name in enumerate(WINNERS):
+            held = count(partial(_holds_rate, world, place), times, seed)
+            yield Claim("a win rate's interval", f"{name}, {world}", held, times, NOMINAL, LEAST)
+
+
+def _holds_rate(world: World, place: int, random: np.random.Generator) -> bool:
+    groups = world.groups(random)
+    kinds = world.drawn(random, groups, list(_RATES))
+    pairs = _pairs(np.array(_MARGINS)[kinds][:, None])
+    weighing = weigh(pairs, {_ONE: 1.0}, 0.5, items=_dataset(groups, kinds))
+    return holds(weighing.rates[WINNERS[place]][1], _RATES[place])
+
+
+def nothing_named(times: int) -> Iterator[Claim]:
+    """Scores that have nothing to do with what people say are named; those that follow people are not."""
+    worlds = (World(10, 1), World(20, 5, 0.6), World(40, 1), World(100, 5, 0.3), World(300, 1))
+    for seed, world in enumerate(worlds):
+        named = count(partial(_names, world, 0.0), times, seed)
+        yield Claim("not shown to carry anything", f"nothing, {world}", named, times, _NAMED, _LEAST_NAMED)
+    for seed, world in enumerate(worlds[2:]):
+        named = count(partial(_names, world, 1.5), times, seed)
+        where = f"something, {world}"
+        yield Claim("not shown, though it does", where, named, times, 0.0, _MOST_NAMED, at_most=True)
+
+
+def _names(world: World, signal: float, random: np.random.Generator) -> bool:
+    groups = world.groups(random)
+    preferred, noise = (_alike(world, groups, 1, random)[:, 0] for _ in range(2))
+    gold = _dataset(groups, np.select([preferred > _TIE, preferred < -_TIE], [0, 1], 2))
+    rows = _pairs(10 * np.tanh(signal * preferred + noise)[:, None]).rows
+    judge = System("judge", Submission((), (_ONE,), with_explanations=False))
+    return _ONE in carried_by(rows, [_ONE], judge, gold).unshown
+
+
+@dataclass(frozen=True)
+class People:
+    """What people weigh, how well the judge reads it (`signal`), and on how many times the fewest
+    instructions they say it.
+    """
+
+    weights: tuple[float, ...]
+    signal: float
+    times: int = 1
+    each: int = 1
+    alike: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{'/'.join(f'{weight:g}' for weight in self.weights)}, signal {self.signal:g}, {self.world}"
+
+    @property
+    def world(self) -> World:
+        """The items with their labels."""
+        return World(self.times * FOR_EACH * (len(self.weights) + 1), self.each, self.alike)
+
+    def drawn(self, world: World, random: np.random.Generator) -> tuple[list[int], FloatArray, IntArray]:
+        """The instruction of each item, its differences of scores, (items, criteria), and its winner."""
+        groups, criteria = world.groups(random), len(self.weights)
+        common, own, noise, of_people = (
+            _alike(world, groups, wide, random) for wide in (1, criteria, criteria, 1)
+        )
+        wanted = (common + own) / np.sqrt(2)
+        preferred = wanted @ np.array(self.weights) + 0.7 * of_people[:, 0]
+        winners = np.where(np.abs(preferred) <= _TIE, 0, np.sign(preferred)).astype(np.int64)
+        return groups, 10 * np.tanh(self.signal * wanted + 0.7 * noise), winners
+
+
+PEOPLE = (
+    People((0.5, 0.5), 1.0),
+    People((0.7, 0.3), 0.3, times=3),
+    People((0.8, 0.2, 0.0), 1.0, each=10, alike=0.9),
+    People((0.9, 0.1, 0.0, 0.0, 0.0), 0.3),
+    People((0.4, 0.2, 0.2, 0.1, 0.1), 1.0, times=4),
+)
+
+
+def weights_held(times: int) -> Iterator[Claim]:
+    """Fitted weights and thresholds, in their ranges."""
+    worlds = max(times // _COSTLY, 1)
+    for seed, people in enumerate(PEOPLE):
+        random = np.random.default_rng(seed)
+        held = np.array([_holds_fit(people, random) for _ in range(worlds)])
+        weights, thresholds = int(held[:, :-1].sum()), int(held[:, -1].sum())
+        of = worlds * len(people.weights)
+        yield Claim("a fitted weight's range", str(people), weights, of, NOMINAL, LEAST)
+        yield Claim("a fitted threshold's range", str(people), thresholds, worlds, NOMINAL, LEAST)
+
+
+def _holds_fit(people: People, random: np.random.Generator) -> list[bool]:
+    """Of each weight, and of the threshold last."""
+    weights, threshold = _truth(people)
+    groups, scores, winners = people.drawn(people.world, random)
+    ids = list(map(str, range(len(groups))))
+    human = {item_id: WINNERS[_SIGNS.index(sign)] for item_id, sign in zip(ids, winners, strict=True)}
+    instructions = dict(zip(ids, map(str, groups), strict=True))
+    found = fit_weights(_pairs(scores).rows, human, instructions, list(map(str, range(len(weights)))))
+    ends = found.threshold_range
+    return [
+        *(holds(found.ranges[str(place)], weight) for place, weight in enumerate(weights)),
+        ends.low - _CLOSE <= threshold <= ends.high + _CLOSE,
+    ]
+
+
+@cache
+def _truth(people: People) -> tuple[list[float], float]:
+    """The weights and the threshold that a fit to very many items gives."""
+    _, scores, winners = people.drawn(World(_MANY, 1), np.random.default_rng(0))
+    found = nnls(scores, 10.0 * winners)[0]
+    weights = found / found.sum()
+    weighted = scores @ weights
+    thresholds = np.arange(0, 10, _CLOSE / 2)
+    right = [
+        np.mean(np.where(np.abs(weighted) <= each, 0, np.sign(weighted)) == winners) for each in thresholds
+    ]
+    return [round(weight, 6) for weight in weights.tolist()], float(thresholds[int(np.argmax(right))])
+
+
+def _alike(world: World, groups: list[int], wide: int, random: np.random.Generator) -> FloatArray:
+    """Normal numbers, shape (items, wide), as alike within an instruction as the world has it."""
+    of_each = random.standard_normal((world.instructions, wide))[groups]
+    alone = random.standard_normal((len(groups), wide))
+    return np.asarray(np.sqrt(world.alike) * of_each + np.sqrt(1 - world.alike) * alone)
+
+
+def _pairs(differences: FloatArray) -> ScoredPairs:
+    """Scored pairs with these differences of scores, shape (items, criteria)."""
+    none = {str(number): 0.0 for number in range(differences.shape[1])}
+    return ScoredPairs(
+        [
+            {"id": str(place), "scores_a": dict(zip(none, row, strict=True)), "scores_b": none}
+            for place, row in enumerate(differences.tolist())
+        ]
+    )
+
+
+def _dataset(groups: Sequence[int], labels: IntArray) -> Dataset:
+    """The items; what people say of the one criterion, by places in _LABELS."""
+    columns: dict[str, Sequence[str]] = {
+        "id": list(map(str, range(len(groups)))),
+        "instruction": list(map(str, groups)),
+        f"{_ONE}_preference": [_LABELS[label] for label in labels],
+    }
+    return Dataset(Path("drawn.tsv"), pa.table({name: text_array(text) for name, text in columns.items()}))

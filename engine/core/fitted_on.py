@@ -1,0 +1,133 @@
+"""Which items and instructions a fit learned from, known again by their content.
+
+An item is known by its texts, not by its file, its place or its id: a score on it looks better than it is
+wherever it turns up again. Knows: short hashes. Does not know: what was fitted, datasets, files.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.core.formatting import percent
+from engine.core.items import Item, digest
+
+_DIGITS = 12  # 48 bits: among 10,000 items two share one in 1 of 5 million cases
+_SHORT = re.compile(f"[0-9a-f]{{{_DIGITS}}}")
+
+
+def short_hash(of: str) -> str:
+    """The first digits of a hash (hex), by which content is known again."""
+    return of[:_DIGITS]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Of how many items (`of`) some took part in a fit: `items`; and of the others so many have an
+    instruction that took part: `instructions`.
+    """
+
+    items: int
+    instructions: int
+    of: int
+
+    def in_words(self, fitted: str) -> str:
+        """`59 of these 60 items took part in the fit of FITTED.`; empty where nothing is in common."""
+        have = f"{'has' if self.instructions == 1 else 'have'} an instruction that"
+        of = f"of these {self.of:,} items"
+        if not self.items:
+            some = f"{self.instructions:,} {of} {have} took part in the fit of {fitted}."
+            return some if self.instructions else ""
+        more = f" {self.instructions:,} more {have} did." if self.instructions else ""
+        return f"{self.items:,} {of} took part in the fit of {fitted}.{more}"
+
+
+@dataclass(frozen=True)
+class FittedOn:
+    """Short hashes of the items that a fit learned from, in their order, and of their instructions."""
+
+    items: tuple[str, ...]
+    instructions: frozenset[str]
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> "FittedOn":
+        """What a fit to these items learned from."""
+        learned = {short_hash(item.content_hash): item.instruction for item in items}
+        return cls(tuple(learned), _instructions(learned.values()))
+
+    def overlap(self, items: Iterable[Item]) -> Overlap:
+        """How many of some items took part; each is counted as often as it stands there."""
+        own, count, took_part, others = frozenset(self.items), 0, 0, 0
+        for item in items:
+            count += 1
+            if short_hash(item.content_hash) in own:
+                took_part += 1
+            elif _of_instruction(item.instruction) in self.instructions:
+                others += 1
+        return Overlap(took_part, others, count)
+
+    def overlap_of_hashes(self, content_hashes: Collection[str]) -> Overlap:
+        """How many items with these hashes of their content took part; of instructions nothing is said."""
+        own = frozenset(self.items)
+        return Overlap(sum(short_hash(each) in own for each in content_hashes), 0, len(content_hashes))
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"items": list(self.items), "instructions": sorted(self.instructions)}
+
+
+def fitted_on_of(value: Mapping[str, Any]) -> FittedOn:
+    """What `as_json` gave. KeyError, TypeError or ValueError for anything else."""
+    items, instructions = ([_known(each) for each in value[key]] for key in ("items", "instructions"))
+    if len(set(items)) < len(items):
+        raise ValueError("an item took part twice")
+    return FittedOn(tuple(items), frozenset(instructions))
+
+
+def _known(value: object) -> str:
+    if not isinstance(value, str) or not _SHORT.fullmatch(value):
+        raise TypeError(f"a hash of what took part is no {_DIGITS} hexadecimal digits")
+    return value
+
+
+def _instructions(instructions: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(_of_instruction, instructions))
+
+
+def _of_instruction(instruction: str) -> str:
+    return short_hash(digest(instruction))
+
+
+@dataclass(frozen=True)
+class KeptFit:
+    """What weights and a tie threshold keep of the fit to human overall labels that they come from.
+
+    `dataset`: the name of the labels' file, for people; `agreement`: the share (0 to 1) of its items that had
+    the human winner, each by what was fitted without it.
+    """
+
+    dataset: str
+    agreement: float
+    fitted_on: FittedOn
+
+    def in_words(self, overlap: Overlap, weights: str = "the weights") -> str:
+        """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
+        said = overlap.in_words(weights)
+        if not said:
+            return ""
+        return (
+            f"{said} Held against these, the weights look better than they are; cross-validated on"
+            f" {self.dataset}, {percent(self.agreement)} of the winners were the human ones."
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"dataset": self.dataset, "agreement": self.agreement, "took_part": self.fitted_on.as_json()}
+
+
+def kept_fit_of(value: Mapping[str, Any]) -> KeptFit:
+    """What `as_json` gave, beside other keys. KeyError, TypeError or ValueError for anything else."""
+    agreement = value["agreement"]
+    if not isinstance(agreement, float | int) or not 0 <= agreement <= 1:
+        raise ValueError(f"{agreement} is no share")
+    return KeptFit(str(value["dataset"]), float(agreement), fitted_on_of(value["took_part"]))

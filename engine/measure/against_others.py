@@ -1,0 +1,139 @@
+"""How often a person gives the label that most of the other people give, and a judge in his place.
+
+Two people agree less often with each other than a good judge may with both: where three of them split two to
+one, each two agree in a third of the items, and a judge can be with the two in all of them. So each person is
+taken out in turn, and both he and the judge are held against the majority of those who are left, on the same
+items. That a judge is measured as the person whom he could stand for is the idea of Calderon, Reichart and
+Dror, The Alternative Annotator Test for LLM-as-a-Judge (2025); theirs asks how often others agree with him,
+here it is the majority, as in the human labels of a dataset.
+
+Knows: labels by person, judgment. Does not know: where they come from, what is shown of it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+from engine.core.items import HumanLabel, agree, majority
+from engine.core.judgments import JudgmentKey
+from engine.measure.intervals import Interval, OverInstructions
+
+LabelsByKey = Mapping[JudgmentKey, HumanLabel]
+JudgeLabels = Mapping[JudgmentKey, HumanLabel | None]
+"""What a judge says; None for unscored."""
+
+
+class Measured(NamedTuple):
+    """A share (0 to 1) or a difference of shares, and its 95 % interval, None for a single instruction."""
+
+    value: float
+    interval: Interval | None
+
+    @classmethod
+    def share(cls, values: Sequence[float], instructions: Sequence[str]) -> Self:
+        """Of values from 0 to 1, at least one; the instruction of each."""
+        over = OverInstructions.of_one(values, instructions)
+        return cls(sum(values) / len(values), None if over is None else over.share_interval())
+
+    @classmethod
+    def difference(cls, values: Sequence[float], instructions: Sequence[str]) -> Self:
+        """Of values from -1 to 1."""
+        over = OverInstructions.of_one(values, instructions)
+        return cls(sum(values) / len(values), None if over is None else over.difference_interval())
+
+
+@dataclass(frozen=True)
+class AgainstOthers:
+    """`person`: who is held against the others; None for each in turn. `criterion`: None for all together.
+
+    `items`: how many of his labels are of items where the others have a majority, at least 1; `undecided`:
+    how many are of items that others labelled without one: these take no part. `own`: the share of `items`
+    in which he gives their label. `judge`: that in which the judge does, where unscored counts as wrong;
+    `lead`: by how much the judge does more often; both None without a judge.
+    """
+
+    person: str | None
+    criterion: str | None
+    items: int
+    undecided: int
+    own: Measured
+    judge: Measured | None
+    lead: Measured | None
+
+
+class _Held(NamedTuple):
+    """One label of a person, held against the others; `right` is None where they have no majority."""
+
+    person: str
+    key: JudgmentKey
+    right: bool | None
+    judge: bool | None
+
+
+def against_others(
+    people: Mapping[str, LabelsByKey],
+    judge: JudgeLabels | None,
+    instructions: Mapping[str, str],
+    criteria: Sequence[str | None],
+) -> list[AgainstOthers]:
+    """By criterion (None: all together) all people in turn, then each; those without such an item are left
+    out.
+
+    `judge`: only items that it knows take part; None for no judge. `instructions`: by item id; items whose
+    instruction is not known count as being of one, so that no interval is too narrow.
+    """
+    held = list(_held(people, judge))
+    names: Sequence[str | None] = (None, *people)
+    found = (
+        _measured(
+            name,
+            criterion,
+            [
+                each
+                for each in held
+                if name in (None, each.person) and criterion in (None, each.key.criterion)
+            ],
+            instructions,
+        )
+        for criterion in criteria
+        for name in names
+    )
+    return [one for one in found if one is not None]
+
+
+def _held(people: Mapping[str, LabelsByKey], judge: JudgeLabels | None) -> Iterator[_Held]:
+    given: dict[JudgmentKey, dict[str, HumanLabel]] = {}
+    for name, labels in people.items():
+        for key, label in labels.items():
+            if judge is None or key in judge:
+                given.setdefault(key, {})[name] = label
+    for key, of_item in given.items():
+        for name, own in of_item.items() if len(of_item) > 1 else ():
+            most = majority([label for other, label in of_item.items() if other != name])
+            if most is None:
+                yield _Held(name, key, None, None)
+            else:
+                with_judge = None if judge is None else agree(judge[key], most)
+                yield _Held(name, key, agree(own, most), with_judge)
+
+
+def _measured(
+    person: str | None, criterion: str | None, held: Sequence[_Held], instructions: Mapping[str, str]
+) -> AgainstOthers | None:
+    decided = [each for each in held if each.right is not None]
+    if not decided:
+        return None
+    groups = [instructions.get(each.key.item_id, "") for each in decided]
+    own = [float(each.right or 0) for each in decided]
+    judge = [float(each.judge) for each in decided if each.judge is not None]
+    return AgainstOthers(
+        person,
+        criterion,
+        items=len(decided),
+        undecided=len(held) - len(decided),
+        own=Measured.share(own, groups),
+        judge=Measured.share(judge, groups) if judge else None,
+        lead=Measured.difference([one - other for one, other in zip(judge, own, strict=True)], groups)
+        if judge
+        else None,
+    )

@@ -1,0 +1,189 @@
+"""How far a share or a difference over items can be trusted, where items of one instruction belong together.
+
+Light, for judging prints intervals: SciPy is loaded once the first is computed.
+
+Knows: numbers and groups. Does not know: what was measured.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from engine.core.log_probs import FloatArray, IntArray
+from engine.core.share_interval import clopper_pearson
+from engine.measure.folds import LEAST_GROUPS, group_numbers
+
+FEW = 10
+"""Fewer instructions than this say next to nothing: on them nothing is called better than something else."""
+
+_TAIL = 0.025
+_ONE = "all"
+
+
+class Interval(NamedTuple):
+    """A 95 % confidence interval, in the unit of what was measured."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class OverInstructions:
+    """A mean over one or several means, such as the accuracies of the criteria, and what each instruction is
+    to it.
+
+    `weights`: what part of the mean each instruction is, shape (instructions,), sum 1. `pulls`: by how much
+    each moves the mean from where it would stand if all were alike, shape (instructions,), sum 0. `sides`:
+    instructions that hold a value below the largest possible, and above the least. `values`: of how many
+    equally weighty values the mean is one. `groups`: the instructions, in that order.
+    """
+
+    mean: float
+    weights: FloatArray
+    pulls: FloatArray
+    values: float
+    sides: int
+    groups: tuple[Hashable, ...]
+
+    @classmethod
+    def of(
+        cls, values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[Hashable]]
+    ) -> Self | None:
+        """Of the mean over names of the mean of their values; `groups`: the instruction of each value.
+
+        None for fewer than two instructions. Each name has a value.
+        """
+        named = [group for of_one in groups.values() for group in of_one]
+        numbers = group_numbers(named)
+        count = int(numbers.max(initial=-1)) + 1
+        if count < LEAST_GROUPS:
+            return None
+        places = np.split(numbers, np.cumsum([len(of_one) for of_one in groups.values()])[:-1])
+        rows = [np.asarray(of_one, np.float64) for of_one in values.values()]
+        means = [float(row.mean()) for row in rows]
+        weights, pulls = np.zeros(count), np.zeros(count)
+        for place, row, mean in zip(places, rows, means, strict=True):
+            share = 1 / (len(row) * len(rows))
+            weights += np.bincount(place, minlength=count) * share
+            pulls += np.bincount(place, row - mean, minlength=count) * share
+        return cls(
+            mean=float(np.mean(means)),
+            weights=weights,
+            pulls=pulls,
+            values=len(rows) ** 2 / sum(1 / len(row) for row in rows),
+            sides=_sides(numbers, np.concatenate(rows)),
+            groups=tuple(dict.fromkeys(named)),
+        )
+
+    @classmethod
+    def of_one(cls, values: Sequence[float], groups: Sequence[Hashable]) -> Self | None:
+        """Of the mean of some values, as above."""
+        return cls.of({_ONE: values}, {_ONE: groups})
+
+    @property
+    def instructions(self) -> int:
+        """How many there are."""
+        return len(self.weights)
+
+    @property
+    def _variance(self) -> float:
+        """Of the mean, where values of one instruction may vary together (Liang & Zeger 1986)."""
+        count = self.instructions
+        return count / (count - 1) * float(np.sum(self.pulls**2))
+
+    @property
+    def _whole(self) -> float:
+        """How many instructions of equal weight say as much as these: Kish's effective number."""
+        return 1 / float(np.sum(self.weights**2))
+
+    @property
+    def _freedom(self) -> float:
+        return max(self._whole - 1, 1.0)
+
+    def share_interval(self) -> Interval:
+        """Of a mean of values from 0 to 1: Clopper and Pearson's interval of as many independent values as
+        these are worth, with Student's t over instructions.
+
+        Source: Korn and Graubard, Confidence Intervals for Proportions with Small Expected Number of Positive
+        Counts Estimated From Survey Data (1998). How far the values of one instruction are one and the same
+        is estimated as by one instruction more in which they are: else a handful of errors, or none, would
+        seem independent. Simulated coverage: `bench/coverage.py`.
+        """
+        freedom = self._freedom
+        worth = self._worth() * (float(_t(self.values - 1) / _t(freedom))) ** 2 if self.values > 1 else 1.0
+        return Interval(*clopper_pearson(self.mean, worth, _TAIL))
+
+    def _worth(self) -> float:
+        """Of how many independent values of 0 or 1 a mean is as sure as this one."""
+        most = self.values / self._whole  # values of an instruction
+        if most <= 1:
+            return self.values
+        alike = 1.0
+        spread = self.mean * (1 - self.mean)
+        if spread > 0:
+            alike = min(max((self._variance * self.values / spread - 1) / (most - 1), 0.0), 1.0)
+        alike = (self.sides * alike + 1) / (self.sides + 1)
+        return self.values / (1 + alike * (most - 1))
+
+    def difference_interval(self) -> Interval:
+        """Of a mean of differences from -1 to 1: Student's t over instructions."""
+        half = self._error * float(_t(self._freedom))
+        return Interval(max(self.mean - half, -1.0), min(self.mean + half, 1.0))
+
+    def mean_interval(self) -> Interval | None:
+        """Of a mean of other values, by Student's t over instructions; None where these do not vary."""
+        half = float(_t(self._freedom)) * float(np.sqrt(self._variance))
+        return Interval(self.mean - half, self.mean + half) if half > 0 else None
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided, that a mean of differences is 0: below .05 just where its interval leaves 0 out."""
+        from scipy.special import stdtr  # noqa: PLC0415
+
+        return 2 * float(stdtr(self._freedom, -abs(self.mean) / self._error))
+
+    @property
+    def _error(self) -> float:
+        """The standard error of a mean of differences.
+
+        As if there were two instructions more, each wholly for one side: few that differ, or none, would seem
+        to be surely alike else. The idea is that of Agresti and Min, Simple Improved Confidence Intervals for
+        Comparing Matched Proportions (2005).
+        """
+        count = self.instructions
+        return float(np.sqrt(self._variance + 2 * count / (count - 1) / self._whole**2))
+
+
+def share_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Interval | None:
+    """The interval of a share (0 to 1) over items; None for fewer than two instructions."""
+    found = OverInstructions.of_one(values, groups)
+    return None if found is None else found.share_interval()
+
+
+def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) -> Interval | None:
+    """The interval of the least of several mean differences over the same items; None for fewer than two
+    instructions.
+
+    The least is above 0 only where each of them is, so its lower end is the least of theirs (the
+    intersection-union test; Berger, Multiparameter Hypothesis Testing and Acceptance Sampling, 1982); the
+    upper is that of the least one.
+    """
+    found = [OverInstructions.of_one(values, groups) for values in rows]
+    known = [(one.mean, one.difference_interval()) for one in found if one is not None]
+    if not known:
+        return None
+    return Interval(min(ends.low for _, ends in known), min(known)[1].high)
+
+
+def _t(freedom: float) -> FloatArray:
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    quantile: FloatArray = stdtrit(freedom, 1 - _TAIL)
+    return quantile
+
+
+def _sides(numbers: IntArray, values: FloatArray) -> int:
+    """In how many groups, of the rarer kind, there is a value below 1, and one above 0."""
+    return min(len(np.unique(numbers[values < 1])), len(np.unique(numbers[values > 0])))

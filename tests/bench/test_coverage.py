@@ -1,0 +1,37 @@
+"""A small part of the bench of coverage: every thing that the program says, in few worlds."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from bench.coverage.__main__ import PARTS
+from bench.coverage.claims import Claim, worst
+
+_WORLDS = 25
+_SECONDS = 0.2  # of processor time for a part, after which no further kind of world is begun
+
+
+def some(part: str) -> Iterator[Claim]:
+    """The first kinds of worlds of a part, one at least."""
+    begun = time.process_time()
+    for claim in PARTS[part](_WORLDS):
+        yield claim
+        if time.process_time() - begun > _SECONDS:
+            return
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_said_is_so_in_a_few_worlds(part: str) -> None:
+    claims = list(some(part))
+    assert claims
+    assert not [claim.line for claim in claims if claim.is_broken]
+
+
+def test_a_claim_is_broken_where_it_surely_misses_its_bar() -> None:
+    held = Claim("an interval", "a world", 930, 1000, nominal=0.95, bar=0.94)
+    missed = Claim("an interval", "another", 900, 1000, nominal=0.95, bar=0.94)
+    wrong = Claim("a yes", "a world", 60, 1000, nominal=0.025, bar=0.03, at_most=True)
+    assert [claim.is_broken for claim in (held, missed, wrong)] == [False, True, True]
+    assert list(worst([held, missed, wrong])) == [missed, wrong]
+    assert missed.line.endswith("BROKEN")

@@ -1,0 +1,30 @@
+"""A small part of what `python -m bench.coverage` tries of calibrations."""
+
+import numpy as np
+
+from bench.coverage.calibrations import Judge, _depend_on_place, _kept, _losses
+
+FREQUENT = (0.38, 0.32, 0.2, 0.1)
+
+
+def test_readings_are_kept_where_they_help_and_hardly_cost_where_they_do_not() -> None:
+    random = np.random.default_rng(0)
+    helping, idle = (
+        np.array([_losses(Judge(FREQUENT, signal), 50, random) for _ in range(4)]).mean(axis=0)
+        for signal in (0.8, 0.0)
+    )
+    chosen, frequencies, fitted = helping
+    assert chosen < frequencies - 0.15
+    assert chosen < fitted + 0.01
+    assert idle[0] < idle[1] + 0.02
+
+
+def test_no_label_depends_on_the_place() -> None:
+    random = np.random.default_rng(0)
+    assert not any(_depend_on_place(Judge(FREQUENT, signal), 40, random) for signal in (0.0, 1.5))
+
+
+def test_the_least_margin_keeps_what_is_wanted_calibrated_too() -> None:
+    random = np.random.default_rng(0)
+    drawn = np.array([_kept(Judge(FREQUENT, 1.5, lean=1.5, of_order=0.3), random) for _ in range(3)])
+    assert drawn[:, 2:].mean() < 0.02

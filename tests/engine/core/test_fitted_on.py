@@ -1,0 +1,63 @@
+"""What a fit learned from is known again by its content, in plain words."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from engine.core.fitted_on import FittedOn, Overlap, fitted_on_of
+from engine.core.items import Item
+
+
+def items(*numbers: int) -> list[Item]:
+    """Two items of each instruction; ids and order say nothing."""
+    return [
+        Item(f"of {numbers}: {number}", f"question {number // 2}", "a", f"b {number}") for number in numbers
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scored", "found"),
+    [
+        (items(5, 1, 0), Overlap(2, 0, 3)),
+        (items(7, 3, 0), Overlap(1, 1, 3)),
+        (items(8, 9), Overlap(0, 0, 2)),
+        (items(0) * 2, Overlap(2, 0, 2)),
+    ],
+)
+def test_items_are_known_by_their_texts_and_others_by_their_instruction(
+    scored: Sequence[Item], found: Overlap
+) -> None:
+    assert FittedOn.of(items(0, 1, 2)).overlap(scored) == found
+
+
+@pytest.mark.parametrize(
+    ("overlap", "said"),
+    [
+        (Overlap(59, 0, 60), "59 of these 60 items took part in the fit of the weights."),
+        (
+            Overlap(59, 1, 60),
+            "59 of these 60 items took part in the fit of the weights. 1 more has an instruction that did.",
+        ),
+        (
+            Overlap(0, 1200, 1300),
+            "1,200 of these 1,300 items have an instruction that took part in the fit of the weights.",
+        ),
+        (Overlap(0, 0, 60), ""),
+    ],
+)
+def test_an_overlap_is_said(overlap: Overlap, said: str) -> None:
+    assert overlap.in_words("the weights") == said
+
+
+def test_what_took_part_comes_back_and_nothing_else_is_taken() -> None:
+    fitted_on = FittedOn.of(items(3, 1))
+    value = fitted_on.as_json()
+    assert fitted_on_of(value) == fitted_on
+    for odd in (
+        {"items": [1]},
+        {"items": ["x" * 12]},
+        {"items": value["items"][:1] * 2},
+        {"instructions": [None]},
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            fitted_on_of(value | odd)
