@@ -94,7 +94,7 @@ def _report(
     tokens: list[OrderTokens] | None = None
     try:
         dataset = dataset_of_run(run, options.dataset, cancel, columns_of(options))
-        instructions = {item.id: item.instruction for item in dataset}
+        instructions = dataset.instructions
         tokens = _tokens(run, dataset, read, cancel)
     except SetupError as error:
         if options.dataset is not None:

@@ -23,12 +23,6 @@ class Limit:
     serious: float | None = None
     below: bool = False
 
-    @property
-    def from_serious(self) -> float:
-        """`serious`, of a sign that has one."""
-        assert self.serious is not None
-        return self.serious
-
 
 # Where they come from: docs/how-it-judges.md, "Does the model judge?".
 LIMITS: Mapping[Sign, Limit] = {

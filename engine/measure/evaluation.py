@@ -6,7 +6,6 @@ Knows: which measures there are. Does not know: how each is computed, files, ter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import Any
 
 from engine.core.cancel import CancelToken
@@ -81,8 +80,7 @@ class Evaluation:
         """Of the mean ROUGE-L (x 100) over the criteria with explanations, or those of them in `criteria`."""
         names = self.explanations if criteria is None else criteria
         found = [self.explanations[name] for name in names if name in self.explanations]
-        pairs = chain.from_iterable(self.matched.pairs.values())
-        return mean_rouge_interval(found, {pair.item.id: pair.item.instruction for pair in pairs})
+        return mean_rouge_interval(found, self.matched.dataset.instructions)
 
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:

@@ -109,7 +109,7 @@ class OverInstructions:
         Source: Korn and Graubard, Confidence Intervals for Proportions with Small Expected Number of Positive
         Counts Estimated From Survey Data (1998). How far the values of one instruction are one and the same
         is estimated as by one instruction more in which they are: else a handful of errors, or none, would
-        seem independent. Simulated coverage: `bench/coverage.py`.
+        seem independent. Simulated coverage: `bench/coverage/intervals.py`.
         """
         freedom = self._freedom
         worth = self._worth() * (float(_t(self.values - 1) / _t(freedom))) ** 2 if self.values > 1 else 1.0

@@ -194,7 +194,12 @@ class _Two:
 
     def __init__(self, one: _Side, other: _Side, facts: _Facts) -> None:
         self._one, self._other, self._facts = one, other, facts
-        self._common = sorted(one.labels.keys() & other.labels.keys())
+        common = sorted(one.labels.keys() & other.labels.keys())
+        equal = {key: float(agree(one.labels[key], other.labels[key])) for key in common}
+        self._equal = {
+            criterion: {key: each for key, each in equal.items() if criterion in (None, key.criterion)}
+            for criterion in facts.criteria
+        }
 
     @property
     def is_of_people(self) -> bool:
@@ -203,11 +208,7 @@ class _Two:
 
     def equal(self, criterion: str | None) -> dict[JudgmentKey, float]:
         """By label that both gave on a criterion: 1 where they agree, else 0."""
-        return {
-            key: float(agree(self._one.labels[key], self._other.labels[key]))
-            for key in self._common
-            if criterion in (None, key.criterion)
-        }
+        return self._equal[criterion]
 
     def kappa(self, criterion: str | None) -> float | None:
         """Cohen's kappa on a criterion."""

@@ -114,8 +114,7 @@ def order_report_of(matched: Matched) -> MarginReport | None:
         return None
     with suppress(SetupError):  # it cannot tell
         read = learned_from(results.run, results.judged, calibration=results.calibration)
-        instructions = {item.id: item.instruction for item in matched.dataset}
-        return margin_report(read, groups_by_instruction(read.ids, instructions), KEEP)
+        return margin_report(read, groups_by_instruction(read.ids, matched.dataset.instructions), KEEP)
     return None
 
 

@@ -51,9 +51,9 @@ def test_the_numbers_are_those_of_the_engine() -> None:
     health = GLOSSARY[Topic.HEALTH].text
     assert f"from {LEAST_ITEMS} items on" in health
     assert f"below {mass.look:.0%}".replace("%", " %") in health
-    assert f"below {mass.from_serious:.0%}".replace("%", " %") in health
+    assert f"below {mass.serious:.0%}".replace("%", " %") in health
     assert f"more than {flipped.look:.0%}".replace("%", " %") in health
-    assert f"more than {flipped.from_serious:.0%}".replace("%", " %") in health
+    assert f"more than {flipped.serious:.0%}".replace("%", " %") in health
     assert f"At first it is {ELOQUENT.tie_threshold:g} points" in GLOSSARY[Topic.TIE_THRESHOLD].text
     assert HealthVerdict.LOOK.value.replace("_", " ") in health.casefold()
     assert HealthVerdict.DOES_NOT_JUDGE.value.replace("_", " ") in health.casefold()
