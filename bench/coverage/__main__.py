@@ -13,13 +13,14 @@ from bench.coverage.calibrations import false_gain, labels_kept, nothing_is_lost
 from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
 from bench.coverage.health import false_alarms, found
-from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
+from bench.coverage.intervals import differences_held, false_better, means_held, scores_held, shares_held
 from bench.coverage.leaks import leaks_kept_out
 from bench.coverage.people import people_held
 from bench.coverage.weighing import nothing_named, rates_held, weights_held
 
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "shares": shares_held,
+    "scores": scores_held,
     "means": means_held,
     "differences": differences_held,
     "better": false_better,

@@ -90,6 +90,29 @@ def _holds_share(world: World, share: float, random: np.random.Generator) -> boo
     return holds(share_interval(world.right(random, groups, share).tolist(), groups), share)
 
 
+def scores_held(times: int) -> Iterator[Claim]:
+    """Scores of explanations: as skewed as ROUGE-L, as much alike as BERTScore; some items have none."""
+    kinds = {"like ROUGE-L": (1.2, 6.0), "like BERTScore": (120.0, 20.0)}
+    drawn = [world for world in worlds() if not world.uneven]
+    for seed, (world, kind, missing) in enumerate(product(drawn, kinds, (0.0, 0.2))):
+        held = count(partial(_holds_score, world, kinds[kind], missing), times, seed)
+        where = f"{kind}, {missing:g} missing, {world}"
+        yield Claim("a score's interval", where, held, times, NOMINAL, LEAST)
+
+
+def _holds_score(
+    world: World, beta: tuple[float, float], missing: float, random: np.random.Generator
+) -> bool:
+    groups = world.groups(random)
+    own, shared = (random.beta(*beta, count) for count in (len(groups), world.instructions))
+    scores = np.where(random.random(len(groups)) < world.alike, shared[groups], own)
+    left_out = random.random(len(groups)) < missing
+    found = OverInstructions.of_one(np.where(left_out, 0.0, scores).tolist(), groups)
+    assert found is not None
+    # Where nothing is left out, nothing is said of systems that leave something out.
+    return holds(found.score_interval(), beta[0] / sum(beta) * (1 - missing * bool(left_out.any())))
+
+
 def means_held(times: int) -> Iterator[Claim]:
     """The mean accuracy over five criteria whose luck is the same on a part of the items."""
     for seed, (world, common) in enumerate(product(worlds(), (0.0, 0.5, 1.0))):
