@@ -345,7 +345,7 @@ def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> Fi
         _mark_least(axes, report, theme)
         axes.set_xlim(0, 100)
         axes.set_xlabel("items read in both orders (%)")
-        axes.set_ylabel("labels equal to those of both orders (%)")
+        axes.set_ylabel("labels as of both orders (%)")
         axes.grid()
         title = "The second order only in doubt: what would be kept"
         finish(figure, [axes], f"{title}\n{drawable(name)}, {report.least.items:,} items", theme)
