@@ -115,6 +115,19 @@ def picked_in_words(origins: Iterable[Origin | None]) -> list[str]:
     return said
 
 
+def skipped_in_words(skipped: int, labelled: int) -> str:
+    """What skipped items do to a random sample of which so many have labels; empty where none is skipped."""
+    if not skipped:
+        return ""
+    one = skipped == 1
+    return (
+        f"{counted(skipped, 'item', 'items')} of the random sample {'was' if one else 'were'} skipped and"
+        f" {'has' if one else 'have'} no label, {labelled:,} {'has' if labelled == 1 else 'have'} one: it is"
+        " not random any more. What is measured by it is to be expected of other items only where the skipped"
+        " ones are no harder than the rest."
+    )
+
+
 @dataclass(frozen=True)
 class Reviews:
     """All that people said of a run, the oldest first; overrides also where they are undone."""

@@ -115,7 +115,7 @@ def _measured(
         return _alone(alone, SetupError(error.problem, remedy), chosen)
     if chosen is not None:
         try:
-            matched = matched.only(chosen.part.known, chosen.words)
+            matched = matched.only(chosen.part.known, chosen.words, chosen.part.caveat)
         except SetupError as error:
             return _alone(alone, error, chosen)
     return _against_labels(evaluate_labels(matched, control.cancel), explained=not system.explains)
@@ -156,7 +156,8 @@ def _alone(system: "System", problem: SetupError | None, chosen: Chosen | None) 
     assert results is not None
     run = results.run
     caveats = ["\n".join(problem_of(problem))] if problem else []
-    caveats += [] if chosen is None else [f"Only a slice is shown: {chosen.words}."]
+    if chosen is not None:
+        caveats += filter(None, [f"Only a slice is shown: {chosen.words}.", chosen.part.caveat])
     caveats += [] if run.complete else [incomplete(run)]
     caveats += [run.device_left_in_words] if run.device_left else []
     said = [*filter(None, [results.one_label_sentence]), *([] if problem else [_NO_LABELS])]

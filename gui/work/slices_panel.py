@@ -128,7 +128,7 @@ class SlicesPanel(QWidget):
             self.below.clear()
             return
         self.title.setText(visible(f"By {sliced.division.words}{self._said.in_title}"))
-        self.what.setText(" ".join([_HOW, SLICES_NOTE, *sliced.said]))
+        self.what.setText(visible(" ".join([_HOW, SLICES_NOTE, *sliced.said])))
         self.table.show_table(sliced.table)
         for place, column in enumerate(sliced.table.columns):
             delegate = self._delegate if column.key == DRAWN else self.view.itemDelegate()
