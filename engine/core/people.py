@@ -182,6 +182,12 @@ class Reviews:
         """Of each of `labels` the item, and how the person came to it; None where that is not known."""
         return [(key.item_id, each.origin) for given in self._given.values() for key, each in given.items()]
 
+    @property
+    def labels_by_seed(self) -> Mapping[int, int]:
+        """How many of `labels` were given in the random sample of each seed."""
+        given = (each for of_one in self._given.values() for each in of_one.values())
+        return Counter(each.seed for each in given if each.seed is not None)
+
     @cached_property
     def _given(self) -> Mapping[str, Mapping[JudgmentKey, Override | Confirmation]]:
         """By name and judgment, what holds the label of `labels`."""

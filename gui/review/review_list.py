@@ -118,6 +118,7 @@ class ReviewList(QWidget):
         self.progress.changed.connect(self._show_progress)
         self.wanted_line.show_all.clicked.connect(self.filters.clear)
         self.alike.wanted.connect(self.filters.choose_order)
+        self._workspace.sample_drawn.connect(self._draw_again)
 
     def read_run(self) -> None:
         """Make the list of the open run anew."""
@@ -341,6 +342,17 @@ class ReviewList(QWidget):
         labelled = self.review is not None and self.review.labelled
         self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
 
+    @Slot(int)
+    def _draw_again(self, seed: int) -> None:
+        """List the sample of another seed from its top."""
+        if self.review is not None and self.follows:
+            self.review = replace(self.review, seed=seed)
+            self.filters.seed.show_seed(seed)
+            if self.filters.list_order is ListOrder.RANDOM:
+                self.go_on_with_to_do()
+                self.list_again()
+                self.take_focus()
+
     @Slot(object)
     def _take_item(self, again: ItemAgain) -> None:
         if self.review is not None and self.follows and again.item.item_id in self.review.places:
@@ -412,7 +424,9 @@ class ReviewList(QWidget):
         item = self.table.item_at(now.row())
         self.queue.show_state(self.progress.state(item.item_id) if item else None)
         if item is not None:
-            self._session.origin = self._origin(now.row())
+            origin, review = self._origin(now.row()), self.review
+            self._session.origin = origin
+            self._session.seed = review.seed if review is not None and origin is Origin.RANDOM else None
             self.chosen.emit(item.item_id)
 
     def _show_nothing(self, nothing: bool) -> None:

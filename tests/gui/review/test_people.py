@@ -423,7 +423,7 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     assert not any(button.isChecked() for button in card.buttons.labels.values())
     filters = page.list.filters
     orders = [filters.order.itemText(place) for place in range(filters.order.count())]
-    assert orders == ["Dataset order", "Random sample, seed 0"]  # the others tell of labels
+    assert orders == ["Dataset order", "Random sample"]  # the others tell of labels
     assert filters.more.isHidden()
     assert not any(control.isVisible() for control in (*filters.chips.values(), *filters.labels.values()))
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: text == card.reason.text()):
@@ -665,3 +665,46 @@ def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(
     assert page.list.filters.list_order is ListOrder.DOUBT  # as before
     page.list.filters.chips["flipped"].click()
     qtbot.waitUntil(lambda: page.session.origin is Origin.CHOSEN)
+
+
+def test_another_seed_draws_another_sample_and_labels_keep_theirs(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    button = page.list.filters.seed
+    assert button.isHidden()
+    first, *_others = choose_random(qtbot, page)
+    assert (button.isHidden(), button.text()) == (False, "Seed 0…")
+    page.list.choose(first)
+    enter(qtbot, page)
+    button.setFocus()
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    dialog = button.dialog
+    assert dialog is not None
+    assert "5 labels by seed 0. They keep their origin" in dialog.said.text()
+    qtbot.waitUntil(dialog.isActiveWindow)  # else the keys would be the page's
+    dialog.field.setFocus()
+    dialog.field.selectAll()
+    qtbot.keyClicks(dialog.field, "7")
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    with RunStore(store) as opened:
+        drawn = in_drawn_order([item.item_id for item in opened.judged(1)], seed=7)
+    to_do = [item for item in drawn if item != first]
+    qtbot.waitUntil(lambda: page.list.table.row_of(drawn[0]) == 0 and current(page) == to_do[0])
+    assert button.text() == "Seed 7…"
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+    enter(qtbot, page)
+    with RunStore(store) as opened:
+        assert opened.run(1).review_seed == 7
+    qtbot.waitUntil(lambda: set(seeds(store)) == {first, to_do[0]})
+    assert seeds(store) == {first: 0, to_do[0]: 7}
+    assert random_part(reviews(store)).labelled == {first, to_do[0]}
+    button.click()
+    again = button.dialog
+    assert again is not None
+    assert "5 labels by seed 0, 5 labels by seed 7" in again.said.text()
+    again.reject()
+
+
+def seeds(store: Path) -> dict[str, int | None]:
+    return {each.item_id: each.seed for each in reviews(store).confirmations}
