@@ -91,7 +91,8 @@ _PICKED = {
     Origin.CHOSEN: "to items that a person picked, by a filter, a search or out of turn",
 }
 _RANDOM_ALONE = (
-    "What is measured by such labels is not to be expected of other items; by those of a random sample it is."
+    "What is measured by such labels, or learned from them, is not to be expected of other items: a"
+    " calibration by the hardest is too careful for the rest. By those of a random sample it is."
 )
 
 
@@ -181,6 +182,10 @@ class Reviews:
     def origins(self) -> list[tuple[str, Origin | None]]:
         """Of each of `labels` the item, and how the person came to it; None where that is not known."""
         return [(key.item_id, each.origin) for given in self._given.values() for key, each in given.items()]
+
+    def given_on(self, key: JudgmentKey) -> dict[str, Override | Confirmation]:
+        """By name, what holds each person's label of a judgment."""
+        return {author: given[key] for author, given in self._given.items() if key in given}
 
     @property
     def labels_by_seed(self) -> Mapping[int, int]:

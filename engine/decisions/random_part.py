@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from engine.core.item_sample import USUAL_SEED
 from engine.core.judgments import Confirmation, Origin, Override
 from engine.core.people import Reviews, picked_in_words, skipped_in_words
+from engine.data.label_origins import SAMPLED, SKIPPED
 from engine.data.sampling import drawn_place
 
 
@@ -25,6 +26,10 @@ class RandomPart:
 
     labelled: frozenset[str] = frozenset()
     skipped: frozenset[str] = frozenset()
+
+    def of(self, item_id: str) -> str:
+        """What an export says of an item: SAMPLED, SKIPPED, or nothing."""
+        return SAMPLED if item_id in self.labelled else SKIPPED if item_id in self.skipped else ""
 
     @property
     def in_words(self) -> str:

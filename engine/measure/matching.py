@@ -10,11 +10,12 @@ from functools import cached_property
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, Item, Prediction, Tie
-from engine.core.judgments import Judgment, JudgmentKey, Override
-from engine.core.people import count_overrides
+from engine.core.judgments import Judgment, JudgmentKey, Origin, Override
+from engine.core.people import count_overrides, picked_in_words, skipped_in_words
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
+from engine.data.label_origins import label_origins, skipped_items
 from engine.decisions.gaps import incomplete
 from engine.decisions.random_part import origins_in_words
 from engine.measure.systems import System
@@ -129,6 +130,7 @@ class Matched:
         caveats += self.part_caveats
         if ties := self._ties_in_words:
             caveats.append(ties)
+        caveats += self.labels_in_words
         if results is None:
             return caveats
         run = results.run
@@ -157,6 +159,21 @@ class Matched:
             "The calibration is of an earlier version: which items took part in its fit is not known. Held"
             " against those that did it looks better than it is."
         )
+
+    @property
+    def labels_in_words(self) -> list[str]:
+        """Sentences on human labels that were given in a review of a run, to items that were picked; none of
+        a dataset that does not say that its labels were.
+        """
+        origins: list[Origin | None] = []
+        for name in self.system.criteria:
+            known = label_origins(self.dataset, name)
+            if known is not None:
+                labelled = self.dataset.labels(name).keys() & self.system.rows.keys()
+                origins += [origin for item_id, origin in known.items() if item_id in labelled]
+        sampled = origins.count(Origin.RANDOM)
+        skipped = skipped_in_words(skipped_items(self.dataset), sampled) if sampled else ""
+        return [*picked_in_words(origins), *filter(None, [skipped])]
 
     @property
     def _ties_in_words(self) -> str:

@@ -61,7 +61,8 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
     results = run_of(tmp_path, {"Ada": labels, "Ben": {"safety": [A, B, GOOD, A], "relevance": [A] * 4}})
     bare = people_agreement(results)
     assert bare is not None
-    assert all(found.equal.interval is None for found in (*bare.among.values(), *bare.pairs))
+    assert {one.equal.interval for one in bare.among.values()} == {None}
+    assert {one.equal.interval for one in bare.pairs} == {None}
     instructions = pa.array([f"instruction {number}" for number in range(4)])
     table = GOLD.table.set_column(GOLD.table.column_names.index("instruction"), "instruction", instructions)
     own = replace(GOLD, table=table.select(["id", "instruction", "output_a", "output_b"]))
@@ -69,7 +70,8 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
     judged = tuple(replace(item, content_hash=hashes[item.item_id]) for item in results.judged)
     found = people_agreement(replace(results, judged=judged), own=own)
     assert found is not None
-    assert all(one.equal.interval is not None for one in (*found.among.values(), *found.pairs))
+    assert all(one.equal.interval is not None for one in found.among.values())
+    assert all(one.equal.interval is not None for one in found.pairs)
     assert {pair.other for pair in found.pairs} == {"Ben", MODEL}
     assert [one.equal.value for one in found.pairs] == [one.equal.value for one in bare.pairs]
 
