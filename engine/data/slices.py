@@ -96,7 +96,8 @@ class Slice:
 
     def as_json(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         """What was found of it, beside its names, as plain values."""
-        return {"slice": self.name, "key": self.key, **facts}
+        caveat = {"caveat": self.caveat} if self.caveat else {}
+        return {"slice": self.name, "key": self.key, **caveat, **facts}
 
 
 @dataclass(frozen=True)

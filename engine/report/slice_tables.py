@@ -74,12 +74,12 @@ def slices_in_words(measured: SlicedMeasures) -> list[str]:
     say anything of.
     """
     choice = cost_of_choosing(found.over for found in measured.slices)
-    return [*_caveats(measured), *best_of(f"slices with {FEW} instructions or more", choice)]
+    return [*slice_caveats(measured), *best_of(f"slices with {FEW} instructions or more", choice)]
 
 
 def compared_slices_in_words(matched: Sequence[Matched], measured: Sequence[SlicedMeasures]) -> list[str]:
     """The same of several systems; of two also of the slice on which the first leads by most."""
-    said = _caveats(measured[0])
+    said = slice_caveats(measured[0])
     for one, of_system in zip(matched, measured, strict=True):
         choice = cost_of_choosing(found.over for found in of_system.slices)
         said += best_of(f"slices of {one.system.name} with {FEW} instructions or more", choice)
@@ -90,8 +90,9 @@ def compared_slices_in_words(matched: Sequence[Matched], measured: Sequence[Slic
     return said
 
 
-def _caveats(measured: SlicedMeasures) -> list[str]:
-    return [found.part.caveat for found in measured.slices if found.part.caveat]
+def slice_caveats(found: SlicedMeasures | SlicedWeighing) -> list[str]:
+    """What is to be known of single slices, whatever is measured by them."""
+    return [one.part.caveat for one in found.slices if one.part.caveat]
 
 
 def slice_table(measured: SlicedMeasures) -> Table:

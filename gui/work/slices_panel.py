@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _DRAWN_WIDTH = 130
 _NOTHING = (
     "Choose above by what the items are divided (“Items: all”): by a column of the dataset, lengths, the"
-    " script of the texts, the human label or the tags of people."
+    " script of the texts, the human label, the tags or the random samples of people."
 )
 _HOW = "A click or Enter on a row lists its items in Review."
 
