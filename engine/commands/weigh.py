@@ -196,7 +196,7 @@ def _fit_words(fit: WeightFit, file: Path | None) -> str:
     return (
         f"{printed(fit_table(fit))}\n\n"
         f"{printed(fitted_weight_table(fit))}\n{RANGES}\n\n"
-        f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4f}\n"
+        f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4g}\n"
         f"With a record of which items these were: {'' if file else '--json FILE here, and later '}"
         f"--weights {file or 'FILE'}"
     )

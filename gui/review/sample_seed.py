@@ -67,7 +67,7 @@ class SeedDialog(QDialog):
         self._before = seed
         self.field = SpinBox()
         self.field.setRange(0, LARGEST_SEED)
-        self.field.setValue(seed)
+        self.field.setValue(min(seed, LARGEST_SEED))  # a store may hold more than the field can
         self.field.selectAll()
         name(self.field, "Seed of the random sample")
         self.said = hint(_kept_in_words(seed, labels))

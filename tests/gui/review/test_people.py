@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.core.item_sample import LARGEST_SEED
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey, NewReview, Origin, ReviewState
 from engine.core.people import Reviews
@@ -23,6 +24,7 @@ from gui.people.naming import WhoDialog
 from gui.people.note_line import NoteDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
+from gui.review.sample_seed import SeedDialog
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, current, overrides, press, wanted_elsewhere
@@ -708,3 +710,12 @@ def test_another_seed_draws_another_sample_and_labels_keep_theirs(
 
 def seeds(store: Path) -> dict[str, int | None]:
     return {each.item_id: each.seed for each in reviews(store).confirmations}
+
+
+def test_a_seed_that_no_field_can_hold_can_be_changed_too(qtbot: QtBot) -> None:
+    dialog = SeedDialog(2**40, {2**40: 3})
+    qtbot.addWidget(dialog)
+    assert f"3 labels by seed {2**40}" in dialog.said.text()
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        dialog.accept()
+    assert chosen.args == [LARGEST_SEED]
