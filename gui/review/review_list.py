@@ -278,8 +278,10 @@ class ReviewList(QWidget):
 
     @Slot(object)
     def _take_review(self, review: Review) -> None:
-        self.review = replace(review, shown=self._blind.row)
-        self.filters.show_run(review.criteria, review.labelled, review.seed)
+        run = self._workspace.run
+        seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
+        self.review = replace(review, shown=self._blind.row, seed=seed)
+        self.filters.show_run(review.criteria, review.labelled, seed)
         asked = self._asked
         if asked is None:
             self.list_again()
