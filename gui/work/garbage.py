@@ -65,28 +65,35 @@ _under_way: set[object] = set()
 
 
 class _Hidden:
-    """What is kept out of the collector's sight. `stale`: what has been dropped since may be among it."""
+    """What is kept out of the collector's sight, of which something may have been dropped."""
 
     def __init__(self) -> None:
-        self._any = False
-        self.stale = False
+        self._any = self._stale = False
+        self._next_look = 0.0
 
     def hide(self) -> None:
         """Keep all that is there out of sight; at once, however much it is, and on any thread."""
         gc.freeze()
-        self._any = self.stale = True
+        self._any = self._stale = True
 
     def let_go(self) -> None:
         """Something large was dropped."""
-        self.stale = self._any
+        self._stale = self._any
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it should be looked at again."""
+        return self._stale and time.monotonic() >= self._next_look
 
     def look(self) -> None:
         """Look at all of it, and hide what is left where that takes long."""
-        self._any = self.stale = False  # first: a job may hide something meanwhile
+        self._any = self._stale = False  # first: a job may hide something meanwhile
         gc.unfreeze()
         begun = time.monotonic()
         gc.collect()
-        if time.monotonic() - begun > _SHORT:
+        ended = time.monotonic()
+        self._next_look = ended + _REST * (ended - begun)
+        if ended - begun > _SHORT:
             gc.freeze()
             self._any = True
 
@@ -118,7 +125,7 @@ class Collector(QObject):
         """Look at what was made since the last time; at everything where that is due."""
         if _under_way:
             return
-        if _hidden.stale and self._nobody_is_at_work():
+        if _hidden.is_due and self._nobody_is_at_work():
             _hidden.look()
         self._made += gc.get_count()[0]
         begun = time.monotonic()

@@ -8,12 +8,13 @@ import pytest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from gui.work.garbage import Collector, many_records, run_closed
+from gui.work.garbage import Collector, _Hidden, many_records, run_closed
 
 
 @pytest.fixture(autouse=True)
-def _by_itself() -> Iterator[None]:
+def _by_itself(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in a program that has just been started."""
+    monkeypatch.setattr("gui.work.garbage._hidden", _Hidden())
     was_on = gc.isenabled()
     gc.enable()
     yield
@@ -68,6 +69,7 @@ def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_wo
 ) -> None:
     """It was kept for ever, after each of them."""
     monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
+    monkeypatch.setattr("gui.work.garbage._REST", 0)
     collector = Collector()
     ended: list[str] = []
     for number in range(1, 4):
@@ -102,12 +104,27 @@ def test_keys_put_a_long_look_off(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch)
     collector.close()
 
 
+def test_after_a_long_look_there_is_a_long_rest(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
+    collector = Collector()
+    ended: list[str] = []
+    for _number in range(2):
+        figure, records = Cycle(ended), load()
+        del figure
+        collector.tick()
+        collector.tick()
+    assert ended == ["ended"]
+    assert len(records) == 300_000
+    collector.close()
+
+
 def test_what_is_dropped_with_a_closed_run_is_cleared_away(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And what is left is out of sight again, where it is much."""
     monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
     monkeypatch.setattr("gui.work.garbage._SHORT", 0.0)
+    monkeypatch.setattr("gui.work.garbage._REST", 0)
     collector = Collector()
     ended: list[str] = []
     figure, records = Cycle(ended), load()
