@@ -12,7 +12,7 @@ import os
 import sys
 import time
 import unicodedata
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -85,11 +85,11 @@ def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
                 if old is not None and not private:
                     _let_be_like(old, file.fileno())
-            _replace(part, target)
+            _patiently(lambda: part.replace(target))
             _sync_folder(target.parent)
         finally:
             with suppress(OSError):  # what went wrong before it is what is to be told
-                part.unlink(missing_ok=True)
+                _patiently(lambda: part.unlink(missing_ok=True))
 
 
 def own_file(path: Path) -> BinaryIO:
@@ -114,7 +114,7 @@ def check_writable(path: Path) -> None:
     with _os_errors_as_setup_errors(path):
         file = _new_part(target, private=True)
         file.close()
-        Path(file.name).unlink()
+        _patiently(Path(file.name).unlink)
 
 
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
@@ -181,13 +181,13 @@ def _let_be_like(old: os.stat_result, file: int) -> None:
         os.fchmod(file, mode)
 
 
-def _replace(part: Path, target: Path) -> None:
+def _patiently(do: Callable[[], object]) -> None:
     for pause in _PAUSES:
         with suppress(PermissionError):
-            part.replace(target)
+            do()
             return
         time.sleep(pause)
-    part.replace(target)
+    do()
 
 
 def _sync_folder(folder: Path) -> None:
