@@ -25,6 +25,7 @@ _REST = 100  # times as long as it took to look at everything, until it does so 
 _LEAST_REST = 30.0  # seconds
 _LEAST_MADE = 10_000  # objects until everything is looked at again
 _STILL = 3.0  # seconds without a key or the mouse, after which a long look meets nobody
+_REST_WHEN_STILL = 20  # times as long as such a look took, until the next one
 _SHORT = 0.05  # seconds of a look that nobody notices
 _TOUCHES = frozenset(
     (
@@ -92,7 +93,7 @@ class _Hidden:
         begun = time.monotonic()
         gc.collect()
         ended = time.monotonic()
-        self._next_look = ended + _REST * (ended - begun)
+        self._next_look = ended + _REST_WHEN_STILL * (ended - begun)
         if ended - begun > _SHORT:
             gc.freeze()
             self._any = True

@@ -69,7 +69,7 @@ def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_wo
 ) -> None:
     """It was kept for ever, after each of them."""
     monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
-    monkeypatch.setattr("gui.work.garbage._REST", 0)
+    monkeypatch.setattr("gui.work.garbage._REST_WHEN_STILL", 0)
     collector = Collector()
     ended: list[str] = []
     for number in range(1, 4):
@@ -124,7 +124,7 @@ def test_what_is_dropped_with_a_closed_run_is_cleared_away(
     """And what is left is out of sight again, where it is much."""
     monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
     monkeypatch.setattr("gui.work.garbage._SHORT", 0.0)
-    monkeypatch.setattr("gui.work.garbage._REST", 0)
+    monkeypatch.setattr("gui.work.garbage._REST_WHEN_STILL", 0)
     collector = Collector()
     ended: list[str] = []
     figure, records = Cycle(ended), load()
