@@ -57,7 +57,7 @@ MB = 1 << 20
 STEPS = 60  # from item to item in each round
 _QUIET = 0.4  # seconds without work after which a page has done what it was asked
 _TITLES = ("resident", "anonymous", "in use", "free", "Arrow", "child")
-_REST = 6.0  # seconds that a person looks at what he opened
+_REST = 15.0  # seconds that a person looks at what he opened
 _SHOWN = 25  # kinds of objects and lines that are listed
 
 

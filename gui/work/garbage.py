@@ -24,8 +24,9 @@ _MANY = 200_000  # objects that the collector goes through in less than 50 ms (m
 _REST = 100  # times as long as it took to look at everything, until it does so again
 _LEAST_REST = 30.0  # seconds
 _LEAST_MADE = 10_000  # objects until everything is looked at again
-_STILL = 3.0  # seconds without a key or the mouse, after which a long look meets nobody
-_REST_WHEN_STILL = 20  # times as long as such a look took, until the next one
+_EACH = 0.25e-6  # seconds for one of them
+_STILL = 3.0  # seconds without a key or the mouse, after which a look at what was hidden may be taken;
+_AS_LONG = 30  # and so many times as long as it takes: then hardly anybody comes back in its midst
 _SHORT = 0.05  # seconds of a look that nobody notices
 _TOUCHES = frozenset(
     (
@@ -66,37 +67,37 @@ _under_way: set[object] = set()
 
 
 class _Hidden:
-    """What is kept out of the collector's sight, of which something may have been dropped."""
+    """What is kept out of the collector's sight. `stale`: some of it may have been dropped meanwhile."""
 
     def __init__(self) -> None:
-        self._any = self._stale = False
-        self._next_look = 0.0
+        self._seconds = 0.0  # that a look at it will take
+        self.stale = False
 
     def hide(self) -> None:
         """Keep all that is there out of sight; at once, however much it is, and on any thread."""
+        self._seconds += _EACH * gc.get_count()[0]
         gc.freeze()
-        self._any = self._stale = True
+        self.stale = True
 
     def let_go(self) -> None:
         """Something large was dropped."""
-        self._stale = self._any
+        self.stale = self._seconds > 0
 
     @property
-    def is_due(self) -> bool:
-        """Whether it should be looked at again."""
-        return self._stale and time.monotonic() >= self._next_look
+    def stillness(self) -> float:
+        """For how many seconds nobody must have been at work when it is looked at."""
+        return max(_STILL, _AS_LONG * self._seconds)
 
     def look(self) -> None:
         """Look at all of it, and hide what is left where that takes long."""
-        self._any = self._stale = False  # first: a job may hide something meanwhile
+        self._seconds, self.stale = 0.0, False  # first: a job may hide something meanwhile
         gc.unfreeze()
         begun = time.monotonic()
         gc.collect()
-        ended = time.monotonic()
-        self._next_look = ended + _REST_WHEN_STILL * (ended - begun)
-        if ended - begun > _SHORT:
+        took = time.monotonic() - begun
+        if took > _SHORT:
             gc.freeze()
-            self._any = True
+            self._seconds += took
 
 
 _hidden = _Hidden()
@@ -126,7 +127,7 @@ class Collector(QObject):
         """Look at what was made since the last time; at everything where that is due."""
         if _under_way:
             return
-        if _hidden.is_due and self._nobody_is_at_work():
+        if _hidden.stale and self._nobody_was_at_work(_hidden.stillness):
             _hidden.look()
         self._made += gc.get_count()[0]
         begun = time.monotonic()
@@ -138,13 +139,13 @@ class Collector(QObject):
             ended = time.monotonic()
             self._made, self._next_full = 0, ended + max(_LEAST_REST, _REST * (ended - begun))
 
-    def _nobody_is_at_work(self) -> bool:
-        """Whether keys and mouse have been still for a while; from the first time on, they are watched."""
+    def _nobody_was_at_work(self, seconds: float) -> bool:
+        """Whether keys and mouse have been still for so long; from the first time on, they are watched."""
         app = QCoreApplication.instance()
         if self._touched is None and app is not None:
             self._touched = time.monotonic()
             app.installEventFilter(self)
-        still = self._touched is None or time.monotonic() - self._touched > _STILL
+        still = self._touched is None or time.monotonic() - self._touched > seconds
         if still and app is not None:
             self._touched = None
             app.removeEventFilter(self)  # else each event of the window would take a detour for nothing

@@ -59,9 +59,9 @@ def test_only_very_many_records_are_kept_out_of_sight(count: int, kept: bool) ->
     assert len(made) == count
 
 
-def load() -> list[list[int]]:
+def load(count: int = 300_000) -> list[list[int]]:
     with many_records():
-        return [[place] for place in range(300_000)]
+        return [[place] for place in range(count)]
 
 
 def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_work(
@@ -69,7 +69,7 @@ def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_wo
 ) -> None:
     """It was kept for ever, after each of them."""
     monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
-    monkeypatch.setattr("gui.work.garbage._REST_WHEN_STILL", 0)
+    monkeypatch.setattr("gui.work.garbage._AS_LONG", 0)
     collector = Collector()
     ended: list[str] = []
     for number in range(1, 4):
@@ -85,6 +85,7 @@ def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_wo
 
 def test_keys_put_a_long_look_off(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gui.work.garbage._STILL", 0.3)
+    monkeypatch.setattr("gui.work.garbage._AS_LONG", 0)
     collector = Collector()
     line = QLineEdit()
     qtbot.addWidget(line)
@@ -104,18 +105,16 @@ def test_keys_put_a_long_look_off(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch)
     collector.close()
 
 
-def test_after_a_long_look_there_is_a_long_rest(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
-    collector = Collector()
-    ended: list[str] = []
-    for _number in range(2):
-        figure, records = Cycle(ended), load()
-        del figure
-        collector.tick()
-        collector.tick()
-    assert ended == ["ended"]
-    assert len(records) == 300_000
-    collector.close()
+def test_the_longer_a_look_takes_the_longer_nobody_must_have_been_at_work() -> None:
+    hidden = _Hidden()
+    assert hidden.stillness == 3.0
+    with pytest.MonkeyPatch.context() as change:
+        change.setattr("gui.work.garbage._hidden", hidden)
+        records = load(count=900_000)
+    assert 6 < hidden.stillness < 10  # for a quarter of a second
+    hidden.look()
+    assert len(records) == 900_000
+    assert not hidden.stale
 
 
 def test_what_is_dropped_with_a_closed_run_is_cleared_away(
@@ -124,7 +123,7 @@ def test_what_is_dropped_with_a_closed_run_is_cleared_away(
     """And what is left is out of sight again, where it is much."""
     monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
     monkeypatch.setattr("gui.work.garbage._SHORT", 0.0)
-    monkeypatch.setattr("gui.work.garbage._REST_WHEN_STILL", 0)
+    monkeypatch.setattr("gui.work.garbage._AS_LONG", 0)
     collector = Collector()
     ended: list[str] = []
     figure, records = Cycle(ended), load()
