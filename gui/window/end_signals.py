@@ -78,9 +78,9 @@ class EndSignals(QObject):
             signal.raise_signal(number)
 
     def _look_for_one(self) -> None:
-        if self._pipe is not None:
-            os.read(self._pipe[0], 4096)
-        if self._heard is not None:
+        # The numbers of all that came: Python may not have called `_keep` for them yet.
+        numbers = os.read(self._pipe[0], 4096) if self._pipe is not None else b""
+        if self._heard is not None or any(number in self._numbers for number in numbers):
             self.let_end()  # first: what comes with it counts with it
             self._heard = None
             self.wanted.emit()

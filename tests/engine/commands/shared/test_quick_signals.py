@@ -38,7 +38,8 @@ for _ in range(int(sys.argv[1])):
 )
 def test_signals_in_quick_succession_stop_a_command_and_never_hang_it(sent: Sequence[signal.Signals]) -> None:
     """With a `threading.Event` as the flag, whose `set` waits for itself when a signal comes in its midst,
-    9 of 150 rounds of the first kind never ended, and 1 of 150 of the second.
+    9 of 150 rounds of the first kind never ended, and 1 of 150 of the second. Without a thread that wakes at
+    signals, 2 of 3,000 of the second: Python 3.11 had not noticed any, see `_signals_noticed`.
     """
     with subprocess.Popen(
         [sys.executable, "-c", COMMAND, str(ROUNDS)],
