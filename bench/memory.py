@@ -1,11 +1,16 @@
 """What the window's memory does while a person works in it: round after round of all that it can do.
 
     python -m bench.memory [DATASET ...] [--minutes N] [--items N] [--trace]
+    python -m bench.memory --loads 10 [--items 20000]
 
 In each round it opens a dataset, searches it, judges some of its items in a new run, looks at all that the
 Results page has, goes through the items on the Review page, compares the systems, writes a report. After each
 round it says what the window holds, and in the end which objects became more. `--trace` also says which lines
 of Python hold what was added since the second round (slow). It measures and judges nothing: exit code 0.
+
+With `--loads` it opens two large runs in turn instead, looks at all that the Results page has of each, and
+lets the window rest a little. It says how long Python's garbage collector stopped the window at most, and how
+many figures and tables are still there of those that were there at a load and dropped after it.
 
 Without a screen unless QT_QPA_PLATFORM says otherwise.
 
@@ -15,10 +20,12 @@ Knows: the window as its user meets it. Does not know: how any page works.
 import argparse
 import ctypes
 import gc
+import math
 import sys
 import tempfile
 import time
 import tracemalloc
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,13 +33,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from matplotlib.figure import Figure
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from bench.window import closed, opened, wait
+from bench.window import closed, opened, wait, write_many
+from engine.core.items import Order
+from engine.core.judgments import JudgedItem, Reading
+from engine.core.rubric import ELOQUENT
+from engine.core.run_records import RunIdentity
 from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
+from engine.core.settings import JudgeSettings, Mode
+from engine.data.dataset import load_dataset
+from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset, demo_model
 from gui.app import make_application
 from gui.window.interior import Interior
@@ -43,6 +57,7 @@ MB = 1 << 20
 STEPS = 60  # from item to item in each round
 _QUIET = 0.4  # seconds without work after which a page has done what it was asked
 _TITLES = ("resident", "anonymous", "in use", "free", "Arrow", "child")
+_REST = 15.0  # seconds that a person looks at what he opened
 _SHOWN = 25  # kinds of objects and lines that are listed
 
 
@@ -73,6 +88,26 @@ class Held:
     child: int
     objects: int
     widgets: int
+
+
+class Pauses:
+    """How long the collector stopped the window at most, since it was asked last."""
+
+    def __init__(self) -> None:
+        self._began = self._longest = 0.0
+        gc.callbacks.append(self._hear)
+
+    def taken(self) -> float:
+        """In seconds."""
+        longest, self._longest = self._longest, 0.0
+        return longest
+
+    def _hear(self, phase: str, _info: dict[str, int]) -> None:
+        now = time.perf_counter()
+        if phase == "start":
+            self._began = now
+        else:
+            self._longest = max(self._longest, now - self._began)
 
 
 class Watch:
@@ -128,23 +163,89 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what the window holds while a person works.")
     parser.add_argument("datasets", type=Path, nargs="*", default=[demo_dataset()])
     parser.add_argument("--minutes", type=float, default=10.0, help="how long (%(default)s)")
-    parser.add_argument("--items", type=int, default=20, help="judged in each round (%(default)s)")
+    parser.add_argument("--items", type=int, help="judged in each round (20), or of a large run (20000)")
+    parser.add_argument("--loads", type=int, help="open large runs so often instead")
     parser.add_argument("--trace", action="store_true", help="say which lines hold what was added")
     options = parser.parse_args()
     _app = make_application([])  # lives as long as its window
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        interior = opened(Path(folder) / "window", demo_dataset())
+        home = Path(folder) / "window"
+        if options.loads:
+            _write_runs(home, options.items or 20_000)
+        interior = opened(home, home / "many.tsv" if options.loads else demo_dataset())
         try:
-            _work(interior, options, Path(folder))
+            if options.loads:
+                _load(interior, options.loads)
+            else:
+                _work(interior, options, Path(folder))
         finally:
             closed(interior)
 
 
+def _write_runs(home: Path, items: int) -> None:
+    """A dataset and a store with two runs on it, whose labels are anything."""
+    home.mkdir()
+    path = home / "many.tsv"
+    write_many(path, items)
+    dataset = load_dataset(path, ELOQUENT)
+    settings = {**JudgeSettings(mode=Mode.LABELS).as_json(), "examples": ""}
+    with RunStore(home / "runs.sqlite") as store:
+        for name in ("one", "other"):
+            identity = RunIdentity(
+                name, path, dataset.hash, items, demo_model(), name, "f" * 64, "7", ELOQUENT.names, settings
+            )
+            with store.begin(identity) as run:
+                store.describe(run.id, {"llama_cpp": "none", "chat_template_hash": "c" * 64})
+                judged = [_judged(place, item.id, item.content_hash) for place, item in enumerate(dataset)]
+                store.add(run.id, judged)
+
+
+def _judged(place: int, item_id: str, content_hash: str) -> JudgedItem:
+    """An item with readings in both orders, which say A of some and B of others."""
+    share = 0.1 + 0.6 * (place * 7919 % 1000) / 1000
+    a, b, rest = math.log(share), math.log(0.8 - share), math.log(0.1)
+    readings = (Reading(Order.AB, (a, b, rest, rest)), Reading(Order.BA, (b, a, rest, rest)))
+    return JudgedItem(place, item_id, content_hash, dict.fromkeys(ELOQUENT.names, readings))
+
+
+def _load(interior: Interior, times: int) -> None:
+    """Open two runs in turn, and look at all that the Results page has of each."""
+    results, watch, pauses, began = interior.results, Watch(), Pauses(), time.monotonic()
+    dropped: list[weakref.ref[_Shown]] = []
+    _line("after", "seconds", *_TITLES, "objects", "widgets", "pause", "kept")
+    for number in range(1, times + 1):
+        run, shown = 1 + number % 2, _Shown()
+        interior.workspace.open_run(run)
+        wait(lambda run=run: _open_run(interior) == run)  # type: ignore[misc]
+        dropped.append(weakref.ref(shown))
+        del shown
+        interior.frame.show_page(PageName.RESULTS)
+        for tab in range(results.tabs.count()):
+            results.tabs.setCurrentIndex(tab)
+            _quiet(interior)
+        _pause(_REST)
+        kept, pause = sum(each() is not None for each in dropped), pauses.taken()
+        _say(f"load {number}", began, watch.held(), f"{1000 * pause:.0f} ms", str(kept))
+        pauses.taken()
+
+
+class _Shown:
+    """A figure and a table as a page may have them while a run is loaded: in cycles, as matplotlib's are."""
+
+    def __init__(self) -> None:
+        self.figure = Figure()
+        self.figure.subplots().plot(range(10_000))
+        self.table = [str(number) for number in range(100_000)]
+        self.figure.shown = self  # type: ignore[attr-defined]
+
+
+def _open_run(interior: Interior) -> int | None:
+    return interior.workspace.run.id if interior.workspace.run is not None else None
+
+
 def _work(interior: Interior, options: argparse.Namespace, folder: Path) -> None:
     watch, began = Watch(), time.monotonic()
-    _line(
-        "after", "seconds", "resident", "anonymous", "in use", "free", "Arrow", "child", "objects", "widgets"
-    )
+    _line("after", "seconds", *_TITLES, "objects", "widgets")
     _say("opened", began, watch.held())
     before: Counter[str] = Counter()
     start: tracemalloc.Snapshot | None = None
@@ -152,7 +253,7 @@ def _work(interior: Interior, options: argparse.Namespace, folder: Path) -> None
     while time.monotonic() - began < 60 * options.minutes or number < 2:
         number += 1
         dataset = options.datasets[number % len(options.datasets)]
-        for part in _round(interior, dataset, options.items, folder, watch):
+        for part in _round(interior, dataset, options.items or 20, folder, watch):
             if number == 1:
                 _say(part, began, watch.held())
         _say(f"round {number}", began, watch.held())
@@ -183,7 +284,7 @@ def _line(*cells: str) -> None:
     )
 
 
-def _say(what: str, began: float, held: Held) -> None:
+def _say(what: str, began: float, held: Held, *more: str) -> None:
     sizes = (held.resident, held.anonymous, held.used, held.free, held.arrow, held.child)
     _line(
         what,
@@ -191,6 +292,7 @@ def _say(what: str, began: float, held: Held) -> None:
         *(f"{size / MB:.0f} MB" for size in sizes),
         f"{held.objects:,}",
         f"{held.widgets:,}",
+        *more,
     )
 
 

@@ -256,7 +256,7 @@ def _run_of(interior: Interior) -> int | None:
 def measure_many_items(folder: Path, items: int) -> None:
     """The longest pause of the window while it opens, sorts, searches and scrolls a large dataset."""
     path = folder / "many.tsv"
-    _write_many(path, items)
+    write_many(path, items)
     interior = opened(folder / "many", demo_dataset())
     interior.frame.show_page(PageName.DATASET)
     table = interior.dataset.findChild(QTableView)
@@ -301,7 +301,7 @@ def _scroll(table: QTableView) -> None:
         QApplication.processEvents()
 
 
-def _write_many(path: Path, items: int) -> None:
+def write_many(path: Path, items: int) -> None:
     """A dataset of items that all differ, of a usual length."""
     lines = demo_dataset().read_text("utf-8").splitlines()
     cells = [line.split("\t") for line in lines[1:]]

@@ -108,6 +108,30 @@ FOR_TYPES = {"matplotlib": "engine/commands/report.py gui/results/figure_jobs.py
 NETWORK = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "urllib")
 """How the names of modules begin that know the network: httpx, socketserver and urllib3 among them."""
 
+MAY_WRITE: Mapping[str, str] = {
+    "engine/gguf/encoder_cut.py: GGUFWriter": "into the gate's file, by its name",
+    "engine/llama/quantizer.py: open": "into the gate's file, to hear why llama.cpp could not",
+    "engine/report/figure_style.py: savefig": "into memory",
+    "engine/store/private_copy.py: copyfile": "into a folder made for it that nobody else may read",
+    "engine/store/run_store.py: FileLock": "locks, in a folder of their own beside the store",
+    "engine/system/fault_log.py: RotatingFileHandler": "logging adds to the one log in our own folder",
+    "gui/work/state.py: QSettings": "Qt writes settings to our own folder, each time a new file",
+    "models/demo/export.py: GGUFWriter": "the demo model, by whoever trains it",
+    "models/demo/trainer.py: replace": "the same",
+}
+"""What writes files otherwise than through the gate, `engine/system/files.py`, and why it may."""
+
+WRITERS = frozenset(
+    (
+        *("write_text", "write_bytes", "touch", "mkstemp", "NamedTemporaryFile", "hardlink_to", "symlink_to"),
+        *("copyfile", "copytree", "savefig", "tofile", "savetxt", "savez", "save_file", "GGUFWriter"),
+        *("FileHandler", "RotatingFileHandler", "TimedRotatingFileHandler", "FileLock"),
+        *("QFile", "QLockFile", "QSaveFile", "QSettings", "QTemporaryFile"),
+        *("os.link", "os.mkfifo", "os.symlink", "os.truncate", "shutil.copy", "shutil.copy2", "shutil.move"),
+    )
+)
+"""What is called to write a file, whatever it is given; those with a dot by their whole name."""
+
 MOST_LINES_OF_A_FUNCTION = 50
 MANY_LINES = 500
 """A module that has more says in its docstring why: `Long because ...`."""
@@ -404,6 +428,101 @@ def test_nothing_knows_the_network() -> None:
 
 def test_packaging_does_not_shadow_the_library_of_that_name() -> None:
     assert not (ROOT / "packaging" / "__init__.py").exists()
+
+
+# Files
+
+
+def writes(call: ast.Call) -> bool:
+    """Whether a call opens a file for writing, or puts one in a place."""
+    called = ast.unparse(call.func)
+    name = called.rpartition(".")[2]
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    if "os.devnull" in ast.unparse(call):
+        return False
+    if called == "os.open":
+        return ast.unparse(call.args[1]) != "os.O_RDONLY"
+    if name in {"open", "fdopen", "ZipFile"}:
+        modes = [named["mode"]] if "mode" in named else call.args[called in {"open", "os.fdopen"} :]
+        unknown = "mode" in named or called == "open"
+        return any(
+            bool(re.fullmatch("(?=.*[wax+])[rwaxbt+]{1,4}(:.*)?", str(mode.value)))
+            if isinstance(mode, ast.Constant)
+            else unknown
+            for mode in modes
+        )
+    if name.startswith("to_") and name[3:] in {
+        "csv",
+        "excel",
+        "feather",
+        "html",
+        "json",
+        "parquet",
+        "pickle",
+    }:
+        return bool(call.args or {"path", "path_or_buf", "buf", "excel_writer"} & named.keys())
+    if name in {"rename", "replace"} and isinstance(call.func, ast.Attribute):
+        # A text's has two arguments, a record's has names.
+        return (len(call.args) == 1 and not named) or called in {"os.rename", "os.replace"}
+    return name in WRITERS or called in WRITERS
+
+
+def writing(path: PurePosixPath) -> set[str]:
+    """What a file of the program calls to write files."""
+    calls = (node for node in ast.walk(syntax(path)) if isinstance(node, ast.Call))
+    return {ast.unparse(call.func).rpartition(".")[2] for call in calls if writes(call)}
+
+
+def test_files_are_written_through_one_gate() -> None:
+    gate = "engine/system/files.py"
+    found = {f"{path}: {name}" for path in PROGRAM if str(path) != gate for name in writing(path)}
+    assert found == MAY_WRITE.keys()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'open(path, "w")',
+        'path.open(mode="xb")',
+        "path.open(mode=how)",
+        "open(path, how)",
+        'path.open("r+b")',
+        "path.write_text(text)",
+        "os.open(path, os.O_WRONLY | os.O_CREAT)",
+        'os.fdopen(number, "wb")',
+        "part.replace(path)",
+        "os.replace(part, path)",
+        "shutil.copy(path, other)",
+        "table.to_csv(path, sep=';')",
+        'ZipFile(path, "w")',
+        'tarfile.open(path, "w:xz")',
+        "QSaveFile(path)",
+    ],
+)
+def test_the_test_sees_a_file_that_is_written(line: str) -> None:
+    call = ast.parse(line, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert writes(call)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'path.open("rb")',
+        "open(path)",
+        "window.open(path)",
+        "ZipFile(path)",
+        "os.open(folder, os.O_RDONLY)",
+        'Path(os.devnull).open("w")',
+        'text.replace("a", "b")',
+        "replace(setup, items=3)",
+        'table.to_csv(sep=";")',
+    ],
+)
+def test_the_test_sees_nothing_in_what_writes_no_file(line: str) -> None:
+    call = ast.parse(line, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert not writes(call)
 
 
 # Words

@@ -6,7 +6,6 @@ it is never written, so nobody can sign another; to take a computer out, make ne
 Knows: the three files, how they are made, who may read them. Does not know: Dask, addresses.
 """
 
-import os
 import stat
 import sys
 from dataclasses import dataclass
@@ -93,15 +92,8 @@ def make_certificates(folder: Path) -> CertificateFiles:
     authority, certificate, key = _made()
     write_whole(files.authority, authority)
     write_whole(files.certificate, certificate)
-    _write_secret(files.key, key)
+    write_whole(files.key, key, private=True)
     return files
-
-
-def _write_secret(path: Path, data: bytes) -> None:
-    """A file that nobody else may read, not for a moment."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
 
 
 def _made() -> tuple[bytes, bytes, bytes]:

@@ -70,11 +70,7 @@ def write_results_csv(
         names = distinct_names(dataset.other_columns, (*RUN_COLUMNS, *DATASET_COLUMNS))
         columns = (*DATASET_COLUMNS, *names.values())
         cells = _DatasetCells(dataset, gold, results.content_hashes)
-    # newline: a line ends alike on every system, and what texts hold stays as it is.
-    with (
-        whole_file(path) as part,
-        part.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file,
-    ):
+    with whole_file(path) as file:
         file.write(_line((*RUN_COLUMNS, *columns)))
         file.writelines(map(_line, _rows(results, cells)))
 
@@ -198,5 +194,6 @@ def _truth(value: bool | None) -> str:
     return "" if value is None else "yes" if value else "no"
 
 
-def _line(cells: tuple[str, ...]) -> str:
-    return ",".join(quoted_cell(cell.replace("\0", "\\x00"), between=",") for cell in cells) + "\n"
+def _line(cells: tuple[str, ...]) -> bytes:
+    line = ",".join(quoted_cell(cell.replace("\0", "\\x00"), between=",") for cell in cells) + "\n"
+    return line.encode("utf-8", "backslashreplace")

@@ -39,8 +39,8 @@ def cut_encoder(encoder: EncoderFile, layers: int, target: Path, cancel: CancelT
     except ValueError as error:
         raise ModelFileError(f"{encoder.path.name}: it cannot be copied: {error}.", CONVERT_AGAIN) from error
     values[f"{encoder.architecture}.block_count"] = layers
-    with whole_file(target) as part:
-        writer = gguf.GGUFWriter(part, encoder.architecture)
+    with whole_file(target) as file:
+        writer = gguf.GGUFWriter(file.name, encoder.architecture)
         try:
             writer.data_alignment = reader.alignment
             _add_values(writer, reader, values)

@@ -27,14 +27,15 @@ def write_q8_0(source: Path, target: Path, texts: Mapping[str, str]) -> None:
     whatever the number of threads. SetupError where `target` cannot be written, ModelFileError where
     llama.cpp cannot read `source`, ValueError for a key or a text longer than 127 bytes.
     """
-    with whole_file(target) as part:
-        quantise(source, part, "q8_0", texts)
+    with whole_file(target) as file:
+        quantise(source, Path(file.name), "q8_0", texts)
 
 
 def quantise(source: Path, part: Path, to: str, texts: Mapping[str, str], threads: int = 0) -> None:
-    """Write `source` to `part` as it is, with its weights in a format, `q4_k_m`; of a split one, one file.
+    """Write `source` as it is, with its weights in a format, `q4_k_m`, into the file `part`, which is there.
 
-    `threads`: 0 for all cores. Raises what `write_q8_0` raises, and OSError where writing fails.
+    Of a split one, one file is made. `threads`: 0 for all cores. Raises what `write_q8_0` raises, and OSError
+    where writing fails.
     """
     overrides = _overrides(texts)
     start_library()
@@ -65,13 +66,11 @@ def _overrides(texts: Mapping[str, str]) -> "ctypes.Array[llama_cpp.llama_model_
 
 
 def _narrow(part: Path) -> bytes:
-    """The path of a file to write as llama.cpp opens it: on Windows in letters of the system's code page.
+    """The path of a file to write, which is there, as llama.cpp opens it: on Windows in ASCII letters.
 
     SetupError where Windows has no such path.
     """
     if sys.platform == "win32" and not str(part).isascii():
-        # A file that is not there has no short name.
-        part.touch()
         # Windows has no longer path.
         room = ctypes.create_unicode_buffer(32768)
         ctypes.windll.kernel32.GetShortPathNameW(str(part), room, len(room))

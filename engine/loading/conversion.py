@@ -157,9 +157,10 @@ def convert(
     yield Preparing("Checking the model file")
     checked = checked_model(planned.source, cancel)
     texts = provenance(planned, checked)
-    with whole_file(planned.target) as part:
+    with whole_file(planned.target) as file:
+        wanted = Quantised(checked.path, Path(file.name), planned.to, texts, planned.expected)
         with worker() as working:
-            yield from working.do(Quantised(checked.path, part, planned.to, texts, planned.expected))
+            yield from working.do(wanted)
         checked.check_unchanged()
         cancel.raise_if_requested()
         _refuse_taken(planned.target)

@@ -10,8 +10,9 @@ import faulthandler
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO
 
+from engine.system.files import own_file
 from engine.system.paths import log_folder
 
 _NAME = "window-{}.fault"
@@ -26,10 +27,10 @@ class FaultWatch:
     def __init__(self) -> None:
         self.told_in = _gather()
         self._path = log_folder() / _NAME.format(os.getpid())
-        self._file: TextIO | None = None
+        self._file: BinaryIO | None = None
         with suppress(OSError):  # a full disk: then a fault leaves no words
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._path.open("w", encoding="utf-8")
+            self._file = own_file(self._path)
             faulthandler.enable(self._file)
 
     def end(self) -> None:

@@ -1,14 +1,22 @@
-"""Write a file whole or not at all.
+"""The one gate for files that are written: whole or not at all, and never into what others have planted.
 
-Knows: paths, bytes and plain values. Does not know: what they mean.
+A file is written beside its place, under a name that nobody can know before; what is there is never opened.
+When it is complete and on the disk, it takes the place of the old one, with that one's permissions.
+
+Knows: paths, permissions, bytes and plain values. Does not know: what they mean.
 """
 
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import sys
+import time
+import unicodedata
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from engine.core.errors import SetupError
 from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
@@ -29,14 +37,21 @@ _NO_PERMISSION = (
 )
 
 
-def write_whole(path: Path, data: bytes) -> None:
+_PRIVATE, _USUAL = 0o600, 0o666  # of the latter, the system keeps what the umask leaves
+# Seconds between tries: a virus scanner of Windows may hold a new file, or the old one, for a moment.
+_PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
+
+
+def write_whole(path: Path, data: bytes, private: bool = False) -> None:
     """Put `data` at `path`, replacing what was there; a symbolic link is followed.
 
-    The bytes are on disk before the name points at them. Raises SetupError (folder missing, not a
-    plain file, read-only, disk full, in use by another program), and then the old file is untouched.
+    The bytes are on disk before the name points at them. The file has the permissions of the old one, and its
+    group and owner where we may give them; `private`: nobody else may read it. Raises SetupError (folder
+    missing, not a plain file, read-only, disk full, in use by another program), and then the old file is
+    untouched.
     """
-    with whole_file(path) as part:
-        part.write_bytes(data)
+    with whole_file(path, private) as file:
+        file.write(data)
 
 
 def write_json(path: Path, value: object) -> None:
@@ -46,23 +61,45 @@ def write_json(path: Path, value: object) -> None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A path to write a file to, which takes the place of `path` at the end of the block, like `write_whole`.
+def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of `path` at the end of the block, like `write_whole`.
 
-    Where the block raises, the old file is untouched and what was written is gone; an OSError is taken for
-    one of writing and becomes a SetupError. The file must be closed when the block ends.
+    Whoever can only write by name has the file's `name`, an absolute path: it is there, and empty. Where the
+    block raises, the old file is untouched and what was written is gone; an OSError is taken for one of
+    writing and becomes a SetupError. The block leaves the file open.
     """
-    target = _writable_target(path)
-    part = _part_of(target)
+    target, old = _writable_target(path)
     with _os_errors_as_setup_errors(path):
+        file = _new_part(target, private or old is not None)
+        part = Path(file.name)
         try:
-            yield part
-            with part.open("r+b") as file:
+            with file:
+                yield file
+                file.flush()
+                if not os.path.samestat(os.fstat(file.fileno()), part.lstat()):
+                    raise SetupError(
+                        f"{shown(path)} was not written: another program took the place of the new file.",
+                        "Choose a folder in which nobody else writes.",
+                    )
                 # Before the name points at it: after a power cut there may else be a name with an empty file.
                 os.fsync(file.fileno())
-            part.replace(target)
+                if old is not None and not private:
+                    _let_be_like(old, file.fileno())
+            _patiently(lambda: part.replace(target))
+            _sync_folder(target.parent)
         finally:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):  # what went wrong before it is what is to be told
+                _patiently(lambda: part.unlink(missing_ok=True))
+
+
+def own_file(path: Path) -> BinaryIO:
+    """A file to write to as long as this process lives, at `path` from now on, which nobody else may read.
+
+    For words that must be in their place before a fault ends the process. What was there is deleted, a link
+    too. Raises OSError.
+    """
+    path.unlink(missing_ok=True)
+    return _made(path, _PRIVATE)
 
 
 def make_folder(path: Path) -> None:
@@ -73,12 +110,11 @@ def make_folder(path: Path) -> None:
 
 def check_writable(path: Path) -> None:
     """Raise the SetupError that `write_whole` would raise now; leaves no trace."""
-    part = _part_of(_writable_target(path))
+    target, _ = _writable_target(path)
     with _os_errors_as_setup_errors(path):
-        try:
-            part.touch()
-        finally:
-            part.unlink(missing_ok=True)
+        file = _new_part(target, private=True)
+        file.close()
+        _patiently(Path(file.name).unlink)
 
 
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
@@ -86,38 +122,103 @@ def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) 
 
     Both by the name that people know them by; None is not written. Raises SetupError.
     """
-    taken = {real_path(path): f"the {name}" for name, path in read.items()}
+    taken = {_identity(path): f"the {name}" for name, path in read.items()}
     for name, path in written.items():
         if path is None:
             continue
-        if (other := taken.setdefault(real_path(path), f"the file of {name}")) != f"the file of {name}":
+        if (other := taken.setdefault(_identity(path), f"the file of {name}")) != f"the file of {name}":
             raise SetupError(
                 f"{name} {shown(path)} is {other}: it would be overwritten.", "Choose another name."
             )
         check_writable(path)
 
 
-def _part_of(target: Path) -> Path:
-    # In the same folder, so that it can be renamed into place; by process, so that two do not meet.
-    return target.with_name(f".{target.name}.{os.getpid()}.part")
+def _identity(path: Path) -> Hashable:
+    """What two paths have in common that lead to the same file, under whatever names: links, mounts, letters.
+
+    Of a file that is not there yet, the folder counts and its name.
+    """
+    real = real_path(path)
+    with suppress(OSError, ValueError):
+        if look_at(real) is not Found.NOTHING:
+            found, name = real.stat(), ""
+        else:
+            found, name = real.parent.stat(), _as_kept(real.name)
+        if found.st_ino:  # some network folders of Windows number nothing
+            return found.st_dev, found.st_ino, name
+    return real
 
 
-def _writable_target(path: Path) -> Path:
-    """Where the bytes go, once links are followed; SetupError where they must not or cannot go."""
+def _as_kept(name: str) -> str:
+    """A name of a file as the system tells it from others: macOS and Windows not by the case of letters."""
+    if sys.platform in {"darwin", "win32"}:
+        return unicodedata.normalize("NFC", name).casefold()
+    return name
+
+
+def _new_part(target: Path, private: bool) -> BinaryIO:
+    # In the same folder, so that it can be renamed into place.
+    name = f".tiebreak-{os.urandom(8).hex()}.part"
+    return _made(target.with_name(name), _PRIVATE if private else _USUAL)
+
+
+def _made(path: Path, mode: int) -> BinaryIO:
+    """A file that was not there; "x" takes nothing that is, a link neither."""
+    return open(path, "xb", opener=partial(os.open, mode=mode))
+
+
+def _let_be_like(old: os.stat_result, file: int) -> None:
+    """Give a file the permissions of an old one, and its group and owner where we may."""
+    if sys.platform == "win32":
+        return  # the folder says there who may read its files
+    for owner, group in ((-1, old.st_gid), (old.st_uid, -1)):
+        with suppress(OSError):
+            os.fchown(file, owner, group)
+    mode = old.st_mode & 0o777
+    if os.fstat(file).st_gid != old.st_gid:
+        mode = mode & 0o707 | (mode & 0o007) << 3  # its new group was among the others
+    with suppress(OSError):  # some disks know no permissions
+        os.fchmod(file, mode)
+
+
+def _patiently(do: Callable[[], object]) -> None:
+    for pause in _PAUSES:
+        with suppress(PermissionError):
+            do()
+            return
+        time.sleep(pause)
+    do()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring the names of a folder to the disk: else a power cut may bring the old file back."""
+    if sys.platform == "win32":
+        return  # it opens no folders
+    with suppress(OSError):  # not every file system can
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
+
+
+def _writable_target(path: Path) -> tuple[Path, os.stat_result | None]:
+    """Where the bytes go, once links are followed, and the old file; SetupError where they cannot go."""
     with _os_errors_as_setup_errors(path):
+        # By the name that was given: the system may refuse to follow what another person planted.
+        there = look_at(path)
         target = real_path(path)
-        there = look_at(target)
         if there is Found.FOLDER:
             raise SetupError(f"{shown(path)} is a folder.", "Choose a file name inside it.")
         if look_at(target.parent) is not Found.FOLDER:
             raise SetupError(f"The folder {shown(target.parent)} does not exist.", _REMEDIES[errno.ENOENT])
-        if there is Found.FILE:
-            # Replacing asks the folder for permission, not the file: a protected file would be lost.
-            with target.open("r+b"):
-                pass
-        elif there is Found.OTHER:
+        if there is Found.OTHER:
             raise SetupError(f"{shown(path)} is a device or a pipe, not a file.", "Choose another name.")
-        return target
+        if there is Found.NOTHING:
+            return target, None
+        # Replacing asks the folder for permission, not the file: a protected file would be lost.
+        with target.open("r+b") as file:
+            return target, os.fstat(file.fileno())
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from engine.system.paths import account_name, default_store
 from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
 from gui.work.dataset_reader import DatasetReader
+from gui.work.garbage import run_closed
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.open_run import OpenRun, UnderWay, about_run, not_stored
 from gui.work.page_name import PageName
@@ -234,6 +235,7 @@ class Workspace(QObject):
         if self.run is not None and self.run.id in run_ids:
             self.run = None
             self.run_changed.emit()
+            run_closed()
         self.runs_deleted.emit(run_ids)
 
     def read_run_again(self) -> None:
@@ -312,6 +314,8 @@ class Workspace(QObject):
             self.note.emit(self.run.in_words)
         self.state.set_number("last/run", results.run.id)
         self.run_changed.emit()
+        if before is not None:
+            run_closed()
         wanted, self._to_review = self._to_review, None
         if wanted is not None and wanted[0] == results.run.id:
             self.show_in_review(wanted[1])

@@ -15,6 +15,7 @@ import pandas as pd
 
 from engine.core.items import Gold, Item
 from engine.core.rubric import ELOQUENT
+from engine.system.files import write_whole
 from models.demo.explanations import explain
 from models.demo.manners import MANNERS, manners
 from models.demo.world import Comparison, World
@@ -87,7 +88,8 @@ def _write(path: Path, items: Iterator[Item], criteria: Sequence[str], explained
             if explained:
                 row[f"{name}_explanation"] = str(gold.explanation)
         rows.append(row)
-    pd.DataFrame(rows).to_csv(path, sep="\t", index=False, lineterminator="\n", encoding="utf-8")
+    text = pd.DataFrame(rows).to_csv(sep="\t", index=False, lineterminator="\n")
+    write_whole(path, text.encode("utf-8"))
 
 
 if __name__ == "__main__":

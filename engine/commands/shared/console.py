@@ -8,6 +8,7 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -138,12 +139,42 @@ def interruptible(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]
     numbers = [signal.SIGINT, signal.SIGTERM]
     if sys.platform == "win32":
         numbers.append(signal.SIGBREAK)
-    before = {number: signal.signal(number, stop) for number in numbers}
+    with _signals_noticed():
+        before = {number: signal.signal(number, stop) for number in numbers}
+        try:
+            yield cancel
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _signals_noticed() -> Iterator[None]:
+    """Have a thread wake when a signal comes, which has the main thread look for signals.
+
+    Python before 3.13 takes the note of a signal away again where the system gives the next one to another
+    thread: the main thread would not see either, as long as it computes and no thread wants its turn.
+    """
+    if sys.platform == "win32":  # there, that note is always left
+        yield
+        return
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    waking = threading.Thread(target=_read_to_end, args=(reading,), name="wakes at signals", daemon=True)
+    waking.start()
+    before = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     try:
-        yield cancel
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        os.close(writing)
+        waking.join()
+        os.close(reading)
+
+
+def _read_to_end(pipe: int) -> None:
+    while os.read(pipe, 4096):
+        pass
 
 
 def printed(made: Table) -> str:

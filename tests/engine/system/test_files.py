@@ -1,25 +1,49 @@
 """Files appear whole or not at all, and every refusal says what to do."""
 
 import os
+import stat
+import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.core.errors import SetupError
-from engine.system.files import check_writable, whole_file, write_whole
+from engine.system.files import check_targets, check_writable, own_file, whole_file, write_whole
+from tests.commands import ROOT
 from tests.full_disk import disk_that_holds
 
 Refusal = Callable[[Path], None]
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="a POSIX rule")
-not_root = pytest.mark.skipif(
-    hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write to read-only places"
-)
 both = pytest.mark.parametrize(
     "refuse", [lambda path: write_whole(path, b"x"), check_writable], ids=["write", "check"]
 )
+
+
+A_PLAIN_USER = 65534  # nobody
+
+
+@pytest.fixture
+def own_folder() -> Iterator[Path]:
+    """A folder of somebody who may not do everything: the test runs as one, also where root started it."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = hasattr(os, "geteuid") and os.geteuid() == 0
+        if root:
+            os.chown(folder, A_PLAIN_USER, A_PLAIN_USER)
+            os.seteuid(A_PLAIN_USER)
+        try:
+            yield Path(folder)
+        finally:
+            if root:
+                os.seteuid(0)
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 def names_in(folder: Path) -> list[str]:
@@ -62,9 +86,10 @@ def test_a_full_disk_leaves_the_old_file_and_no_part_of_the_new(tmp_path: Path) 
 def test_what_a_block_writes_appears_at_its_end(tmp_path: Path) -> None:
     path = tmp_path / "out.gguf"
     path.write_bytes(b"old")
-    with whole_file(path) as part:
-        part.write_bytes(b"new")
-        assert part.parent == tmp_path
+    with whole_file(path) as file:
+        file.write(b"new")
+        file.flush()
+        assert Path(file.name).read_bytes() == b"new"
         assert path.read_bytes() == b"old"
     assert path.read_bytes() == b"new"
     assert names_in(tmp_path) == ["out.gguf"]
@@ -73,8 +98,8 @@ def test_what_a_block_writes_appears_at_its_end(tmp_path: Path) -> None:
 def test_a_block_that_raises_leaves_the_old_file_and_no_part_of_the_new(tmp_path: Path) -> None:
     path = tmp_path / "out.gguf"
     path.write_bytes(b"old")
-    with pytest.raises(KeyError), whole_file(path) as part:  # noqa: PT012 - a block is what is tested
-        part.write_bytes(b"new")
+    with pytest.raises(KeyError), whole_file(path) as file:  # noqa: PT012 - a block is what is tested
+        file.write(b"new")
         raise KeyError
     assert path.read_bytes() == b"old"
     assert names_in(tmp_path) == ["out.gguf"]
@@ -83,8 +108,8 @@ def test_a_block_that_raises_leaves_the_old_file_and_no_part_of_the_new(tmp_path
 @posix_only
 def test_a_disk_that_fills_within_a_block_says_so(tmp_path: Path) -> None:
     def fill() -> None:
-        with whole_file(tmp_path / "out.gguf") as part, part.open("wb") as file:
-            for _ in range(50):
+        with whole_file(tmp_path / "out.gguf") as file:
+            for _ in range(500):
                 file.write(b"x" * 100)
 
     with disk_that_holds(1_000), pytest.raises(SetupError, match="choose another disk"):
@@ -128,7 +153,12 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path, refuse: Refusa
 @both
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path, refuse: Refusal) -> None:
     with pytest.raises(SetupError, match="shorter file name"):
-        refuse(tmp_path / ("x" * 255))
+        refuse(tmp_path / ("x" * 256))
+
+
+@both
+def test_the_longest_name_that_there_is_will_do(tmp_path: Path, refuse: Refusal) -> None:
+    refuse(tmp_path / ("x" * 255))
 
 
 @posix_only
@@ -140,10 +170,9 @@ def test_a_pipe_is_refused_and_stays(tmp_path: Path, refuse: Refusal) -> None:
     assert (tmp_path / "pipe").is_fifo()
 
 
-@not_root
 @both
-def test_a_read_only_file_is_refused_and_stays(tmp_path: Path, refuse: Refusal) -> None:
-    path = tmp_path / "out.tsv"
+def test_a_read_only_file_is_refused_and_stays(own_folder: Path, refuse: Refusal) -> None:
+    path = own_folder / "out.tsv"
     path.write_bytes(b"old")
     path.chmod(0o444)
     with pytest.raises(SetupError, match="No permission to write"):
@@ -152,10 +181,176 @@ def test_a_read_only_file_is_refused_and_stays(tmp_path: Path, refuse: Refusal) 
 
 
 @posix_only
-@not_root
 @both
-def test_a_read_only_folder_is_refused(tmp_path: Path, refuse: Refusal) -> None:
-    folder = tmp_path / "folder"
+def test_a_read_only_folder_is_refused(own_folder: Path, refuse: Refusal) -> None:
+    folder = own_folder / "folder"
     folder.mkdir(mode=0o555)
     with pytest.raises(SetupError, match="nor its folder is read-only"):
         refuse(folder / "out.tsv")
+
+
+# Permissions
+
+
+@posix_only
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o755])
+def test_what_is_written_again_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "out.tsv"
+    path.touch()
+    path.chmod(mode)
+    with whole_file(path) as file:
+        assert mode_of(Path(file.name)) == 0o600
+    assert mode_of(path) == mode
+
+
+@posix_only
+@pytest.mark.parametrize(("private", "mode"), [(False, 0o640), (True, 0o600)])
+def test_a_new_file_has_the_usual_permissions_unless_it_is_private(
+    tmp_path: Path, private: bool, mode: int
+) -> None:
+    before = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "out.tsv", b"new", private)
+    finally:
+        os.umask(before)
+    assert mode_of(tmp_path / "out.tsv") == mode
+
+
+@posix_only
+def test_what_is_private_becomes_so(tmp_path: Path) -> None:
+    path = tmp_path / "key.pem"
+    path.touch()
+    path.chmod(0o644)
+    write_whole(path, b"new", private=True)
+    assert mode_of(path) == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_owner_and_group_stay_where_they_may(tmp_path: Path) -> None:
+    path = tmp_path / "out.tsv"
+    path.touch()
+    os.chown(path, 1234, 5678)
+    path.chmod(0o640)
+    write_whole(path, b"new")
+    assert (path.stat().st_uid, path.stat().st_gid, mode_of(path)) == (1234, 5678, 0o640)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_a_group_that_cannot_be_kept_leaves_its_rights_to_no_other(own_folder: Path) -> None:
+    path = own_folder / "out.tsv"
+    path.touch()
+    path.chmod(0o664)
+    os.seteuid(0)
+    os.chown(path, A_PLAIN_USER, 5678)
+    os.setegid(4321)
+    os.seteuid(A_PLAIN_USER)
+    try:
+        write_whole(path, b"new")
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.seteuid(A_PLAIN_USER)
+    assert (path.stat().st_gid, mode_of(path)) == (4321, 0o644)
+
+
+# What others have planted
+
+
+@posix_only
+def test_a_link_that_waits_for_the_part_is_not_written_through(tmp_path: Path) -> None:
+    """The name was known before: `.out.tsv.`, the process, `.part`."""
+    (tmp_path / "victim").write_bytes(b"precious")
+    (tmp_path / f".out.tsv.{os.getpid()}.part").symlink_to("victim")
+    write_whole(tmp_path / "out.tsv", b"new")
+    assert (tmp_path / "victim").read_bytes() == b"precious"
+    assert not (tmp_path / "out.tsv").is_symlink()
+
+
+@posix_only
+def test_what_took_the_place_of_the_part_does_not_become_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "out.tsv"
+    path.write_bytes(b"old")
+
+    def write() -> None:
+        with whole_file(path) as file:
+            Path(file.name).unlink()
+            Path(file.name).symlink_to("elsewhere")
+
+    with pytest.raises(SetupError, match="another program took the place"):
+        write()
+    assert path.read_bytes() == b"old"
+    assert names_in(tmp_path) == ["out.tsv"]
+
+
+@posix_only
+def test_a_file_for_the_time_of_a_process_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_bytes(b"precious")
+    (tmp_path / "log").symlink_to("victim")
+    with own_file(tmp_path / "log") as file:
+        file.write(b"words")
+    assert (tmp_path / "victim").read_bytes() == b"precious"
+    assert ((tmp_path / "log").read_bytes(), mode_of(tmp_path / "log")) == (b"words", 0o600)
+
+
+# What is in the way
+
+
+@posix_only
+def test_a_place_that_is_held_for_a_moment_is_waited_for(own_folder: Path) -> None:
+    """As a virus scanner holds it on Windows; here somebody closes the folder for a moment."""
+    with whole_file(own_folder / "out.tsv") as file:
+        file.write(b"new")
+        own_folder.chmod(0o555)
+        threading.Timer(0.1, own_folder.chmod, (0o755,)).start()
+    assert (own_folder / "out.tsv").read_bytes() == b"new"
+    assert names_in(own_folder) == ["out.tsv"]
+
+
+# What must not be written over
+
+
+def refused(written: Path, read: Path) -> None:
+    with pytest.raises(SetupError, match=r"is the dataset: it would be overwritten"):
+        check_targets({"--out": written}, {"dataset": read})
+
+
+def test_the_dataset_is_known_by_another_name(tmp_path: Path) -> None:
+    (tmp_path / "data.tsv").touch()
+    (tmp_path / "out.tsv").hardlink_to(tmp_path / "data.tsv")
+    refused(tmp_path / "out.tsv", tmp_path / "data.tsv")
+
+
+def test_the_dataset_is_known_in_other_letters(tmp_path: Path) -> None:
+    (tmp_path / "data.tsv").touch()
+    if not (tmp_path / "DATA.TSV").exists():
+        pytest.skip("this disk tells names apart by their letters' case")
+    refused(tmp_path / "DATA.TSV", tmp_path / "data.tsv")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="mounts of Linux")
+def test_the_dataset_is_known_by_another_mount(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "one" / "data.tsv").touch()
+    mount = ["unshare", "--map-root-user", "--mount", "sh", "-c", 'mount --bind one other && exec "$@"', "sh"]
+    if subprocess.run([*mount, "true"], cwd=tmp_path, capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    check = """
+from pathlib import Path
+from engine.system.files import check_targets
+for name in ("data.tsv", "new.tsv"):
+    try:
+        check_targets({"--out": Path("one", name), "--json": Path("other", name)}, {})
+    except Exception as error:
+        print(str(error).splitlines()[0])
+"""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*mount, sys.executable, "-c", check],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.count("is the file of --out: it would be overwritten.") == 2

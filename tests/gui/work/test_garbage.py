@@ -5,14 +5,16 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from gui.work.garbage import Collector, many_records
+from gui.work.garbage import Collector, _Hidden, many_records, run_closed
 
 
 @pytest.fixture(autouse=True)
-def _by_itself() -> Iterator[None]:
+def _by_itself(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in a program that has just been started."""
+    monkeypatch.setattr("gui.work.garbage._hidden", _Hidden())
     was_on = gc.isenabled()
     gc.enable()
     yield
@@ -48,13 +50,98 @@ def test_a_job_that_fails_leaves_it_on() -> None:
 
 
 @pytest.mark.parametrize(("count", "kept"), [(1_000, False), (300_000, True)])
-def test_only_very_many_records_are_never_looked_at(count: int, kept: bool) -> None:
+def test_only_very_many_records_are_kept_out_of_sight(count: int, kept: bool) -> None:
     gc.collect(1)
     before = gc.get_freeze_count()
     with many_records():
         made = [[place] for place in range(count)]
     assert (gc.get_freeze_count() >= before + count) is kept
     assert len(made) == count
+
+
+def load(count: int = 300_000) -> list[list[int]]:
+    with many_records():
+        return [[place] for place in range(count)]
+
+
+def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_work(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was kept for ever, after each of them."""
+    monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
+    monkeypatch.setattr("gui.work.garbage._AS_LONG", 0)
+    collector = Collector()
+    ended: list[str] = []
+    for number in range(1, 4):
+        figure = Cycle(ended)
+        records = load()
+        del figure
+        collector.tick()
+        collector.tick()
+        assert len(ended) == number
+        assert len(records) == 300_000
+    collector.close()
+
+
+def test_keys_put_a_long_look_off(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gui.work.garbage._STILL", 0.3)
+    monkeypatch.setattr("gui.work.garbage._AS_LONG", 0)
+    collector = Collector()
+    line = QLineEdit()
+    qtbot.addWidget(line)
+    ended: list[str] = []
+    figure, records = Cycle(ended), load()
+    del figure
+    collector.tick()
+    for _press in range(4):
+        time.sleep(0.2)
+        qtbot.keyClick(line, "a")
+        collector.tick()
+        assert ended == []
+    time.sleep(0.4)
+    collector.tick()
+    assert ended == ["ended"]
+    assert len(records) == 300_000
+    collector.close()
+
+
+def test_the_longer_a_look_takes_the_longer_nobody_must_have_been_at_work() -> None:
+    hidden = _Hidden()
+    assert hidden.stillness == 3.0
+    with pytest.MonkeyPatch.context() as change:
+        change.setattr("gui.work.garbage._hidden", hidden)
+        records = load(count=900_000)
+    assert 6 < hidden.stillness < 10  # for a quarter of a second
+    hidden.look()
+    assert len(records) == 900_000
+    assert not hidden.stale
+
+
+def test_what_is_dropped_with_a_closed_run_is_cleared_away(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what is left is out of sight again, where it is much."""
+    monkeypatch.setattr("gui.work.garbage._STILL", 0.0)
+    monkeypatch.setattr("gui.work.garbage._SHORT", 0.0)
+    monkeypatch.setattr("gui.work.garbage._AS_LONG", 0)
+    collector = Collector()
+    ended: list[str] = []
+    figure, records = Cycle(ended), load()
+    for _tick in range(3):
+        collector.tick()
+    before = gc.get_freeze_count()
+    assert before > 300_000
+    del figure
+    for _tick in range(3):
+        collector.tick()
+    assert ended == []  # nobody has closed anything
+    run_closed()
+    for _tick in range(3):
+        collector.tick()
+    assert ended == ["ended"]
+    assert gc.get_freeze_count() > 300_000
+    assert len(records) == 300_000
+    collector.close()
 
 
 def test_a_job_that_begins_while_another_window_is_left_open_turns_it_off(qtbot: QtBot) -> None:
