@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 from engine.cluster.addresses import ClusterAddress, is_this_computer
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
+from engine.cluster.listening import shut_out_who_says_nothing
 from engine.cluster.worker_model import WorkerOptions
 from engine.cluster.worker_plugin import JudgingPlugin
 from engine.core.errors import SetupError
@@ -54,6 +55,7 @@ def run_scheduler(address: ClusterAddress, certificates: Path, file: Path | None
     SetupError where it cannot listen there.
     """
     security = security_for(address, certificates)
+    shut_out_who_says_nothing()
 
     async def serve(stopped: asyncio.Event) -> None:
         scheduler = PlainScheduler(
