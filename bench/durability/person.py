@@ -84,7 +84,7 @@ class Person:
         self._tell(Said(key, value, shown=False))
         before = self._notices
         act()
-        until(lambda: seen() or self._told_since(before), self._patience)
+        until(lambda: seen() or bool(self._told_since(before)), self._patience)
         if seen():
             self._tell(Said(key, value, shown=True))
         else:
@@ -95,7 +95,7 @@ class Person:
         """All that the window tells in its notices."""
         return [one.in_words for one in self.interior.frame.notices._all]
 
-    def _told_since(self, before: Sequence[str]) -> Sequence[str]:
+    def _told_since(self, before: Sequence[str]) -> list[str]:
         return [words for words in self._notices if words not in before]
 
     def _text(self) -> str:
@@ -239,13 +239,14 @@ class Person:
             judged = {str(run.id): run.judged for run in self.interior.workspace.runs}
             return str(judged.get(key.item, 0))
         self.open(key)
-        return {
+        readings: dict[str, Callable[[], str | None]] = {
             "label": self._seen_label,
             "explanation": self._seen_explanation,
             "draft": self._read_draft,
             "note": self._seen_note,
             "state": lambda: self._seen_state(key.item),
-        }[key.kind]()
+        }
+        return readings[key.kind]()
 
     def _seen_label(self) -> str | None:
         card = self._page.desk.card

@@ -212,8 +212,8 @@ class Trial:
 
     def _outcome(self, home: Path, refusals_count: bool = True) -> Outcome:
         missing: dict[Key, str] = {}
-        for where, found in reversed(_found(home, self._ledger.keys).items()):
-            missing |= self._ledger.missing(found, where)
+        for where, found in _found(home, self._ledger.keys).items():
+            missing = self._ledger.missing(found, where) | missing
         silent = [
             f"{refused.key}: the window said only {refused.words!r}"
             for refused in self._ledger.refused

@@ -29,6 +29,7 @@ from bench.hostile.in_process import command, home_in
 from engine.core.items import Preference
 from engine.system.paths import default_store, keep_caches_together
 from gui.kit.label_mark import LABEL_WORDS
+from gui.window.frame import MainWindow
 from gui.window.interior import Interior
 
 READY = "ready"
@@ -204,8 +205,8 @@ def _in_window(home: Path, do: Callable[[Interior], None]) -> None:
         os.dup2(words.fileno(), 2)
     fill = gui.app.fill
 
-    def filled(frame: Any) -> Interior:
-        interior = fill(frame)
+    def filled(window: MainWindow) -> Interior:
+        interior = fill(window)
         QTimer.singleShot(0, interior, lambda: act(interior))
         return interior
 

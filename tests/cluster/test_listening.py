@@ -17,10 +17,11 @@ def test_who_says_nothing_is_shut_out(
 ) -> None:
     set_up_dask()
     from distributed.comm import connect, listen
+    from distributed.comm.registry import backends
 
     monkeypatch.setattr(listening, "FIRST_WORD_SECONDS", 0.5)
-    for name, backend in listening.backends.items():  # put back afterwards
-        monkeypatch.setitem(listening.backends, name, backend)
+    for name, backend in backends.items():  # put back afterwards
+        monkeypatch.setitem(backends, name, backend)
     listening.shut_out_who_says_nothing()
     security = security_for(address_of(f"{scheme}://127.0.0.1:1", False), certificates)
 
