@@ -62,6 +62,7 @@ class Person:
             "label": self._label,
             "explanation": self._explain,
             "draft": self._draft,
+            "typing": self._type,
             "note": self._note,
             "state": self._mark,
             "queue": self._queue,
@@ -131,6 +132,13 @@ class Person:
         self._tell(Said(key, text, shown=False))
         self._write(text)
         self._say(key, text, lambda: press("Escape"), self._sees_draft)
+
+    def _type(self) -> None:
+        """Leave an explanation as it is, half written: only a window that is closed must keep it."""
+        key, text = self._place("draft"), self._text()
+        self.open(key)
+        self._write(text)
+        self._tell(Said(key, text, shown=False))
 
     def _write(self, text: str) -> None:
         press("E")

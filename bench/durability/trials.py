@@ -17,10 +17,10 @@ from random import Random
 from bench.durability import windows
 from bench.durability.folders import OLDEST, copy_of, fill, held, size_of, small_disk, write_old_store
 from bench.durability.ledger import Key, Ledger, Refused, Said
-from bench.durability.windows import Process
+from bench.durability.windows import Process, WindowFailed
 from bench.hostile.in_process import command, home_in
 from engine.store.migrations import STEPS
-from engine.system.paths import demo_dataset
+from engine.system.paths import default_store, demo_dataset
 
 ITEMS = 12  # of the run that is reviewed
 _PATIENCE = 30.0  # seconds until a window has shown what was said
@@ -45,7 +45,7 @@ KINDS: Mapping[Situation, Sequence[str]] = {
     Situation.ONE: (*_SAYINGS, "run", "migration"),
     Situation.TWO: (*_SAYINGS, "run"),
     Situation.FULL: _SAYINGS,
-    Situation.CLOSED: ("label", "explanation", "note", "state"),
+    Situation.CLOSED: ("label", "explanation", "typing", "note", "state"),
 }
 
 
@@ -70,17 +70,21 @@ class Bench:
         self.folder, self.home = folder, folder / "begun"
         self._known: dict[int, Mapping[Key, str | None]] = {}
         self._lock = threading.Lock()
-        self.home.mkdir(parents=True)
+        with home_in(self.home):
+            self._store = default_store().relative_to(self.home.absolute())
         if judged is None:
             self._judge()
         else:
-            store = windows.store_of(self.home)
-            store.parent.mkdir(parents=True)
-            shutil.copy(judged, store)
+            self.store_in(self.home).parent.mkdir(parents=True)
+            shutil.copy(judged, self.store_in(self.home))
         for _heard in windows.start(windows.leave_behind, self.home, demo_dataset()).hear_out():
             pass
         for version in range(OLDEST, len(STEPS)):
             self._write_old(version)
+
+    def store_in(self, home: Path) -> Path:
+        """The run store of a data folder."""
+        return home / self._store
 
     def _judge(self) -> None:
         asked = f"--model demo --mode labels --orders one --items {ITEMS} --out"
@@ -93,7 +97,7 @@ class Bench:
     def _write_old(self, version: int) -> None:
         """A data folder with an earlier store, and all that was shown as stored in it."""
         home = copy_of(self.home, self.folder / f"version {version}")
-        store = windows.store_of(home)
+        store = self.store_in(home)
         now = store.replace(store.with_name("now.sqlite"))
         write_old_store(now, store, version)
         now.unlink()
@@ -124,14 +128,16 @@ class Trial:
     def outcome(self, situation: Situation) -> Outcome:
         """What came of it."""
         self._place.mkdir(parents=True)
-        if self._kind == "migration":
-            return self._migrated()
-        return {
-            Situation.ONE: lambda: self._killed(1),
-            Situation.TWO: lambda: self._killed(2),
-            Situation.FULL: self._filled,
-            Situation.CLOSED: self._closed,
-        }[situation]()
+        one = self._migrated if self._kind == "migration" else lambda: self._killed(1)
+        try:
+            return {
+                Situation.ONE: one,
+                Situation.TWO: lambda: self._killed(2),
+                Situation.FULL: self._filled,
+                Situation.CLOSED: self._closed,
+            }[situation]()
+        except WindowFailed as error:
+            return Outcome(self._ledger.count, silent=[str(error)])
 
     def _work(self, home: Path, number: int, of: int, patience: float = _PATIENCE) -> Process:
         seed = f"{self._random.random()}"
@@ -164,7 +170,7 @@ class Trial:
         for key, value in self._bench.known_of(version).items():
             self._ledger.take(Said(key, value, shown=True))
         home = copy_of(self._bench.folder / f"version {version}", self._place / "home")
-        store = windows.store_of(home)
+        store = self._bench.store_in(home)
         before = _state(store)
         window = self._work(home, 0, 1)
         if self._random.random() < 0.25:
@@ -196,16 +202,12 @@ class Trial:
     def _closed(self) -> Outcome:
         """Closed, not killed, while another program writes into the store; it may take its time."""
         home = copy_of(self._bench.home, self._place / "home")
+        acts = 1 if self._kind == "typing" else self._random.randint(1, 3)
         with ExitStack() as holding:
-            window = windows.start(
-                windows.work_and_close,
-                home,
-                self._kind,
-                f"{self._random.random()}",
-                self._random.randint(1, 3),
-            )
+            seed = f"{self._random.random()}"
+            window = windows.start(windows.work_and_close, home, self._kind, seed, acts)
             _wait_until_ready(window, self._ledger)
-            holding.enter_context(held(windows.store_of(home)))
+            holding.enter_context(held(self._bench.store_in(home)))
             _take(self._ledger, window.hear_out())
         self._ledger.count_all_said()
         return self._outcome(home, refusals_count=False)

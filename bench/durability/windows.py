@@ -19,6 +19,7 @@ from random import Random
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("QT_LOGGING_RULES", "qt.qpa.*=false")  # a platform without a screen misses much
 
 from PySide6.QtCore import QTimer
 
@@ -27,7 +28,7 @@ from bench.durability.ledger import Key
 from bench.durability.person import NAME, NothingShown, Person, noted, pause
 from bench.hostile.in_process import command, home_in
 from engine.core.items import Preference
-from engine.system.paths import default_store, keep_caches_together
+from engine.system.paths import keep_caches_together
 from gui.kit.label_mark import LABEL_WORDS
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
@@ -37,7 +38,12 @@ WORDS = "printed.txt"  # in the data folder
 _PATIENCE = 120.0  # seconds for a window to open, or to end
 _METHOD = "forkserver" if sys.platform.startswith("linux") else "spawn"
 _CONTEXT: Any = multiprocessing.get_context(_METHOD)
+_LAST_WORDS = 1000
 _SIGNS = {"done": "✓", "skipped": "»"}
+
+
+class WindowFailed(Exception):
+    """A window ended by itself, or does nothing any more; with the end of what it printed."""
 
 
 class Process:
@@ -51,13 +57,13 @@ class Process:
         told.close()
 
     def hear(self) -> object:
-        """What it tells next. RuntimeError where that is nothing, or where it has ended."""
+        """What it tells next. WindowFailed where that is nothing, or where it has ended."""
         try:
             if self._heard.poll(_PATIENCE):
                 return self._heard.recv()
         except EOFError:
-            raise RuntimeError(f"a window has ended: {self._words}") from None
-        raise RuntimeError(f"a window tells nothing any more: {self._words}")
+            raise WindowFailed(f"a window has ended: {self._words}") from None
+        raise WindowFailed(f"a window tells nothing any more: {self._words}")
 
     def hear_for(self, seconds: float) -> Iterator[object]:
         """What it tells for a while, at the most until it ends."""
@@ -75,19 +81,19 @@ class Process:
                 yield self._heard.recv()
 
     def hear_out(self) -> Iterator[object]:
-        """What it tells until it ends by itself. RuntimeError where that takes long, or fails."""
+        """What it tells until it ends by itself. WindowFailed where that takes long, or fails."""
         yield from self.hear_for(_PATIENCE)
         self._process.join(_PATIENCE)
         if self._process.exitcode:
-            raise RuntimeError(f"a window has failed: {self._words}")
+            raise WindowFailed(f"a window has failed: {self._words}")
         if self._process.exitcode is None:
             self._process.kill()
-            raise RuntimeError(f"a window does not end: {self._words}")
+            raise WindowFailed(f"a window does not end: {self._words}")
 
     @property
     def _words(self) -> str:
         """What it printed, which is little but for a fault of the bench."""
-        return (self._home / WORDS).read_text("utf-8", "replace")
+        return (self._home / WORDS).read_text("utf-8", "replace")[-_LAST_WORDS:]
 
 
 def start(work: Callable[..., None], home: Path, *arguments: object) -> Process:
@@ -223,9 +229,3 @@ def _in_window(home: Path, do: Callable[[Interior], None]) -> None:
         keep_caches_together()
         gui.app.open_window()
     gui.app.fill = fill
-
-
-def store_of(home: Path) -> Path:
-    """The run store of a data folder."""
-    with home_in(home):
-        return default_store()
