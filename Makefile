@@ -4,6 +4,7 @@
 # make test          set everything up, then ruff, mypy and pytest
 # make test-models   the tests with a real model, real tokenizers, and all items of the demo
 # make test-cluster  set up what several computers need, in an environment of its own, and run its tests
+# make test-oldest   the tests with the oldest versions of the packages that requirements.txt allows
 # make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs
 #                    where one can be compiled (make GPU=yes bundle: or not at all; GPU=no: without)
 # make screenshots   draw the pictures of docs/ again
@@ -12,6 +13,7 @@
 PYTHON ?= python3
 VENV := .venv
 CLUSTER := .venv-cluster
+OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 OUT ?= submission.tsv
 GPU ?= auto
@@ -23,7 +25,7 @@ GPU_PART_no := --without-gpu
 # Compiled once, not anew in each process of the tests, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run judge model test mypy pytest test-models test-cluster bundle screenshots clean
+.PHONY: run judge model test mypy pytest test-models test-cluster test-oldest bundle screenshots clean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -55,6 +57,9 @@ test-models: $(VENV)/run-time $(VENV)/development
 test-cluster: $(CLUSTER)/ready
 	$(CLUSTER)/bin/python -m pytest tests/cluster
 
+test-oldest: $(OLDEST)/ready
+	$(OLDEST)/bin/python -m pytest
+
 bundle:
 	sh packaging/system_packages.sh $(GPU_PACKAGES_$(GPU)) $(PYTHON)
 	$(PYTHON) packaging/build.py $(GPU_PART_$(GPU))
@@ -80,5 +85,13 @@ $(CLUSTER)/ready: requirements-cluster.txt requirements-dev.txt requirements.txt
 	$(CLUSTER)/bin/python -m pip install --disable-pip-version-check -r requirements-dev.txt -r requirements-cluster.txt
 	touch $@
 
+$(OLDEST)/ready: requirements-dev.txt requirements.txt packaging/oldest_versions.py packaging/system_packages.sh
+	sh packaging/system_packages.sh $(PYTHON)
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade pip
+	$(OLDEST)/bin/python packaging/oldest_versions.py requirements.txt > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/python -m pip install --disable-pip-version-check -r requirements-dev.txt -c $(OLDEST)/oldest.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(CLUSTER) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTER) $(OLDEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -72,7 +72,7 @@ ENGINE_FOR_THE_WINDOW = ("engine.core", "engine.system")
 
 _OF_DASK = " ".join(
     f"engine/cluster/{name}.py"
-    for name in ("connection", "dask_setup", "hands", "service", "survey", "worker_plugin")
+    for name in ("connection", "dask_setup", "hands", "listening", "service", "survey", "worker_plugin")
 )
 LIBRARIES = {
     "PySide6": "gui packaging/icons.py packaging/screenshots.py",

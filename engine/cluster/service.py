@@ -7,18 +7,21 @@ Knows: Dask's scheduler, nanny and worker. Does not know: what is judged.
 
 import asyncio
 import logging
+import shutil
 import signal
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from distributed import Nanny, Scheduler, Worker
+from filelock import FileLock, Timeout
 
 from engine.cluster.addresses import ClusterAddress, is_this_computer
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
+from engine.cluster.listening import shut_out_who_says_nothing
 from engine.cluster.worker_model import WorkerOptions
 from engine.cluster.worker_plugin import JudgingPlugin
 from engine.core.errors import SetupError
@@ -27,6 +30,7 @@ from engine.system.paths import cache_folder
 
 _SECONDS_BETWEEN_TRIES = 2.0
 _CLOSING_SECONDS = 10.0
+_FOLDER, _LOCK = "cluster-", ".lock"
 
 Tell = Callable[[str], None]
 
@@ -51,6 +55,7 @@ def run_scheduler(address: ClusterAddress, certificates: Path, file: Path | None
     SetupError where it cannot listen there.
     """
     security = security_for(address, certificates)
+    shut_out_who_says_nothing()
 
     async def serve(stopped: asyncio.Event) -> None:
         scheduler = PlainScheduler(
@@ -107,10 +112,7 @@ def run_worker(address: ClusterAddress, certificates: Path, options: WorkerOptio
 @asynccontextmanager
 async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions) -> AsyncIterator[Any]:
     """A nanny with its worker: one that a driver or a signal ends is started again."""
-    make_folder(cache_folder())
-    with tempfile.TemporaryDirectory(
-        dir=cache_folder(), prefix="cluster-", ignore_cleanup_errors=True
-    ) as folder:
+    with _own_folder() as folder:
         nanny = Nanny(
             str(address),
             nthreads=1,  # of Dask: a session belongs to its thread, and llama.cpp has threads of its own
@@ -118,7 +120,7 @@ async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions
             security=security,
             worker_class=PlainWorker,
             plugins=(JudgingPlugin(options),),
-            local_directory=folder,
+            local_directory=str(folder),
             memory_limit=None,  # a mapped model would count as the worker's own
             dashboard=False,
             death_timeout=CONNECT_SECONDS,
@@ -130,6 +132,35 @@ async def _worker(address: ClusterAddress, security: Any, options: WorkerOptions
         finally:
             with suppress(TimeoutError, OSError, RuntimeError):
                 await asyncio.wait_for(nanny.close(), _CLOSING_SECONDS)
+
+
+@contextmanager
+def _own_folder() -> Iterator[Path]:
+    """Where Dask keeps what it keeps of a worker. What killed workers left is cleared away first.
+
+    A lock beside a folder says that its worker lives: the system takes it from whoever is killed.
+    """
+    cache = cache_folder()
+    make_folder(cache)
+    for name in {path.name.removesuffix(_LOCK) for path in cache.glob(f"{_FOLDER}*")}:
+        with suppress(Timeout, OSError), _locked(cache / name):
+            pass
+    with _locked(cache / f"{_FOLDER}{uuid.uuid4().hex}") as folder:
+        folder.mkdir(0o700)
+        yield folder
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[Path]:
+    """A folder that nobody else has, and that is gone afterwards, with its lock; Timeout where one has it."""
+    lock = folder.with_name(f"{folder.name}{_LOCK}")
+    with FileLock(lock, blocking=False):
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # somebody else does the same
+        lock.unlink()
 
 
 async def _first_of(*waiting: Awaitable[Any]) -> None:

@@ -374,4 +374,9 @@ def _agreed(held: list[RunContents]) -> bool:
     if not sys.stdin.isatty():
         raise SetupError(f"{number} would be deleted for good.", "Say that you want it: --yes")
     print("Deleted is deleted: `runs export` writes what you may still need. Notes and tags of items stay.")
-    return input(f"Delete {number}? [y/N] ").strip().lower() in ("y", "yes")
+    try:
+        answer = input(f"Delete {number}? [y/N] ")
+    except EOFError:  # Ctrl-D
+        print()
+        return False
+    return answer.strip().lower() in ("y", "yes")

@@ -18,7 +18,7 @@ from engine.core.errors import EngineBug, ModelFileError, NoRoomError, ProcessEn
 from engine.core.remedies import Remedy
 from engine.gguf.encoder_file import EncoderFile
 from engine.gguf.judge_file import ModelFile
-from engine.loading.model_memory import file_state, model_memory
+from engine.loading.model_memory import SeenFiles, file_state, model_memory
 from engine.loading.trial import GOOD, NO_ROOM, REFUSED
 from engine.system.child_process import CRASHES, run_child
 from engine.system.paths import CHILD, self_command
@@ -95,12 +95,12 @@ def in_use(checked: CheckedModel) -> Iterator[None]:
 
 def _checked(files: Sequence[Path], name: str, trial: Sequence[str], cancel: CancelToken) -> CheckedModel:
     # Before the hash: a file that is written meanwhile is seen to have changed.
-    before, (path, *more_files) = file_state(files), files
+    before, seen, (path, *more_files) = file_state(files), SeenFiles.now(files), files
     with model_memory() as memory:
-        file_hash = memory.hash_of(files) or _hash(files, cancel)
+        file_hash = memory.hash_of(seen) or _hash(files, cancel)
         model = CheckedModel(path, name, file_hash, *before, tuple(more_files))
         model.check_unchanged()
-        memory.remember_hash(files, file_hash)
+        memory.remember_hash(seen, file_hash)
         # One memory for both kinds: what a file is, its content says.
         if not memory.found_good(file_hash):
             _try_in_child(path, trial, cancel)

@@ -10,8 +10,9 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from engine.llama.device_trial import DeviceTrial
 from engine.llama.library import library_version
@@ -22,7 +23,7 @@ from engine.system.places import real_path
 
 Made = TypeVar("Made")
 _TABLES = (
-    "CREATE TABLE IF NOT EXISTS file (path TEXT PRIMARY KEY, size INTEGER, modified_ns INTEGER, hash TEXT)",
+    "CREATE TABLE IF NOT EXISTS content (path TEXT PRIMARY KEY, state TEXT, hash TEXT)",
     "CREATE TABLE IF NOT EXISTS good (hash TEXT, build TEXT, PRIMARY KEY (hash, build))",
     "CREATE TABLE IF NOT EXISTS frame (key TEXT PRIMARY KEY, frame TEXT)",
     "CREATE TABLE IF NOT EXISTS speed (key TEXT PRIMARY KEY, speed TEXT)",
@@ -36,6 +37,23 @@ def file_state(files: Sequence[Path]) -> tuple[int, int]:
     return sum(state.st_size for state in states), max(state.st_mtime_ns for state in states)
 
 
+@dataclass(frozen=True)
+class SeenFiles:
+    """Files at one moment. `path`: of the first, without links. `state`: changes with the content of any."""
+
+    path: str
+    state: str
+
+    @classmethod
+    def now(cls, files: Sequence[Path]) -> Self:
+        """As they are now. OSError where one cannot be asked."""
+        found = [path.stat() for path in files]
+        # Whoever copies or unpacks a file may set its time, but not its number, nor when that was done. Only
+        # on Windows, which tells the birth of the file for it, is what is written in place not seen so.
+        states = [(each.st_size, each.st_mtime_ns, each.st_ctime_ns, each.st_ino) for each in found]
+        return cls(text_of_path(real_path(files[0])), json.dumps(states))
+
+
 class ModelMemory:
     """The memory, open. Made by `model_memory`."""
 
@@ -44,15 +62,14 @@ class ModelMemory:
         for statement in _TABLES:
             self._write(statement, ())
 
-    def hash_of(self, files: Sequence[Path]) -> str | None:
+    def hash_of(self, seen: SeenFiles) -> str | None:
         """The SHA-256 of files that have not changed since it was remembered."""
-        return self._first(
-            "SELECT hash FROM file WHERE path = ? AND size = ? AND modified_ns = ?", self._key(files)
-        )
+        statement = "SELECT hash FROM content WHERE path = ? AND state = ?"
+        return self._first(statement, (seen.path, seen.state))
 
-    def remember_hash(self, files: Sequence[Path], file_hash: str) -> None:
-        """Keep the SHA-256 of files as they are now."""
-        self._write("INSERT OR REPLACE INTO file VALUES (?, ?, ?, ?)", (*self._key(files), file_hash))
+    def remember_hash(self, seen: SeenFiles, file_hash: str) -> None:
+        """Keep the SHA-256 of files as they were seen before it was computed."""
+        self._write("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", (seen.path, seen.state, file_hash))
 
     def found_good(self, file_hash: str) -> bool:
         """Whether this build of llama.cpp ran a content well."""
@@ -86,10 +103,6 @@ class ModelMemory:
     def remember_devices(self, key: str, trial: DeviceTrial) -> None:
         """Keep what a trial found, in place of what was before."""
         self._write("INSERT OR REPLACE INTO devices VALUES (?, ?)", (key, json.dumps(trial.as_json())))
-
-    @staticmethod
-    def _key(files: Sequence[Path]) -> tuple[str, int, int]:
-        return text_of_path(real_path(files[0])), *file_state(files)
 
     def _made(self, statement: str, key: str, of_json: Callable[[Any], Made]) -> Made | None:
         text = self._first(statement, (key,))

@@ -18,7 +18,7 @@ from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
 from engine.llama.speed import ModelSpeed, measuring_speed, speed_shape
 from engine.loading.checked_model import CheckedModel, checked_model, in_use
-from engine.loading.model_memory import model_memory
+from engine.loading.model_memory import SeenFiles, model_memory
 from engine.loading.opening import most_threads, thread_choice
 from engine.system.apart import Worker
 
@@ -91,7 +91,7 @@ def known_hash(files: Sequence[Path]) -> str | None:
     """The SHA-256 of a model's files where it is remembered; None where they would have to be read for it."""
     try:
         with model_memory() as memory:
-            return memory.hash_of(files)
+            return memory.hash_of(SeenFiles.now(files))
     except OSError:
         return None
 

@@ -146,3 +146,24 @@ def test_a_worker_of_an_impossible_speed_is_named_in_the_plan(cluster: LocalClus
     cluster.stop(liar)
     assert planned.returncode == 0, planned.stderr
     assert "It gives no answer that can be used (reading is 1000" in planned.stdout
+
+
+def test_a_killed_worker_leaves_nothing_once_another_starts(tmp_path: Path, private_home: Path) -> None:
+    cache = private_home / "tiebreak" / "cache"
+
+    def kept() -> set[str]:
+        return {path.name for path in cache.glob("cluster-*")}
+
+    with LocalCluster(tmp_path) as cluster:
+        cluster.scheduler()
+        worker = cluster.worker()
+        of_killed, judging = kept(), worker.judging()
+        assert of_killed
+        worker.kill()
+        if judging is not None:
+            judging.kill()
+        again = cluster.again(worker)
+        wait_for(lambda: "Working for" in again.said(), again)
+        assert kept()
+        assert not of_killed & kept()
+    assert not kept()

@@ -93,13 +93,24 @@ def test_the_differences_of_two_runs_come_first(store: Path, capsys: pytest.Capt
         give_runs(store, "diff", 1, 1)
 
 
+class Terminal(io.StringIO):
+    """Somebody sits there and types this; at its end he presses Ctrl-D."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_ctrl_d_at_a_question_is_a_no(
+    store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(""))
+    assert give_runs(store, "delete", 2) == 1
+    assert said(capsys).endswith("[y/N] \nNothing is deleted.\n")
+
+
 def test_deleting_says_what_goes_and_asks(
     store: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setattr(sys, "stdin", Terminal("n\n"))
     assert give_runs(store, "delete", 2) == 1
     answer = said(capsys)

@@ -96,6 +96,30 @@ def test_changed_content_is_tried_again(known: Path, monkeypatch: pytest.MonkeyP
         checked_model(read_model_file(known), CancelToken())
 
 
+def replaced(model: Path, data: bytes) -> None:
+    """Another file in the place of a model, as a program that copies puts it there."""
+    other = model.with_name("other.gguf")
+    other.write_bytes(data)
+    other.replace(model)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no time there tells that a file was written in place")
+@pytest.mark.parametrize("write", [Path.write_bytes, replaced])
+def test_other_content_of_the_same_size_and_time_is_tried_again(
+    known: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, bytes], object]
+) -> None:
+    first, then = checked_model(read_model_file(known), CancelToken()), known.stat().st_mtime_ns
+    data = bytearray(known.read_bytes())
+    data[-1] ^= 1
+    write(known, bytes(data))
+    os.utime(known, ns=(then, then))
+    child_that(monkeypatch, "import os; os.abort()")
+    with pytest.raises(ModelFileError, match="breaks down"):
+        checked_model(read_model_file(known), CancelToken())
+    child_that(monkeypatch, SOUND)
+    assert checked_model(read_model_file(known), CancelToken()).hash != first.hash
+
+
 @pytest.mark.parametrize("program", ["import os; os.abort()", "import ctypes; ctypes.string_at(0)"])
 def test_a_child_that_breaks_down_speaks_against_the_file(
     model: Path, monkeypatch: pytest.MonkeyPatch, program: str
