@@ -89,8 +89,13 @@ def _of_macos(path: Path) -> str | None:
 
 
 def _of_windows(path: Path) -> str | None:
-    if sys.platform != "win32":  # what follows is known there alone
-        return None
     share = path.drive.startswith("\\\\") and not re.match(r"\\\\[?.]\\[A-Za-z]:", path.drive)
-    kind = ctypes.windll.kernel32.GetDriveTypeW(path.anchor)
-    return "network drive" if share or kind == _DRIVE_REMOTE else None
+    if share or _drive_type(path.anchor) == _DRIVE_REMOTE:
+        return "network drive"
+    return None
+
+
+def _drive_type(anchor: str) -> int:
+    if sys.platform == "win32":
+        return int(ctypes.windll.kernel32.GetDriveTypeW(anchor))
+    return 0
