@@ -194,23 +194,24 @@ STEPS: tuple[tuple[str, str], ...] = (
 )
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Bring a store up to the last step: all of it or nothing.
+def upgrade(connection: sqlite3.Connection) -> bool:
+    """Bring a store up to the last step: all of it or nothing. False where it was there: nothing is written.
 
     Raises ValueError for a store that a newer version has written, and for a database that is no store.
     """
+    connection.execute("BEGIN")
+    try:
+        version, is_new = _version(connection)
+    finally:
+        connection.execute("ROLLBACK")
+    if version == len(STEPS):
+        return False
+    if is_new:  # so that it can become smaller step by step; said before there is anything in it
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     # At once for writing: two processes that open an old store must not both upgrade it.
     connection.execute("BEGIN IMMEDIATE")
     try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application != APPLICATION_ID and (tables or version):
-            raise ValueError("it is the database of another program")
-        if version > len(STEPS):
-            raise ValueError(
-                f"a newer Tiebreak wrote it: its version is {version}, this program knows {len(STEPS)}"
-            )
+        version, _ = _version(connection)
         for _name, statements in STEPS[version:]:
             # One by one: executescript would end the transaction first.
             for statement in statements.split(";"):
@@ -221,3 +222,18 @@ def upgrade(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+    return True
+
+
+def _version(connection: sqlite3.Connection) -> tuple[int, bool]:
+    """How many steps a store has gone, and whether nothing is in it yet; ValueError as `upgrade`."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION_ID and (tables or version):
+        raise ValueError("it is the database of another program")
+    if version > len(STEPS):
+        raise ValueError(
+            f"a newer Tiebreak wrote it: its version is {version}, this program knows {len(STEPS)}"
+        )
+    return int(version), not tables
