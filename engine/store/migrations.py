@@ -203,7 +203,8 @@ def upgrade(connection: sqlite3.Connection) -> bool:
     try:
         version, is_new = _version(connection)
     finally:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite ends some by itself, such as on a full disk
+            connection.execute("ROLLBACK")
     if version == len(STEPS):
         return False
     if is_new:  # so that it can become smaller step by step; said before there is anything in it
@@ -219,7 +220,8 @@ def upgrade(connection: sqlite3.Connection) -> bool:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(STEPS)}")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
     return True

@@ -126,7 +126,8 @@ class StoreFile:
             try:
                 yield self._db
             finally:
-                self._db.execute("COMMIT")
+                if self._db.in_transaction:  # SQLite ends some by itself, such as on a full disk
+                    self._db.execute("COMMIT")
 
     @contextmanager
     def writing(self, *runs: int) -> Iterator[sqlite3.Connection]:
@@ -146,7 +147,6 @@ class StoreFile:
                 yield self._db
                 self._db.execute("COMMIT")
             except BaseException:
-                # SQLite rolls some back by itself, such as on a full disk.
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
