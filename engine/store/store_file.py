@@ -119,7 +119,8 @@ class StoreFile:
         Within another block it is a part of that.
         """
         with self._errors("read"):
-            if self._db.in_transaction:
+            within = self._db.in_transaction
+            if within:
                 yield self._db
                 return
             self._db.execute("BEGIN")
