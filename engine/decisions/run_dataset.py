@@ -128,11 +128,12 @@ def tags_of_items(store: RunStore, dataset: Dataset, author: str | None = None) 
     """By item id, the tags of the items that have any, RANDOM_SAMPLE too; with an `author` those that he gave
     last, and of his own random samples.
     """
-    sampled = _sampled(store, author)
-    if not sampled and not store.tags():
-        return {}
-    hashes = {item.id: item.content_hash for item in dataset}
-    notes = store.notes(hashes.values())
+    with store.reading():
+        sampled = _sampled(store, author)
+        if not sampled and not store.tags():
+            return {}
+        hashes = {item.id: item.content_hash for item in dataset}
+        notes = store.notes(hashes.values())
     found: dict[str, tuple[str, ...]] = {}
     for item_id, content in hashes.items():
         note = notes.get(content)

@@ -17,6 +17,9 @@ from engine.store.migrations import upgrade
 from engine.store.private_copy import LentCopy
 from engine.system.places import Found, look_at, reason_of, refuse_impossible, shown
 
+SQLITE = f"SQLite {sqlite3.sqlite_version}"
+"""The library that reads and writes stores: the one that this Python was linked with."""
+
 DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
 _BUSY_SECONDS = 10.0
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)

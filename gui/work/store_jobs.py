@@ -58,7 +58,7 @@ def list_runs(store_path: Path) -> "Job[Sequence[AnyRun]]":
 
         if not is_there(store_path):
             return []
-        with RunStore(store_path) as store:
+        with RunStore(store_path) as store, store.reading():
             return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
 
     return work
