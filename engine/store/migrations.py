@@ -194,10 +194,11 @@ STEPS: tuple[tuple[str, str], ...] = (
 )
 
 
-def upgrade(connection: sqlite3.Connection) -> bool:
-    """Bring a store up to the last step: all of it or nothing. False where it was there: nothing is written.
+def upgrade(connection: sqlite3.Connection) -> int:
+    """Bring a store up to the last step, all of it or nothing; how many steps it had gone, 0 for a new one.
 
-    Raises ValueError for a store that a newer version has written, and for a database that is no store.
+    Where it had gone all, nothing is written. Raises ValueError for a store that a newer version has written,
+    and for a database that is no store.
     """
     connection.execute("BEGIN")
     try:
@@ -206,7 +207,7 @@ def upgrade(connection: sqlite3.Connection) -> bool:
         if connection.in_transaction:  # SQLite ends some by itself, such as on a full disk
             connection.execute("ROLLBACK")
     if version == len(STEPS):
-        return False
+        return version
     if is_new:  # so that it can become smaller step by step; said before there is anything in it
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     # At once for writing: two processes that open an old store must not both upgrade it.
@@ -224,7 +225,7 @@ def upgrade(connection: sqlite3.Connection) -> bool:
             connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-    return True
+    return version
 
 
 def _version(connection: sqlite3.Connection) -> tuple[int, bool]:

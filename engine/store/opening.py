@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine.core.errors import StoreError
 from engine.core.remedies import Remedy, Step
-from engine.store.migrations import upgrade
+from engine.store.migrations import STEPS, upgrade
 from engine.store.private_copy import LentCopy
 from engine.system.places import Found, look_at, reason_of, refuse_impossible, shown
 
@@ -51,29 +51,31 @@ def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:
     ValueError as `upgrade`; StoreError where it is open elsewhere in a way that a network cannot do.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    db, upgraded = _opened(path, network)
-    if upgraded:
+    db, steps = _opened(path, network)
+    if steps < len(STEPS):
         _let_it_shrink(db, path)
     return db
 
 
-def _opened(path: Path, network: str | None) -> tuple[sqlite3.Connection, bool]:
-    """The database, and whether it had to be upgraded."""
+def _opened(path: Path, network: str | None) -> tuple[sqlite3.Connection, int]:
+    """The database, and how many steps it had gone, as `upgrade`."""
     # Without Python's own transactions: each begins and ends where it is said.
     db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     try:
         if network is not None:
             _leave_shared_memory(db, path, network)
-        upgraded = upgrade(db)
-        if network is None:
-            _use_log(db)
+        steps = upgrade(db)
+        if network is None and steps == 0:
+            # Readers and a writer work at once, by a log and memory that the programs of a computer share.
+            # Only a new store: of one with a journal this may be the server, and others have it open.
+            db.execute("PRAGMA journal_mode = WAL")
         # FULL: what was committed is on the disk, also when the battery ends. EXTRA: also that the journal is
         # gone, which would else take the last transaction back.
         db.execute(f"PRAGMA synchronous = {'FULL' if network is None else 'EXTRA'}")
     except BaseException:
         db.close()
         raise
-    return db, upgraded
+    return db, steps
 
 
 def open_copy(path: Path | None, why: str) -> tuple[sqlite3.Connection, LentCopy]:
@@ -84,18 +86,6 @@ def open_copy(path: Path | None, why: str) -> tuple[sqlite3.Connection, LentCopy
     except BaseException:
         copy.close()
         raise
-
-
-def _use_log(db: sqlite3.Connection) -> None:
-    """Let readers and a writer work at once, by a log and memory that the programs of a computer share."""
-    (mode,) = db.execute("PRAGMA journal_mode").fetchone()
-    if mode != "wal":
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if plain_code(error) != sqlite3.SQLITE_BUSY:
-                raise
-            # Somebody reads it just now: the journal that it has loses nothing either.
 
 
 def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> None:

@@ -227,7 +227,8 @@ class StoreFile:
         SQLite cannot take anything away without writing first what it takes away.
         """
         if self._free() < _RESERVE:
-            self._reserve.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._reserve.unlink(missing_ok=True)
             if self._full and self._copy is not None:
                 self._db.close()
                 self._copy.close()
@@ -254,7 +255,10 @@ class StoreFile:
                 self._reserve.write_bytes(os.urandom(_RESERVE))
 
     def _free(self) -> int:
-        return shutil.disk_usage(self.path.parent).free
+        """Bytes that are free on the disk; none where it cannot be asked."""
+        with suppress(OSError):
+            return shutil.disk_usage(self.path.parent).free
+        return 0
 
     @contextmanager
     def _errors(self, action: str, kinds: _Kinds = (sqlite3.Error,)) -> Iterator[None]:
