@@ -130,8 +130,8 @@ def shrink(file: StoreFile) -> None:
             (page,) = db.execute("PRAGMA page_size").fetchone()
             free, before = free_bytes(db), -1
             while free not in (0, before):
-                # Each row that is fetched is a page that is given back.
-                db.execute(f"PRAGMA incremental_vacuum({_at_once(file) // page})").fetchall()
+                # As a script: it has a row without columns for each page, and of those Python fetches one.
+                db.executescript(f"PRAGMA incremental_vacuum({_at_once(file) // page})")
                 _begin_log_again(db)
                 free, before = free_bytes(db), free
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

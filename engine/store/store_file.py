@@ -251,8 +251,8 @@ class StoreFile:
         """Keep a little room, as long as there is enough, for the day on which the disk is full."""
         with suppress(OSError):
             if seen_at(self._reserve) is Found.NOTHING and not self.is_tight:
-                # Bytes that no file system can pack into less room.
-                self._reserve.write_bytes(os.urandom(_RESERVE))
+                with self._reserve.open("xb") as file:  # x: where no link leads elsewhere
+                    file.write(os.urandom(_RESERVE))  # which no file system can pack into less room
 
     def _free(self) -> int:
         """Bytes that are free on the disk; none where it cannot be asked."""
