@@ -40,6 +40,7 @@ from engine.data.limits import (
     check_columns,
     too_many_columns,
 )
+from engine.system.gate import gated
 
 _PARQUET_ROWS_AT_ONCE = 64  # of which each may repeat a text of megabytes that the file has once
 _RECORDS_LOOKED_AT = 100
@@ -156,6 +157,12 @@ def open_table(path: Path, cancel: CancelToken | None = None) -> SourceTable:
             return _JsonLinesTable(path, data_format, read_json_lines(data, start))
         case FileFormat.PARQUET:
             return _ParquetTable(path, data_format, data)
+
+
+@gated
+def columns_of(path: Path) -> Sequence[str]:
+    """The columns of the table in a file, before any row is read; the errors are those of open_table."""
+    return open_table(path).first_columns()
 
 
 def delimited_table(

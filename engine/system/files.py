@@ -1,9 +1,10 @@
-"""Write a file whole or not at all.
+"""Write a file whole or not at all; know one again by its content.
 
 Knows: paths, bytes and plain values. Does not know: what they mean.
 """
 
 import errno
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -63,6 +64,12 @@ def whole_file(path: Path) -> Iterator[Path]:
             part.replace(target)
         finally:
             part.unlink(missing_ok=True)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 (hex) of what is in a file, however large it is. OSError where it cannot be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def make_folder(path: Path) -> None:

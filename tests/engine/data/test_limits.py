@@ -135,6 +135,7 @@ def test_blank_lines_between_records_are_counted(tmp_path: Path) -> None:
 def test_what_unpacks_like_no_table_is_refused(
     read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("engine.system.gate._is_reader", True)
     monkeypatch.setattr("engine.data.limits._ALWAYS_UNPACKED", 4 << 20)
     path = tmp_path / "d.tsv.gz"
     path.write_bytes(gzip.compress(HEADER.encode() + b"\n" * (8 << 20)))
@@ -153,7 +154,7 @@ def test_a_parquet_file_of_one_text_that_many_rows_share_is_refused(
     begun = time.monotonic()
     with pytest.raises(InputError, match="unpacks to more than 64 MiB; at most 200 times its size"):
         load_dataset(path)
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 20  # half a second where nothing else works; minutes, if it was read
 
 
 def test_a_parquet_file_whose_pages_shrink_like_no_table_is_refused_unread(tmp_path: Path) -> None:
@@ -165,6 +166,7 @@ def test_a_parquet_file_whose_pages_shrink_like_no_table_is_refused_unread(tmp_p
 
 
 def test_a_file_beyond_the_limit_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.system.gate._is_reader", True)
     monkeypatch.setattr("engine.data.limits.MOST_BYTES", 2 << 20)
     path = tmp_path / "d.tsv"
     path.write_text(f"{HEADER}1\ti\ta\t" + "b" * (3 << 20), encoding="utf-8")
