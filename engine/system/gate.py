@@ -14,6 +14,7 @@ import os
 import queue
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -140,6 +141,8 @@ class _Reader:
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
+        # So that one that ends while it waits leaves nothing behind in the list of processes.
+        threading.Thread(target=self._child.wait, name="waits for a reader", daemon=True).start()
         with suppress(OSError):  # it has ended already: `read` says why
             send(self._input, most_bytes)
 
@@ -188,7 +191,7 @@ class _Reader:
 
     def end(self) -> None:
         """End the process; nothing is lost with it."""
-        self._child.kill()
+        self._kill()
         for pipe in (self._child.stdin, self._child.stdout, self._last_words):
             if pipe is not None:
                 pipe.close()
@@ -201,8 +204,15 @@ class _Reader:
             if not self._is_hard:
                 self._took_too_much = computer.memory_of(self._child.pid) > self._most_bytes
             if self._took_too_much or (cancel is not None and cancel.requested):
-                self._child.kill()
+                self._kill()
                 return
+
+    def _kill(self) -> None:
+        # On Windows the python.exe of a virtual environment only starts the real one.
+        if sys.platform == "win32":
+            computer.kill_family(self._child.pid)
+        else:
+            self._child.kill()
 
     def _raise_end(self, path: object, cancel: CancelToken | None) -> NoReturn:
         """Raise why the process is no more."""

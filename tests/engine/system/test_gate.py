@@ -99,6 +99,7 @@ def test_one_that_waits_in_vain_ends_and_the_next_file_has_another(monkeypatch: 
     process, *_ = works.process_of(PATH)
     with pytest.raises(gate._EndedIdleError):  # as it ends by itself where nobody asks
         own._idle[0].read((None, {}, os._exit, {"status": gate._ENDED_IDLE}, False), None, None, None)
+    assert not psutil.pid_exists(process)  # not even as a zombie
     assert works.process_of(PATH)[0] != process
     own.close()
 
