@@ -14,6 +14,7 @@ try:
     from engine.core.remedies import Remedy
     from engine.system.paths import APART, CHILD, FROM_SOURCE, keep_caches_together, program
     from engine.system.places import Found, seen_at, shown
+    from engine.system.stacks import give_room
 except ModuleNotFoundError as error:
     sys.exit(
         f"The package {error.name} is missing: this Python is not the one that Tiebreak was set up for.\n"
@@ -43,6 +44,7 @@ COMMANDS = {
 
 CHILD_WORK = {
     "devices": "engine.loading.devices",
+    "read": "engine.system.gate",
     "render": "engine.prompt.rendering",
     "try": "engine.loading.trial",
 }
@@ -73,6 +75,7 @@ def usage() -> str:
 def main(arguments: list[str]) -> int:
     """Open the window, or run one sub-command; the exit code."""
     keep_caches_together()
+    give_room()
     if arguments[:1] in (["--help"], ["-h"]):
         print(usage())
         return DONE

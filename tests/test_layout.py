@@ -38,7 +38,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.cluster": "core system gguf llama store prompt decisions loading judge",
         "engine.measure": "core data llama store prompt decisions loading",
         "engine.calibrate": "core decisions measure",
-        "engine.weigh": "core data measure",
+        "engine.weigh": "core system data measure",
         "engine.review": "core data decisions weigh",
         "engine.report": "core data gguf decisions measure calibrate weigh",
         "gui.kit": "",

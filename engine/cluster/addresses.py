@@ -7,7 +7,6 @@ Knows: tls://host:port, tcp://host:port, host:port, scheduler files. Does not kn
 """
 
 import ipaddress
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
 from engine.system.places import Found, reason_of, seen_at
+from engine.system.plain_json import plain_values
 
 PORT = 8786
 """Where a scheduler listens by itself; Dask's usual port."""
@@ -90,7 +90,7 @@ def _address_in(path: Path) -> str:
     try:
         if path.stat().st_size > _LARGEST_FILE:
             raise ValueError("too large")
-        address = json.loads(path.read_bytes())["address"]
+        address = plain_values(path.read_bytes())["address"]
         if not isinstance(address, str):
             raise TypeError("no text")
         return address
@@ -98,7 +98,7 @@ def _address_in(path: Path) -> str:
         raise SetupError(
             f"{path.name}: the file cannot be read: {reason_of(error)}.", "Check its permissions."
         ) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise SetupError(
             f"{path.name} is no scheduler file: it names no address.",
             "Name the file that the scheduler wrote, or write the address: tls://host:8786",

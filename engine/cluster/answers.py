@@ -27,6 +27,7 @@ from engine.core.remedies import Remedy
 from engine.core.rubric import Rubric
 from engine.core.settings import JudgeSettings
 from engine.core.ways.all_ways import Asked, asked_by, reading_of
+from engine.system.plain_json import check_depth
 
 _SAID = "said"
 _REFUSED, _PROBLEM, _REMEDY = "refused", "problem", "remedy"
@@ -55,10 +56,11 @@ def said_in(data: object) -> Any:
     if not isinstance(data, bytes) or len(data) > _MOST_BYTES:
         raise WrongAnswer("no answer of a reasonable size")
     try:
+        check_depth(data)
         read = json.loads(data)
         if b"\\u" in data:  # of a half character no store and no file can be made
             json.dumps(read, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise WrongAnswer("no JSON") from error
     if isinstance(read, dict) and _SAID in read:
         return read[_SAID]

@@ -13,7 +13,7 @@ from engine.core.formatting import counted
 from engine.core.rubric import Rubric
 from engine.data.rubrics.files import load_rubric, rubric_text, save_rubric
 from engine.data.rubrics.offered import draft_rubric, find_rubric, own_rubrics, shipped_rubrics
-from engine.data.tables import open_table
+from engine.data.tables import columns_of
 from engine.system.files import check_targets
 from engine.system.paths import rubrics_folder
 from engine.system.places import is_there
@@ -83,7 +83,7 @@ def _draft(options: argparse.Namespace) -> int:
     if is_there(out):
         raise SetupError(f"--out {out} is there already.", "Choose another name: a draft overwrites nothing.")
     check_targets({"--out": out}, {"dataset": path})
-    columns = open_table(path).first_columns()
+    columns = columns_of(path)
     rubric = draft_rubric(columns, path.name.partition(".")[0])
     if rubric is None:
         raise InputError(

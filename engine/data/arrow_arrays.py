@@ -14,6 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+_OF_ANY_LENGTH = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+)
+
 
 def text_array(texts: Sequence[str]) -> pa.LargeStringArray:
     """Texts as Arrow's large_string: UTF-8 in one buffer, and where each begins in another."""
@@ -48,3 +55,17 @@ def holds_bytes(kind: pa.DataType) -> bool:
         or pa.types.is_fixed_size_binary(kind)
         or any(map(holds_bytes, inner))
     )
+
+
+def unpacked_bytes(column: pa.Array) -> int:
+    """The bytes of a column once each row has a value of its own, also where several share one."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or not _is_of_any_length(kind.value_type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary).take(column.indices)
+    return int(pc.sum(lengths, min_count=0).as_py())
+
+
+def _is_of_any_length(kind: pa.DataType) -> bool:
+    """True for texts and bytes of any length."""
+    return any(is_kind(kind) for is_kind in _OF_ANY_LENGTH)

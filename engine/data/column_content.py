@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.column_map import NO_LABEL, annotators_of
@@ -25,7 +26,8 @@ from engine.data.column_source import (
     turns_of,
 )
 from engine.data.json_records import JsonProblem, parse_json
-from engine.data.tables import SourceRow, SourceTable
+from engine.data.tables import SourceRow, SourceTable, open_table
+from engine.system.gate import gated
 
 _ROWS_KEPT = 100
 _ROWS_READ = 20_000
@@ -65,12 +67,15 @@ _NUMBERED = (*({1, 2}, {0, 1, 2}, {1, 1.5, 2}, {1, 2, 3}, {0, 1}, {0, 0.5, 1}, {
 
 @dataclass(frozen=True)
 class Sample:
-    """`rows`: the first of a file, whole. `short`: of all rows that were read, the cells that are short."""
+    """`rows`: the first of a file, whole. `short`: of all rows that were read, the cells that are short.
+    `file_columns`: all that the file has, also beyond those that are looked at.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[SourceRow, ...]
     short: tuple[Mapping[str, str], ...]
     table: "SampleTable"
+    file_columns: tuple[str, ...]
 
     @cached_property
     def places(self) -> tuple[str, ...]:
@@ -233,14 +238,29 @@ def read_sample(table: SourceTable, cancel: CancelToken | None = None) -> Sample
     """What a table holds in its first rows; Cancelled."""
     kept: list[SourceRow] = []
     short: list[Mapping[str, str]] = []
-    columns = [name for name in table.first_columns() if name.strip()][:_MOST_COLUMNS]
+    names = table.first_columns()
+    columns = [name for name in names if name.strip()][:_MOST_COLUMNS]
     for row in islice(table.rows(columns), _ROWS_READ):
         if cancel is not None and len(short) % 1024 == 0:
             cancel.raise_if_requested()
         if len(kept) < _ROWS_KEPT:
             kept.append(row)
         short.append({name: text for name, text in row.cells.items() if len(text) <= _LONGEST_SHORT})
-    return Sample(tuple(columns), tuple(kept), tuple(short), SampleTable(table, columns, kept))
+    return Sample(tuple(columns), tuple(kept), tuple(short), SampleTable(table, columns, kept), tuple(names))
+
+
+@gated
+def look_into(path: Path, *, may_be_empty: bool, cancel: CancelToken | None = None) -> Sample:
+    """What the table in a file holds in its first rows.
+
+    The errors are those of open_table; without `may_be_empty` also that no row could be read, and why.
+    """
+    table = open_table(path, cancel)
+    sample = read_sample(table, cancel)
+    if not sample.rows and not may_be_empty:
+        table.raise_problems()
+        raise table.no_rows()
+    return sample
 
 
 def meanings_of(values: Collection[str]) -> dict[str, str] | None:

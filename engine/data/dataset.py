@@ -34,6 +34,7 @@ from engine.data.other_columns import OtherColumns
 from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.column_memory import remembered
+from engine.system.gate import gated
 
 TEXT_COLUMNS = ("instruction", "output_a", "output_b")
 REQUIRED_COLUMNS = ("id", *TEXT_COLUMNS)
@@ -207,6 +208,7 @@ class Dataset:
         return Item(cells["id"], cells["instruction"], cells["output_a"], cells["output_b"], gold)
 
 
+@gated
 def load_dataset(
     path: Path,
     rubric: Rubric = ELOQUENT,

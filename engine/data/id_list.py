@@ -4,7 +4,7 @@ Knows: how a choice is written down, what is wrong with one. Does not know: what
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from engine.core.errors import InputError
@@ -13,6 +13,7 @@ from engine.data.dataset import Dataset
 from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_text_file
 from engine.data.json_records import undecodable
 from engine.data.tables import delimited_table
+from engine.system.gate import gated
 
 _TABLE = re.compile(rb'("?)id\1(\t|,|\r?\n|\r|\Z)')  # how the first line of one begins
 _REMEDY = "Write one id on each line, or give a TSV or CSV file whose first column is id."
@@ -28,15 +29,27 @@ def read_ids(path: Path, dataset: Dataset) -> tuple[str, ...]:
     with all that is wrong, by line: an id that the dataset lacks, one that was there before, bytes that are
     not UTF-8; and where there is no id at all.
     """
-    return ids_in(read_text_file(path), path, dataset)
+    return _chosen(_lines_of(path), path, dataset)
 
 
 def ids_in(data: bytes, path: Path, dataset: Dataset) -> tuple[str, ...]:
     """The same of bytes that are at hand; `path`: what they are called in errors."""
+    return _chosen(_lines_of(path, data), path, dataset)
+
+
+@gated
+def _lines_of(path: Path, data: bytes | None = None) -> Sequence[_Line]:
+    """Each id that is written in a file, or in the bytes that are at hand."""
+    data = read_text_file(path) if data is None else data
     table = _TABLE.match(data.removeprefix(UTF8_MARK))
     lines = list(_column(path, data, table[2]) if table else _list(path, data))
     if not lines:
         raise InputError(path, ["holds no ids."], _REMEDY)
+    return lines
+
+
+def _chosen(lines: Sequence[_Line], path: Path, dataset: Dataset) -> tuple[str, ...]:
+    """The ids on some lines as the dataset writes them; InputError."""
     known = frozenset(dataset.ids)
     lines = [(number, text if text in known else text.strip()) for number, text in lines]
     if problems := list(_problems(lines, known, dataset.name)):

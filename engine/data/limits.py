@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.core.cancel import CancelToken
 from engine.core.errors import InputError
 from engine.core.formatting import amount
+from engine.core.run_records import amount_of_file
 
 MOST_COLUMNS = 10_000
 MOST_TEXT = 4_000_000
@@ -55,27 +56,42 @@ def check_size(path: Path, size: int) -> None:
         )
 
 
+class Unpacking:
+    """Counts what comes out of a packed file, so that it is refused before much of it is there.
+
+    `remedy`: what to do with a table that shrinks more than tables do.
+    """
+
+    def __init__(self, path: Path, packed: int, remedy: str) -> None:
+        self._path = path
+        self._packed = packed
+        self._remedy = remedy
+        self._most = max(_ALWAYS_UNPACKED, _MOST_TIMES * packed)
+        self._size = 0
+
+    def add(self, size: int) -> None:
+        """So many bytes more. InputError once it is more than any dataset has, or shrinks like no table."""
+        self._size += size
+        check_size(self._path, self._size)
+        if self._size > self._most:
+            found = (
+                f"is {amount_of_file(self._packed)} and unpacks to more than {amount(self._most)}; at most"
+                f" {_MOST_TIMES} times its size is read."
+            )
+            raise InputError(self._path, [found], f"Check what it holds. If it is a table, {self._remedy}")
+
+
 def unpack(path: Path, packed: bytes, cancel: CancelToken | None = None) -> bytes:
     """What gzip has compressed. InputError where it is damaged, or shrinks like no table; Cancelled."""
-    most = max(_ALWAYS_UNPACKED, _MOST_TIMES * len(packed))
-    parts, size = [], 0
+    unpacking = Unpacking(path, len(packed), "unpack it and choose the unpacked file.")
+    parts = []
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
             while part := file.read(_CHUNK):
                 parts.append(part)
-                size += len(part)
                 if cancel is not None:
                     cancel.raise_if_requested()
-                check_size(path, size)
-                if size > most:
-                    raise InputError(
-                        path,
-                        [
-                            f"is {amount(len(packed))} and unpacks to more than {amount(most)}; at most"
-                            f" {_MOST_TIMES} times its size is read."
-                        ],
-                        "Check what it holds. If it is a table, unpack it and choose the unpacked file.",
-                    )
+                unpacking.add(len(part))
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             path, [f"the gzip compression is damaged or cut short ({error})."], "Download or pack it again."

@@ -25,6 +25,7 @@ from engine.data.file_format import FileFormat
 from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.files import write_whole
+from engine.system.gate import gated
 
 _PREFERENCE = "_preference"
 _EXPLANATION = "_explanation"
@@ -79,6 +80,7 @@ def write_submission(path: Path, submission: Submission) -> None:
     write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
+@gated
 def is_submission(path: Path) -> bool:
     """Whether the columns of a file are a submission's: none of the texts that a dataset must have.
 
@@ -99,21 +101,29 @@ def read_submission(path: Path) -> Submission:
     format, a dataset, columns out of order, missing or foreign, an unknown label, an id that is empty or
     used twice.
     """
+    columns, rows = _sound_rows(path)
+    criteria, with_explanations = _named_in(columns)
+    made = (_submission_row(dict(zip(columns, cells, strict=True)), criteria) for cells in rows)
+    return Submission(tuple(made), criteria, with_explanations, path)
+
+
+@gated
+def _sound_rows(path: Path) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The columns of a submission and the cells of each row, nothing of which is wrong."""
+    # Texts alone: to send the rows made of them from process to process takes as long as to make them.
     table = open_table(path)
     _refuse_others(table)
-    criteria = tuple(name.removesuffix(_PREFERENCE) for name in table.columns if name.endswith(_PREFERENCE))
-    with_explanations = any(name.endswith(_EXPLANATION) for name in table.columns)
-    table.problems += _header_problems(table, submission_columns(criteria, with_explanations))
+    table.problems += _header_problems(table, submission_columns(*_named_in(table.columns)))
     first_rows: dict[str, int] = {}
     rows = []
     for row in table.rows():
         _check_cells(table, row, first_rows)
         if not table.problems:
-            rows.append(_submission_row(row, criteria))
+            rows.append(tuple(row.cells.values()))
     table.raise_problems()
     if not rows:
         raise table.no_rows()
-    return Submission(tuple(rows), criteria, with_explanations, path)
+    return table.columns, rows
 
 
 def check_submission(submission: Submission, dataset: Dataset, rubric: Rubric | None = None) -> list[str]:
@@ -225,13 +235,20 @@ def _label_problem(text: str) -> str | None:
     return label_problem(text, PREFERENCES)
 
 
-def _submission_row(row: SourceRow, criteria: Iterable[str]) -> SubmissionRow:
+def _named_in(columns: Iterable[str]) -> tuple[tuple[str, ...], bool]:
+    """The criteria that columns name, and whether there are explanations."""
+    columns = list(columns)
+    criteria = tuple(name.removesuffix(_PREFERENCE) for name in columns if name.endswith(_PREFERENCE))
+    return criteria, any(name.endswith(_EXPLANATION) for name in columns)
+
+
+def _submission_row(cells: Mapping[str, str], criteria: Iterable[str]) -> SubmissionRow:
     predictions = {}
     for name in criteria:
-        label = row.cells[name + _PREFERENCE]
-        explanation = row.cells.get(name + _EXPLANATION)
+        label = cells[name + _PREFERENCE]
+        explanation = cells.get(name + _EXPLANATION)
         predictions[name] = Prediction(Preference(label) if label else None, explanation or None)
-    return SubmissionRow(row.cells["id"], predictions)
+    return SubmissionRow(cells["id"], predictions)
 
 
 def _column_differences(submission: Submission, rubric: Rubric) -> Iterator[str]:

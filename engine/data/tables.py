@@ -20,7 +20,7 @@ from pyarrow import parquet
 from engine.core.cancel import CancelToken
 from engine.core.errors import InputError
 from engine.core.formatting import named
-from engine.data.arrow_arrays import holds_bytes
+from engine.data.arrow_arrays import holds_bytes, unpacked_bytes
 from engine.data.delimited import Cell, QuotingError, Record, Splitter, TooManyCells
 from engine.data.file_format import SAVE_AS_UTF8, UTF8_MARK, FileFormat, read_data_file
 from engine.data.json_records import (
@@ -32,14 +32,23 @@ from engine.data.json_records import (
     read_json_lines,
     undecodable,
 )
-from engine.data.limits import MOST_COLUMNS, MOST_PROBLEMS, MOST_TEXT, check_columns, too_many_columns
+from engine.data.limits import (
+    MOST_COLUMNS,
+    MOST_PROBLEMS,
+    MOST_TEXT,
+    Unpacking,
+    check_columns,
+    too_many_columns,
+)
+from engine.system.gate import gated
 
-_PARQUET_ROWS_AT_ONCE = 1024
+_PARQUET_ROWS_AT_ONCE = 64  # of which each may repeat a text of megabytes that the file has once
 _RECORDS_LOOKED_AT = 100
 # What pyarrow raises where it makes Python objects of what a file holds.
 _ARROW_FAILURES = (pa.ArrowException, OSError, ValueError, ArithmeticError)
 _SPLIT = " A carriage return ends this line: a cell that holds one must stand in quotes."
 _MEND = "Mend what is named above, then load the file again."
+_EXPORT_AS_TEXT = "export it as JSON Lines."
 _SAVE_AS_UTF8 = f"{SAVE_AS_UTF8} Then load it again."
 
 
@@ -148,6 +157,12 @@ def open_table(path: Path, cancel: CancelToken | None = None) -> SourceTable:
             return _JsonLinesTable(path, data_format, read_json_lines(data, start))
         case FileFormat.PARQUET:
             return _ParquetTable(path, data_format, data)
+
+
+@gated
+def columns_of(path: Path) -> Sequence[str]:
+    """The columns of the table in a file, before any row is read; the errors are those of open_table."""
+    return open_table(path).first_columns()
 
 
 def delimited_table(
@@ -314,10 +329,15 @@ class _ParquetTable(SourceTable):
 
     def __init__(self, path: Path, data_format: FileFormat, data: bytes) -> None:
         super().__init__(path, data_format)
+        self._unpacking = Unpacking(path, len(data), _EXPORT_AS_TEXT)
         try:
             self._file = parquet.ParquetFile(pa.BufferReader(data))
-            if self._file.metadata.num_columns > MOST_COLUMNS:  # before seconds of work on their names
-                raise too_many_columns(path, self._file.metadata.num_columns)
+            metadata = self._file.metadata
+            if metadata.num_columns > MOST_COLUMNS:  # before seconds of work on their names
+                raise too_many_columns(path, metadata.num_columns)
+            # What the file says of itself is checked first, for a page is unpacked whole.
+            said = (metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
+            Unpacking(path, len(data), _EXPORT_AS_TEXT).add(sum(said))
             self.columns = list(self._file.schema_arrow.names)
             check_columns(path, self.columns)
             self.of_bytes = {field.name for field in self._file.schema_arrow if holds_bytes(field.type)}
@@ -329,7 +349,9 @@ class _ParquetTable(SourceTable):
         number = 0
         try:
             for batch in self._file.iter_batches(_PARQUET_ROWS_AT_ONCE, columns=names):
-                columns = [_parquet_values(batch.column(batch.schema.names.index(name))) for name in names]
+                arrays = [batch.column(batch.schema.names.index(name)) for name in names]
+                self._unpacking.add(sum(map(unpacked_bytes, arrays)))
+                columns = [_parquet_values(array) for array in arrays]
                 for values in zip(*columns, strict=True):
                     number += 1
                     if self._gives_up():

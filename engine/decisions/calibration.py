@@ -20,6 +20,7 @@ from engine.core.settings import USUAL_WAYS
 from engine.core.value_tables import Estimate
 from engine.data.plain_file import load_record, real_number
 from engine.system.files import write_json
+from engine.system.gate import gated
 
 FORMAT = 1
 _MARK = "tiebreak_calibration"
@@ -305,6 +306,7 @@ def _whole_number(value: object) -> int:
     return value
 
 
+@gated
 def load_calibration(path: Path) -> Calibration:
     """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
     return load_record(path, "calibration", calibration_of, _MAKE_AGAIN)

@@ -3,7 +3,6 @@
 Knows: which items a submission answers, what makes it the same one again. Does not know: windows, measures.
 """
 
-import hashlib
 from collections.abc import Container
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from engine.data.dataset import Dataset
 from engine.data.submission import Submission, SubmissionRow, check_submission, read_submission
 from engine.decisions.run_results import RunResults, submission_of
 from engine.store.run_store import RunStore
+from engine.system.files import file_hash
 
 
 def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
@@ -63,17 +63,17 @@ def findings(results: RunResults, dataset: Dataset) -> list[str]:
 
 
 def _identity(path: Path, submission: Submission, dataset: Dataset) -> RunIdentity:
-    file_hash = hashlib.sha256(path.read_bytes()).hexdigest()
+    content = file_hash(path)
     mode = Mode.EXPLAIN if submission.with_explanations else Mode.LABELS
     rubric = rubric_of_names(submission.criteria, dataset.rubric)
     return RunIdentity(
-        key=digest([RunKind.SUBMITTED, dataset.hash, file_hash]),
+        key=digest([RunKind.SUBMITTED, dataset.hash, content]),
         dataset_path=dataset.path.absolute(),
         dataset_hash=dataset.hash,
         items=len(dataset),
         model_path=path.absolute(),
         model_name=path.name,
-        model_hash=file_hash,
+        model_hash=content,
         prompt_version="",
         criteria=submission.criteria,
         settings={"mode": mode.value, "orders": [], "examples": None},

@@ -7,7 +7,6 @@ Knows: how files are named by those who publish them, by Ollama and in the Huggi
 Does not know: what a header holds.
 """
 
-import json
 import re
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from engine.gguf.quantisation import LABEL
 from engine.gguf.split import part_name
 from engine.system.paths import home
 from engine.system.places import Found, seen_at
+from engine.system.plain_json import plain_values
 
 SUFFIX = ".gguf"
 
@@ -109,7 +109,7 @@ def _ollama_name(host: str, space: str, model: str, tag: str) -> str:
 
 def _model_digests(manifest: Path) -> list[str]:
     try:
-        layers = json.loads(manifest.read_bytes())["layers"]
+        layers = plain_values(manifest.read_bytes())["layers"]
         return [str(layer["digest"]) for layer in layers if layer["mediaType"] == _MODEL_LAYER]
     except (OSError, ValueError, KeyError, TypeError):
         return []  # not a manifest: its blob is left out, as Ollama leaves it out

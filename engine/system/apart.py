@@ -2,46 +2,37 @@
 
 The work is a generator function at the top of a module. Down the standard input of this program, started once
 more, goes what is to be done: the function, its arguments, then perhaps a byte that asks to end soon, or to
-stop. Up the standard output come its events, at last how it ended. All of them are pickled. Where this
-process ends, the other one meets the end of its input: it stops as if it had been asked to.
+stop. Up the standard output come its events, at last how it ended. Where this process ends, the other one
+meets the end of its input: it stops as if it had been asked to.
 
-Knows: processes, pipes, pickles. Does not know: what the work does, with which model.
+Knows: processes and how they end. Does not know: how objects are sent, what the work does, with which model.
 """
 
 import faulthandler
 import os
-import pickle
 import signal
-import struct
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from typing import IO, Any, Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
+from typing import Concatenate, Generic, NoReturn, ParamSpec, Self, TypeVar
 
-from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import EngineBug, EngineError, ProcessEnded, SetupError
-from engine.system.child_process import CRASHES, NO_WINDOW, code_words
-from engine.system.fault_log import DistantTrace, log_fault
-from engine.system.paths import APART, child_environment, self_command
-from engine.system.places import said_of_system
+from engine.core.cancel import CancelToken
+from engine.core.errors import EngineBug, EngineError, ProcessEnded
+from engine.system.child_process import CRASHES, code_words
+from engine.system.fault_log import log_fault
+from engine.system.paths import APART
+from engine.system.talk import failure, receive, send, start, take_streams, trace_of
 
 _TICK_SECONDS = 0.05  # between two looks whether the work is to stop
 _PATIENCE = 30.0  # seconds for work to stop; llama.cpp answers in one
 _USUAL_END = 1.0  # seconds that a process takes at most to end after its work; it may hold a GPU's memory
 _LATEST_END = 5.0  # seconds more for one that hangs, which nobody waits for
-_LENGTH = struct.Struct(">Q")
 _STOP, _END_SOON = b".", b","
-_MOST_READ = 1 << 20
-_MOST_LAST_WORDS = 4000  # bytes of what a process that ended had printed
 _GAVE_UP = 5
-
-if sys.platform == "win32":
-    import msvcrt
 
 Asked = ParamSpec("Asked")
 Event = TypeVar("Event")
@@ -94,22 +85,22 @@ class Apart(Worker[Asked, Event, Result]):
         # Nobody writes to a pipe that is closed: its number may be another file's by then.
         self._pipes = threading.Lock()
         self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
-        self._child = _started(self._last_words)
+        self._child = start([APART], self._last_words, "works with the model", GGML_NO_BACKTRACE="1")
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()
         with suppress(OSError):  # it has ended already: `do` says why
             # At once, before the arguments are known: the other process imports meanwhile.
-            _send(self._input, work)
+            send(self._input, work)
         threading.Thread(target=self._hand_on_stop, name="stops work apart", daemon=True).start()
 
     def do(self, *args: Asked.args, **kwargs: Asked.kwargs) -> Generator[Event, None, Result]:
         """The same, once. Raises ProcessEnded where its process was ended before the work was done."""
         with suppress(OSError):
-            _send(self._input, (args, kwargs))
+            send(self._input, (args, kwargs))
         while True:
             try:
-                kind, value, trace = _receive(self._output)
+                kind, value, trace = receive(self._output)
             except EOFError:
                 self._raise_end()
             if kind == "begun":
@@ -171,36 +162,10 @@ class Apart(Worker[Asked, Event, Result]):
         """Raise why the process is no more. Cancelled where it was to stop anyhow."""
         code = self._child.wait()
         self._cancel.raise_if_requested()
-        size = self._last_words.seek(0, os.SEEK_END)
-        self._last_words.seek(max(0, size - _MOST_LAST_WORDS))
-        printed = self._last_words.read().decode("utf-8", "replace").strip()
         error = _end(code)
-        error.__cause__ = DistantTrace(printed) if printed else None
+        error.__cause__ = trace_of(self._last_words)
         log_fault(error, "work in a process of its own")
         raise error
-
-
-def _started(last_words: IO[bytes]) -> subprocess.Popen[bytes]:
-    """This program once more, for `serve`; what llama.cpp and Python say of its end goes to `last_words`."""
-    try:
-        return subprocess.Popen(
-            [*self_command(), APART],
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=last_words,
-            env=child_environment(GGML_NO_BACKTRACE="1"),
-            creationflags=NO_WINDOW,
-            # Away from the terminal's Ctrl-C, which is for us alone. Not in a session of its own: Linux would
-            # share the processor out between both, and how nice a person made us would count for nothing.
-            process_group=0,
-        )
-    except OSError as error:
-        last_words.close()
-        raise SetupError(
-            f"The process that works with the model cannot be started: {error}.",
-            "Close other programs, then try again.",
-        ) from error
 
 
 def _end(code: int) -> EngineError:
@@ -225,21 +190,21 @@ def _end(code: int) -> EngineError:
 
 def serve() -> int:
     """Be the other process: do the work that comes down the standard input; the exit code."""
-    commands, told = _take_streams()
+    commands, told = take_streams()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(2)
     try:
-        work = _receive(commands)
-        args, kwargs = _receive(commands)
+        work = receive(commands)
+        args, kwargs = receive(commands)
     except EOFError:
         return 0  # the work is not wanted any more
     except Exception as error:
-        _send(told, _failure(error))
+        send(told, failure(error))
         return 0
     cancel = CancelToken()
     threading.Thread(target=_listen, args=(commands, cancel), daemon=True).start()
     with suppress(OSError):  # nobody hears us any more, and `_listen` knows
-        _send(told, ("begun", None, None))
+        send(told, ("begun", None, None))
     try:
         _work(work(cancel, *args, **kwargs), told)
     finally:
@@ -256,12 +221,12 @@ def _work(going: Generator[object, None, object], told: int) -> None:
         except StopIteration as end:
             outcome = ("returned", end.value, None)
         except BaseException as error:  # the other process must hear of it, whatever it is
-            outcome = _failure(error)
+            outcome = failure(error)
         else:
             with suppress(OSError):
-                _send(told, ("event", event, None))
+                send(told, ("event", event, None))
     with suppress(OSError):
-        _send(told, outcome)
+        send(told, outcome)
 
 
 def _listen(commands: int, cancel: CancelToken) -> None:
@@ -276,55 +241,3 @@ def _listen(commands: int, cancel: CancelToken) -> None:
             break
     time.sleep(_PATIENCE)
     os._exit(_GAVE_UP)  # all that counts is stored
-
-
-def _failure(error: BaseException) -> tuple[str, object, object]:
-    """An error as it can be sent: itself, or its words where it cannot; with its traceback for the log."""
-    trace = None
-    error = said_of_system(error) or error
-    if not isinstance(error, EngineError | Cancelled | MemoryError):
-        trace = DistantTrace.of(error)
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        error = RuntimeError(f"{type(error).__name__}: {error}")
-    return "failed", error, trace
-
-
-def _take_streams() -> tuple[int, int]:
-    """The pipes from and to the other process; what else is read or printed here goes nowhere."""
-    streams = os.dup(0), os.dup(1)
-    if sys.platform == "win32":
-        for stream in streams:
-            msvcrt.setmode(stream, os.O_BINARY)
-    # Not by `open`, which asks where in the file it is: not every system can say that of this one.
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    os.close(nothing)
-    return streams
-
-
-def _send(pipe: int, message: object) -> None:
-    """Send one object. OSError where nobody reads."""
-    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    for part in (_LENGTH.pack(len(data)), data):
-        left = memoryview(part)
-        while left:
-            left = left[os.write(pipe, left) :]
-
-
-def _receive(pipe: int) -> Any:
-    """The next object. EOFError where none comes whole."""
-    (length,) = _LENGTH.unpack(_read(pipe, _LENGTH.size))
-    return pickle.loads(_read(pipe, length))
-
-
-def _read(pipe: int, size: int) -> bytes:
-    data = bytearray()
-    while len(data) < size:
-        part = os.read(pipe, min(size - len(data), _MOST_READ))
-        if not part:
-            raise EOFError
-        data += part
-    return bytes(data)

@@ -5,7 +5,6 @@ Kept as `columns.json` in the data folder. Where that is damaged, or not there, 
 Knows: where and how maps are kept. Does not know: how a file is read by one.
 """
 
-import json
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from engine.core.column_map import ColumnMap
 from engine.system.files import make_folder, write_json
 from engine.system.paths import data_folder
+from engine.system.plain_json import plain_values
 
 _MOST = 500  # maps; the oldest is forgotten
 
@@ -54,8 +54,8 @@ def _keep(pairs: list[tuple[list[str], ColumnMap]]) -> None:
 
 def _all() -> list[tuple[list[str], ColumnMap]]:
     entries: Any = []
-    with suppress(OSError, ValueError, RecursionError):
-        entries = json.loads(_path().read_text(encoding="utf-8"))
+    with suppress(OSError, ValueError):
+        entries = plain_values(_path().read_bytes())
     found = []
     for entry in entries if isinstance(entries, list) else []:
         columns = ColumnMap.of_json(entry)

@@ -60,6 +60,11 @@ def memory_of(process: int) -> int:
     return sum(map(_held_by, _family(process)))
 
 
+def own_memory() -> int:
+    """The main memory that this process holds, in bytes."""
+    return int(psutil.Process().memory_info().rss)
+
+
 def kill_family(process: int) -> None:
     """Kill a process and those that it started, which might otherwise keep its pipes open."""
     for each in _family(process):

@@ -7,6 +7,7 @@ Knows: paths, permissions, bytes and plain values. Does not know: what they mean
 """
 
 import errno
+import hashlib
 import json
 import os
 import sys
@@ -100,6 +101,12 @@ def own_file(path: Path) -> BinaryIO:
     """
     path.unlink(missing_ok=True)
     return _made(path, _PRIVATE)
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 (hex) of what is in a file, however large it is. OSError where it cannot be read."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def make_folder(path: Path) -> None:

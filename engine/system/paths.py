@@ -7,7 +7,7 @@ Does not know: what is in the folders. Nothing is created here.
 import getpass
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -83,6 +83,23 @@ def environment(name: str) -> str | None:
 def child_environment(**changes: str) -> dict[str, str]:
     """This process's environment with `changes`, for a child process."""
     return {**os.environ, **changes}
+
+
+def current_folder() -> str | None:
+    """Where relative paths begin; None where that folder is gone."""
+    try:
+        return str(Path.cwd())
+    except OSError:
+        return None
+
+
+def stand_at(folder: str | None, variables: Mapping[str, str]) -> None:
+    """Let this process find everything as one does with this current folder and environment."""
+    if folder is not None and folder != current_folder():
+        os.chdir(folder)
+    if variables != os.environ:
+        os.environ.clear()
+        os.environ.update(variables)
 
 
 def forget(name: str) -> None:

@@ -12,6 +12,7 @@ from engine.core.fitted_on import FittedOn, KeptFit, kept_fit_of
 from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.data.plain_file import load_record, real_number
+from engine.system.gate import gated
 from engine.weigh.weight_fit import WeightFit
 
 
@@ -37,6 +38,7 @@ def fit_json(fit: WeightFit, kept: KeptFit) -> dict[str, Any]:
     return asdict(fit) | kept.as_json()
 
 
+@gated
 def load_fitted_weights(path: Path, remedy: str) -> FittedWeights:
     """The fitted weights in a file that `weigh` wrote. SetupError with this remedy where it has none."""
     return load_record(path, "file of fitted weights", _fitted_weights, remedy)

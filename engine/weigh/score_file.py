@@ -13,6 +13,7 @@ from engine.core.errors import InputError
 from engine.core.formatting import clipped, quoted
 from engine.data.json_records import JsonNumber
 from engine.data.tables import read_json_records
+from engine.system.gate import gated
 from engine.weigh.weighted_judge import LARGEST_SCORE
 
 _REMEDY = (
@@ -21,6 +22,7 @@ _REMEDY = (
 )
 
 
+@gated
 def load_comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
     """The comparisons in a JSON list, or in the one list of an object, in the file's order.
 

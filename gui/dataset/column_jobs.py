@@ -58,19 +58,13 @@ def look_into(path: Path, rubric: Rubric) -> Job[Foreign]:
     """
 
     def work(control: JobControl) -> Foreign:
-        from engine.data.column_content import read_sample
+        from engine.data import column_content
         from engine.data.column_guess import guess_columns
-        from engine.data.tables import open_table
         from engine.system.column_memory import remembered
 
-        table = open_table(path, control.cancel)
-        names = table.first_columns()
-        sample = read_sample(table, control.cancel)
-        if not sample.rows:
-            table.raise_problems()
-            raise table.no_rows()
+        sample = column_content.look_into(path, may_be_empty=False, cancel=control.cancel)
         of_labels = [column for column in sample.columns if sample.values(column)]
-        columns = remembered(names)  # as they are looked up where the file is read
+        columns = remembered(sample.file_columns)  # as they are looked up where the file is read
         sureness: Mapping[str, Sureness] = {}
         if columns is None:
             guess = guess_columns(sample, rubric)

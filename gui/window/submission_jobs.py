@@ -129,16 +129,16 @@ def find_gaps(results: "RunResults", dataset: "Dataset") -> Job[list[str]]:
 def _with_earlier(places: Places, path: Path, store: object) -> Places:
     """The dataset with which the same submission was opened before is the first to be looked into."""
     from dataclasses import replace
-    from hashlib import sha256
 
     from engine.store.run_store import RunStore
+    from engine.system.files import file_hash
 
     assert isinstance(store, RunStore)
     # By content: the same submission may lie under another name today.
-    file_hash = sha256(path.read_bytes()).hexdigest()
+    content = file_hash(path)
     runs = store.runs()[::-1]
     earlier = [
-        run.identity.dataset_path for run in runs if run.submitted and run.identity.model_hash == file_hash
+        run.identity.dataset_path for run in runs if run.submitted and run.identity.model_hash == content
     ]
     return replace(places, recent=tuple(dict.fromkeys([*earlier, *places.recent])), judged=runs)
 

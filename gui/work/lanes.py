@@ -20,6 +20,7 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineBug, EngineError
 from engine.system.fault_log import fault_words, log_fault
 from engine.system.places import said_of_system
+from engine.system.stacks import STACK_BYTES
 from gui.work.garbage import Collector
 
 WAITING = "Waiting for other work with a model to end"
@@ -170,6 +171,7 @@ class _LaneThread(QObject):
         super().__init__()
         self._thread = QThread()
         self._thread.setObjectName(lane.value)
+        self._thread.setStackSize(STACK_BYTES)
         self._runner = _Runner()
         # Its slots run on that thread from now on; this object's stay on the window's.
         self._runner.moveToThread(self._thread)

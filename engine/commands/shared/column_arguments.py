@@ -15,12 +15,11 @@ from engine.core.column_map import NO_LABEL, ColumnMap, check_targets, parse_col
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels, rubric_of_names
-from engine.data.column_content import Sample, read_sample
+from engine.data.column_content import Sample, look_into
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.mapped_table import MappedTable
 from engine.data.rubrics.offered import find_rubric
-from engine.data.tables import open_table
 from engine.decisions.run_dataset import load_as_judged
 from engine.system.column_memory import remember, remembered
 
@@ -118,7 +117,7 @@ def keep_columns(options: argparse.Namespace, dataset: Dataset) -> None:
 
 def print_guess(path: Path, rubric: Rubric) -> None:
     """Print what the columns of a foreign file seem to be, and its first rows as they would be read."""
-    sample = read_sample(open_table(path))
+    sample = look_into(path, may_be_empty=True)
     guess = guess_columns(sample, rubric)
     sources, sureness = guess.map.source_of, guess.sureness
     rows = [

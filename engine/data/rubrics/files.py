@@ -21,6 +21,7 @@ from engine.core.run_records import amount_of_file
 from engine.data.file_format import SAVE_AS_UTF8, read_text_file
 from engine.data.rubrics.values import RubricValuesError, rubric_of_values
 from engine.system.files import write_whole
+from engine.system.gate import gated
 from engine.system.places import Found, is_there, seen_at
 
 MOST_BYTES_OF_RUBRIC = 1 << 20
@@ -44,11 +45,17 @@ _WHAT_A_RUBRIC_IS = (
 _MEND = "Mend the file in a text editor, or choose another one."
 
 
+@gated
 def load_rubric(path: Path) -> Rubric:
     """The rubric in a TOML file.
 
     Raises SetupError where the file cannot be read, InputError with all that is wrong in it.
     """
+    return own_rubric(path)
+
+
+def own_rubric(path: Path) -> Rubric:
+    """The same of a file that comes with the program: it is read here."""
     try:
         return rubric_of_values(_toml(path, _text_of(path)))
     except RubricValuesError as error:
@@ -73,16 +80,21 @@ def save_rubric(path: Path, rubric: Rubric) -> None:
     Where the file holds one already, its comments, its order and what has not changed stay. Raises SetupError
     where it cannot be written, or where it is there and is no TOML: nothing else is overwritten.
     """
-    text = rubric_text(rubric)
-    if is_there(path):
-        before = _text_of(path)
-        _toml(path, before)
-        with suppress(TOMLKitError, ValueError, TypeError, AttributeError, KeyError, IndexError):
-            after = _changed(before, rubric)
-            # What cannot be changed in place, as tables in one line, is written anew.
-            if rubric_of_values(tomllib.loads(after)) == rubric:
-                text = after
+    text = _kept_text(path, rubric) if is_there(path) else rubric_text(rubric)
     write_whole(path, text.encode("utf-8"))
+
+
+@gated
+def _kept_text(path: Path, rubric: Rubric) -> str:
+    """The text of a rubric in the place of what a file holds, with what a person wrote into that."""
+    before = _text_of(path)
+    _toml(path, before)
+    with suppress(TOMLKitError, ValueError, TypeError, AttributeError, KeyError, IndexError):
+        after = _changed(before, rubric)
+        # What cannot be changed in place, as tables in one line, is written anew.
+        if rubric_of_values(tomllib.loads(after)) == rubric:
+            return after
+    return rubric_text(rubric)
 
 
 def _text_of(path: Path) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from engine.core.errors import SetupError
 from engine.core.formatting import HIDDEN, quoted
 from engine.core.rubric import ELOQUENT, LONGEST_RUBRIC_NAME, Rubric, fitting_names, rubric_of_names
-from engine.data.rubrics.files import load_rubric
+from engine.data.rubrics.files import load_rubric, own_rubric
 from engine.system.paths import rubrics_folder
 from engine.system.places import Found, seen_at
 
@@ -26,7 +26,7 @@ _LABELS = "_preference"  # how columns of labels end
 def shipped_rubrics() -> tuple[Rubric, ...]:
     """The rubrics that come with the program, that of the task first; `source` says where each comes from."""
     folder = Path(__file__).parent
-    return (ELOQUENT, *(load_rubric(folder / f"{name}{_SUFFIX}") for name in _SHIPPED))
+    return (ELOQUENT, *(own_rubric(folder / f"{name}{_SUFFIX}") for name in _SHIPPED))
 
 
 def own_rubrics() -> tuple[Path, ...]:

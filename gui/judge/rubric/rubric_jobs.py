@@ -5,11 +5,11 @@ Knows: where a person's rubrics lie, when a file has changed meanwhile. Does not
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.rubric import Rubric
+from engine.system.files import file_hash
 from engine.system.paths import rubrics_folder
 from engine.system.places import Found, seen_at
 from gui.work.lanes import Job, JobControl
@@ -129,6 +129,6 @@ def _read(path: Path) -> RubricFile:
 
 def _digest(path: Path) -> str:
     try:
-        return sha256(path.read_bytes()).hexdigest()
+        return file_hash(path)
     except OSError:
         return ""

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from engine.core.errors import InputError
 from engine.data.dataset import load_dataset
 from engine.data.limits import MOST_COLUMNS
 from engine.data.submission import read_submission
+from engine.data.tables import open_table
 
 HEADER = "id\tinstruction\toutput_a\toutput_b\n"
 ROW = {"id": "1", "instruction": "Count.", "output_a": "One.", "output_b": "Two."}
@@ -133,6 +135,7 @@ def test_blank_lines_between_records_are_counted(tmp_path: Path) -> None:
 def test_what_unpacks_like_no_table_is_refused(
     read: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("engine.system.gate._is_reader", True)
     monkeypatch.setattr("engine.data.limits._ALWAYS_UNPACKED", 4 << 20)
     path = tmp_path / "d.tsv.gz"
     path.write_bytes(gzip.compress(HEADER.encode() + b"\n" * (8 << 20)))
@@ -140,7 +143,30 @@ def test_what_unpacks_like_no_table_is_refused(
         read(path)
 
 
+@pytest.mark.parametrize("is_dictionary", [False, True], ids=["texts", "dictionary"])
+def test_a_parquet_file_of_one_text_that_many_rows_share_is_refused(
+    is_dictionary: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "d.parquet"
+    shared = pa.DictionaryArray.from_arrays(pa.array([0] * 20_000, pa.int32()), pa.array(["a" * 1_000_000]))
+    parquet.write_table(pa.table(dict.fromkeys(ROW, shared)), path, store_schema=is_dictionary)
+    assert path.stat().st_size < 300_000  # for 74 GiB
+    begun = time.monotonic()
+    with pytest.raises(InputError, match="unpacks to more than 64 MiB; at most 200 times its size"):
+        load_dataset(path)
+    assert time.monotonic() - begun < 20  # half a second where nothing else works; minutes, if it was read
+
+
+def test_a_parquet_file_whose_pages_shrink_like_no_table_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "d.parquet"
+    table = pa.table({name: ["a" * 1_000_000] * 30 for name in ROW})
+    parquet.write_table(table, path, use_dictionary=False, compression="zstd")
+    with pytest.raises(InputError, match="unpacks to more than 64 MiB"):
+        open_table(path)
+
+
 def test_a_file_beyond_the_limit_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.system.gate._is_reader", True)
     monkeypatch.setattr("engine.data.limits.MOST_BYTES", 2 << 20)
     path = tmp_path / "d.tsv"
     path.write_text(f"{HEADER}1\ti\ta\t" + "b" * (3 << 20), encoding="utf-8")

@@ -204,12 +204,15 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         ),
         (
             lambda value: json.dumps(value).replace('"strength": 3.0', '"strength": 3.0, "strength": 4.0'),
-            "an object names the key 'strength' 2 times",
+            "an object that names the key 'strength' 2 times",
         ),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=1e308)}}, "cannot be applied"),
-        (lambda value: value | {"criteria": {"safety": _numbers(scale=math.nan)}}, "NaN stands in the place"),
-        (lambda value: value | {"measured": {"safety": -math.inf}}, "-Infinity stands in the place"),
-        (lambda value: json.dumps(value).replace("0.5", "1e999"), "1e999 stands in the place of a number"),
+        (
+            lambda value: value | {"criteria": {"safety": _numbers(scale=math.nan)}},
+            "holds NaN, which is no number",
+        ),
+        (lambda value: value | {"measured": {"safety": -math.inf}}, "holds -Infinity, which is no number"),
+        (lambda value: json.dumps(value).replace("0.5", "1e999"), "holds 1e999, which is no number"),
         (lambda _value: "[" * 100_000, "nested too deeply"),
         (lambda value: value | {"took_part": {"items": ["x"], "instructions": []}}, "12 hexadecimal digits"),
         (

@@ -1,5 +1,7 @@
 """JSON of anybody's: what can be counted with is read, and all else refused with words."""
 
+import json
+
 import pytest
 
 from engine.system.plain_json import LARGEST, MOST_LEVELS, plain_values
@@ -10,6 +12,12 @@ def test_plain_values_are_read() -> None:
     assert plain_values(text) == {"a": [1, -2.5, None, True, "é"], "b": {"c": LARGEST}}
     deep = "[" * MOST_LEVELS + "]" * MOST_LEVELS
     assert plain_values(deep)
+    assert plain_values(b"\xef\xbb\xbf[1]") == [1]
+
+
+def test_brackets_in_texts_are_no_levels() -> None:
+    text = json.dumps(["[" * 1000, '"{' * 1000, {"\\": "\\"}, *([[]] * 100)])
+    assert plain_values(text) == json.loads(text)
 
 
 @pytest.mark.parametrize(
@@ -19,6 +27,10 @@ def test_plain_values_are_read() -> None:
         ("{'a': 1}", "no JSON"),
         ("[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), "nested too deeply"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested too deeply"),
+        ("[" * 100_000, "nested too deeply"),
+        ('["\\"", ' + "[" * 100_000, "nested too deeply"),
+        ('{"a": [{"b": 1, "c": 2, "b": 3}]}', "names the key 'b' 2 times"),
+        (b"\xff", "no UTF-8"),
         ("[NaN]", "holds NaN"),
         ("[-Infinity]", "holds -Infinity"),
         ("[1e999]", "holds 1e999"),
@@ -26,7 +38,7 @@ def test_plain_values_are_read() -> None:
         ("[" + "9" * 5000 + "]", "holds 9999"),
     ],
 )
-def test_what_nobody_can_count_with_is_refused(text: str, said: str) -> None:
+def test_what_nobody_can_count_with_is_refused(text: str | bytes, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         plain_values(text)
 

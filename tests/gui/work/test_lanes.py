@@ -12,7 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, EngineError, SetupError
+from engine.system.stacks import STACK_BYTES
 from gui.work.lanes import EngineThreads, JobControl, Lane, LatestTask, Task
+from tests.stack import CAN_BE_SEEN, stack_bytes
 
 
 class Heard:
@@ -78,6 +80,13 @@ def test_a_job_does_not_work_on_the_thread_of_the_window(qtbot: QtBot, threads: 
     heard = [Heard(threads.start(lane, lambda _: threading.get_ident())) for lane in lanes]
     qtbot.waitUntil(lambda: all("ended" in listener.kinds for listener in heard))
     assert len({listener.all[0][1] for listener in heard} | {threading.get_ident()}) == 3
+
+
+@CAN_BE_SEEN
+def test_a_job_has_room_on_its_stack(qtbot: QtBot, threads: EngineThreads) -> None:
+    [(_, size), *_] = heard_to_the_end(qtbot, threads.start(Lane.FILES, lambda _: stack_bytes())).all
+    assert isinstance(size, int)
+    assert STACK_BYTES <= size < 2 * STACK_BYTES
 
 
 def test_jobs_of_a_lane_wait_for_each_other_and_other_lanes_do_not(

@@ -1,0 +1,219 @@
+"""The process that reads files: what comes back of it, what it may take, and how it may end."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import ColumnsError, EngineBug, InputError, SetupError
+from engine.data.dataset import load_dataset
+from engine.system import gate
+from engine.system.computer import own_memory
+from engine.system.fault_log import DistantTrace
+from engine.system.gate import ReadingGate
+from engine.system.paths import log_folder
+from engine.system.stacks import STACK_BYTES
+from tests import gate_works as works
+from tests.commands import ROOT
+from tests.stack import CAN_BE_SEEN
+
+PATH = Path("a.parquet")
+LIMIT = 1 << 30  # of memory; Python and its libraries alone have a third of it in their address space
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReadingGate]:
+    """A gate whose readers have little memory."""
+    small = ReadingGate(LIMIT)
+    monkeypatch.setattr(gate, "the_gate", small)
+    yield small
+    small.close()
+
+
+def test_one_process_reads_one_file_after_another_and_stands_where_this_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, *here = works.process_of(PATH)
+    assert reader != os.getpid()
+    assert here == [str(Path.cwd() / PATH), os.environ["TIEBREAK_HOME"]]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TIEBREAK_HOME", "elsewhere")
+    assert works.process_of(path=PATH) == (reader, str(tmp_path / PATH), "elsewhere")
+
+
+def test_what_calls_another_reader_in_the_process_reads_it_there() -> None:
+    one, other = works.outer(PATH)
+    assert one == other != os.getpid()
+
+
+def test_a_large_table_is_here_once_and_who_read_it_holds_too_much_to_be_kept() -> None:
+    works.column(PATH, 1)  # what it imports
+    process, *_ = works.process_of(PATH)
+    before = own_memory()
+    table = works.column(PATH, 200 << 20)
+    assert len(table["a.parquet"][0].as_buffer()) == 200 << 20
+    assert own_memory() - before < 250 << 20
+    assert works.process_of(PATH)[0] != process
+
+
+def test_an_error_that_was_meant_comes_back_as_it_was() -> None:
+    with pytest.raises(ColumnsError) as met:
+        works.refuse(PATH)
+    error = met.value
+    assert (error.path, error.problems, str(error.remedy)) == (PATH, ("one", "two"), "Do this.")
+    assert (error.foreign, list(error.unknown)) == (True, ["x"])
+
+
+def test_a_fault_comes_back_with_its_traceback() -> None:
+    with pytest.raises(ZeroDivisionError) as met:
+        works.fail(PATH)
+    assert isinstance(met.value.__cause__, DistantTrace)
+    assert "gate_works.py" in str(met.value.__cause__)
+
+
+@pytest.mark.usefixtures("small")
+def test_what_takes_too_much_memory_ends_with_an_error_that_names_the_file() -> None:
+    with pytest.raises(InputError, match=r"^a.parquet: takes more than 1.0 GiB of memory to be read") as met:
+        works.take(PATH, 4 << 30)
+    assert "Split it" in str(met.value.remedy)
+    assert works.take(PATH, 1 << 20)  # by another process
+
+
+def test_where_the_system_sets_no_limit_the_process_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = ReadingGate(300 << 20, is_hard=False)
+    monkeypatch.setattr(gate, "the_gate", watched)
+    with pytest.raises(InputError, match="takes more than 300 MiB"):
+        works.take(PATH, 4 << 30)
+    watched.close()
+
+
+def test_one_that_waits_in_vain_ends_and_the_next_file_has_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = ReadingGate()
+    monkeypatch.setattr(gate, "the_gate", own)
+    process, *_ = works.process_of(PATH)
+    with pytest.raises(gate._EndedIdleError):  # as it ends by itself where nobody asks
+        own._idle[0].read((None, {}, os._exit, {"status": gate._ENDED_IDLE}, False), None, None, None)
+    assert not psutil.pid_exists(process)  # not even as a zombie
+    assert works.process_of(PATH)[0] != process
+    own.close()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [(0, r"^a.parquet: breaks down the process that reads files \("), (9, r"\(code 9\)")],
+    ids=["abort", "exit"],
+)
+def test_a_crash_of_the_reader_is_an_error_in_words(
+    caplog: pytest.LogCaptureFixture, code: int, words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        works.end(PATH, code)
+    assert works.process_of(PATH)
+    logged = (log_folder() / "tiebreak.log").read_text("utf-8")
+    assert "read a.parquet" in logged
+    assert ("gate_works.py" in logged) == (code == 0)  # where it happened, which faulthandler says
+    caplog.clear()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_end_from_outside_is_not_the_files_fault(caplog: pytest.LogCaptureFixture) -> None:
+    def kill(process: int) -> None:
+        psutil.Process(process).kill()
+
+    with pytest.raises(SetupError, match=r"ended from outside \(SIGKILL\)") as met:
+        works.linger(PATH, 60, progress=kill)
+    assert not isinstance(met.value, InputError | EngineBug)
+    caplog.clear()
+
+
+def test_a_stop_ends_what_does_not_listen_at_once() -> None:
+    cancel = CancelToken()
+    stop = threading.Timer(0.2, cancel.cancel)
+    heard: list[int] = []
+
+    def hear(process: int) -> None:
+        heard.append(process)
+        stop.start()
+
+    with pytest.raises(Cancelled):
+        works.linger(PATH, 60, cancel=cancel, progress=hear)
+    stop.join()
+    assert not psutil.pid_exists(heard[0])
+
+
+def test_two_files_are_read_at_once_and_one_process_is_kept() -> None:
+    both = threading.Barrier(2, timeout=60)
+    processes: list[int] = []
+
+    def meet(process: int) -> None:
+        processes.append(process)
+        both.wait()
+
+    threads = [
+        threading.Thread(target=works.linger, args=(PATH, 0), kwargs={"progress": meet}) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(processes)) == 2
+    assert works.process_of(PATH)[0] in processes
+    assert sum(psutil.pid_exists(process) for process in processes) == 1
+
+
+@CAN_BE_SEEN
+def test_its_stack_has_a_known_size() -> None:
+    assert STACK_BYTES <= works.stack(PATH) < 2 * STACK_BYTES
+
+
+def test_its_stack_is_no_place_to_break_down() -> None:
+    with pytest.raises(RecursionError):
+        works.walk(PATH, 100_000)
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from tests.gate_works import linger
+linger(Path("x"), 60, progress=lambda process: print(process, flush=True))
+"""
+
+
+def test_it_ends_with_whoever_started_it() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    with parent:
+        assert parent.stdout is not None
+        process = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+    gone, _ = psutil.wait_procs([process], 20)
+    assert gone
+
+
+@pytest.mark.parametrize("name", ["d.json", "d.jsonl", "d.tsv"])
+def test_nested_json_is_refused_on_a_thread_of_a_small_stack(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    deep = '{"a":' * 100_000 + "1" + "}" * 100_000
+    header = "id\tinstruction\toutput_a\toutput_b\n"
+    path.write_text(f"{header}1\t{deep}\ta\tb\n" if name == "d.tsv" else f'[{{"id": {deep}}}]\n')
+    met: list[object] = []
+
+    def load() -> None:
+        try:
+            met.append(load_dataset(path).ids)
+        except InputError as error:
+            met.append(type(error))
+
+    before = threading.stack_size(256 << 10)
+    thread = threading.Thread(target=load)
+    try:
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    assert met == ([["1"]] if name == "d.tsv" else [InputError])
