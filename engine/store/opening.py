@@ -6,6 +6,8 @@ Knows: SQLite's settings, how it says that it cannot write. Does not know: table
 import errno
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from engine.core.errors import StoreError
@@ -77,6 +79,16 @@ def _opened(path: Path) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+@contextmanager
+def patience(db: sqlite3.Connection, seconds: float) -> Iterator[None]:
+    """While something waits for others at the most so long, because it can be done later as well."""
+    db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
+    try:
+        yield
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {int(1000 * _BUSY_SECONDS)}")
 
 
 def remedy_of(error: sqlite3.Error | OSError) -> Remedy:

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import AnyRun, RunContents
-from engine.store.people_rows import now
+from engine.core.said import now
 
 _JUDGED = ("judged_item", "reading", "answer", "explanation", "rewritten_explanation", "unscored", "given")
 _SAID = ("override", "review_mark", "confirmation")
+_BEGUN = ("draft",)
 _BYTES_OF_ROW = 14  # header, integers, pointer
 _SHARE_OF_PAGE = 0.8  # that rows fill on average
 
@@ -59,7 +60,7 @@ def delete_rows(db: sqlite3.Connection, run_ids: Sequence[int]) -> None:
     """
     db.execute("PRAGMA secure_delete = ON")
     for run_id in run_ids:
-        for table in (*_JUDGED, *_SAID):
+        for table in (*_JUDGED, *_SAID, *_BEGUN):
             db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
         db.execute("DELETE FROM run WHERE id = ?", (run_id,))
         db.execute("INSERT INTO deleted_run VALUES (?, ?)", (run_id, now().isoformat()))
@@ -81,7 +82,7 @@ def shrink(db: sqlite3.Connection) -> None:
 def _size(db: sqlite3.Connection, run_id: int) -> int:
     """About how many bytes of the file the rows of a run take: their values, and what SQLite adds."""
     total = 0
-    for table in (*_JUDGED, *_SAID):
+    for table in (*_JUDGED, *_SAID, *_BEGUN):
         columns = [(name, kind) for _, name, kind, *_rest in db.execute(f"PRAGMA table_info({table})")]
         texts = [f"coalesce(length(CAST({name} AS BLOB)), 0)" for name, kind in columns if kind == "TEXT"]
         numbers = [name for name, kind in columns if kind == "REAL"]

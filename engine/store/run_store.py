@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.judgments import (
     Confirmation,
+    Draft,
     Explanation,
     ItemNote,
     JudgedItem,
@@ -39,6 +40,7 @@ from engine.core.run_records import (
     checked_name,
     checked_note,
 )
+from engine.core.said import checked_author, now
 from engine.store.judged_rows import (
     add_items,
     add_rewritten,
@@ -48,16 +50,14 @@ from engine.store.judged_rows import (
     judged_positions,
     shared_items,
 )
-from engine.store.opening import open_database, remedy_of, size_on_disk
+from engine.store.opening import open_database, patience, remedy_of, size_on_disk
 from engine.store.people_rows import (
     add_note,
     add_override,
     add_review,
-    checked_author,
     confirmation_rows,
     mark_rows,
     note_rows,
-    now,
     override_rows,
     tag_rows,
     undo_newest,
@@ -65,7 +65,11 @@ from engine.store.people_rows import (
 from engine.store.row_gate import DamagedError, numbers_of_row
 from engine.store.run_deletion import delete_rows, free_bytes, refuse_decided, run_contents, shrink
 from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_run, run_ids, run_row
+from engine.store.said_rows import Refused, draft_rows, take_words, taken_of
+from engine.system.outbox import Word, all_words, left_words, put_aside
 from engine.system.places import Found, seen_at
+
+_SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are left where they are, for later
 
 
 class RunStore:
@@ -90,6 +94,8 @@ class RunStore:
                 ) from error
         # What is no UTF-8 is refused by the gate, with the place where it stands.
         self._db.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
+        if not self.read_only:
+            self._take_left_words()
 
     @property
     def read_only(self) -> bool:
@@ -232,6 +238,43 @@ class RunStore:
         """The tags that items have by their last notes, the most frequent first."""
         with self._errors("read"):
             return tag_rows(self._db)
+
+    def drafts(self, run_id: int) -> list[Draft]:
+        """Explanations of a run that people began to write and did not save, the oldest first."""
+        with self._errors("read"):
+            return draft_rows(self._db, run_id)
+
+    def take_words(self, outbox: str, words: Sequence[Word]) -> list[Refused]:
+        """Store the words of an outbox that are not stored yet; those of them that cannot be.
+
+        StoreError where nothing can be stored now: then all of them wait.
+        """
+        with self._errors("read"):
+            if not words or words[-1].number <= taken_of(self._db, outbox):
+                return []
+        with patience(self._db, _SECONDS_FOR_WORDS), self._transaction():
+            return take_words(self._db, outbox, words)
+
+    def waiting_words(self) -> int:
+        """How many words of people wait beside the store, for want of a disk or a store to write to."""
+        with self._errors("read"):
+            return sum(
+                word.number > taken_of(self._db, kept.name)
+                for kept in all_words(self.path)
+                for word in kept.words
+            )
+
+    def _take_left_words(self) -> None:
+        """Store what processes that are dead have left unsaid; where that is not possible now, it waits."""
+        for claim, kept in left_words(self.path):
+            try:
+                refused = self.take_words(kept.name, kept.words)
+                if kept.damaged or any(word.said is None for word in refused):
+                    put_aside(claim)
+                else:
+                    claim.remove()
+            except (StoreError, OSError):
+                claim.close()
 
     def runs(self) -> list[StoredRun]:
         """All runs that can be read, those that are put away too, the oldest first."""
