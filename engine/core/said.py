@@ -49,10 +49,10 @@ class NewDraft(Keyed):
 
 @dataclass(frozen=True)
 class RunWords:
-    """What a run is called, and noted of it; empty for nothing."""
+    """What a run is called, and noted of it; empty for nothing, None leaves it as it is."""
 
-    name: str
-    note: str
+    name: str | None = None
+    note: str | None = None
 
 
 AnyWord = NewOverride | Undo | NewReview | NewNote | NewDraft | RunWords
@@ -118,8 +118,8 @@ def refuse_unfit(what: AnyWord) -> None:
             checked_tags(what.tags)
             checked_author(what.author)
         case RunWords():
-            checked_name(what.name)
-            checked_note(what.note)
+            checked_name(what.name or "")
+            checked_note(what.note or "")
         case _:
             checked_author(what.author)
 
@@ -200,6 +200,6 @@ _KINDS: Mapping[str, tuple[Callable[..., AnyWord], Mapping[str, Callable[[Any], 
     ),
     "note": (NewNote, {"content_hash": _text, "text": _text, "tags": _texts, "author": _text}),
     "draft": (NewDraft, _JUDGMENT | {"text": _or_none(_text)}),
-    "run": (RunWords, {"name": _text, "note": _text}),
+    "run": (RunWords, {"name": _or_none(_text), "note": _or_none(_text)}),
 }
 _NAMES = {made: name for name, (made, _readers) in _KINDS.items()}

@@ -89,8 +89,10 @@ def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
         case NewReview():
             add_review(db, run_id, what, said.at)
         case RunWords():
-            words = checked_name(what.name), checked_note(what.note), run_id
-            db.execute("UPDATE run SET name = ?, note = ? WHERE id = ?", words)
+            if what.name is not None:
+                db.execute("UPDATE run SET name = ? WHERE id = ?", (checked_name(what.name), run_id))
+            if what.note is not None:
+                db.execute("UPDATE run SET note = ? WHERE id = ?", (checked_note(what.note), run_id))
         case NewDraft() if what.text:
             _add_draft(db, name, said, what.author, what.text)
     db.executemany("DELETE FROM draft WHERE id = ?", [(each,) for each in said.over])

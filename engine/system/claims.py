@@ -8,6 +8,7 @@ Knows: names of files, locks, folders. Does not know: what is in the files.
 
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -72,6 +73,16 @@ def left_by_the_dead(folder: Path, before: str, after: str) -> Iterator[Claim]:
                 yield claim
             else:
                 claim.close()
+
+
+def sync_folder(folder: Path) -> None:
+    """Let a new name in a folder be on the disk, too; Windows has no such thing."""
+    if sys.platform != "win32":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _is_of(name: str, before: str, after: str) -> bool:

@@ -20,7 +20,7 @@ from typing import Any
 
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
-from engine.system.claims import Claim, all_of, claimed, left_by_the_dead
+from engine.system.claims import Claim, all_of, claimed, left_by_the_dead, sync_folder
 from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
 from engine.system.plain_json import plain_values
 
@@ -134,7 +134,7 @@ class Outbox:
         try:
             self._file, self._size = _new_file(claim.path, _mode_of(store)), 0
             self._write(_HEAD + b"".join(map(_line, self._waiting)))
-            _sync_folder(store.parent)
+            sync_folder(store.parent)
         except BaseException:
             if self._file >= 0:
                 os.close(self._file)
@@ -242,16 +242,6 @@ def _is_gone(file: int) -> bool:
     return sys.platform != "win32" and os.fstat(file).st_nlink == 0
 
 
-def _sync_folder(folder: Path) -> None:
-    """Let a new name in a folder be on the disk, too; on Windows folders have no such thing."""
-    if sys.platform != "win32":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 def _refuse_where_unwritable(store: Path) -> None:
     """Words for a store that cannot be written would wait for ever."""
     refuse_impossible(store)
@@ -267,10 +257,10 @@ def _not_kept(store: Path, error: OSError) -> SetupError:
     folder = shown(real_path(store).parent)
     if error.errno in _FULL:
         return SetupError(
-            f"The disk with the folder {folder} has no room: what you said last is not kept.",
-            "Make room on it, then say it again. All that was said before is kept.",
+            f"The disk with the folder {folder} has no room.",
+            "Make room on it, then say it again. All that you said before is kept.",
         )
     return SetupError(
-        f"What you said last is not kept: the folder {folder} takes no file: {reason_of(error)}.",
-        "See that the folder is there and that you may write in it, then say it again.",
+        f"The folder {folder} takes no file: {reason_of(error)}.",
+        "See that it is there and that you may write in it, then say it again.",
     )

@@ -34,8 +34,8 @@ from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours, dressed_at_once
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
+from gui.review.drafts import IN_STATE as DRAFTS
 from gui.review.review_page import ReviewPage
-from gui.review.session import DRAFTS
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import FITS, OF_RUNS, SAVED
@@ -53,6 +53,7 @@ from gui.work.lanes import EngineThreads, Lane
 from gui.work.open_run import about_run
 from gui.work.page import Page
 from gui.work.page_name import PageName
+from gui.work.people_words import WAITING_WORDS
 from gui.work.rewriter import Rewriter
 from gui.work.state import AUTHOR, BLIND
 from gui.work.store_jobs import is_read_only
@@ -113,7 +114,9 @@ class Interior(QObject):
 
     def end(self) -> bool:
         """End the threads, the window being closed; False where one does not end."""
-        return self.threads.stop()
+        ended = self.threads.stop()
+        self.workspace.close()
+        return ended
 
     @Slot(object)
     def show_problem(self, error: EngineError) -> None:
@@ -130,6 +133,12 @@ class Interior(QObject):
                 " be judged, and no label or note be stored."
             )
             self.notices.add(Message(said, IN_THE_WINDOW.of(Remedy(Step.COPY_STORE))))
+
+    @Slot()
+    def _tell_settled(self) -> None:
+        """What was said to wait is in the store."""
+        self.notices.withdraw(WAITING_WORDS)
+        self.frame.show_note("All that you said is stored.")
 
     def tell_of_fault(self, log: Path) -> None:
         """Say that an earlier window was ended by a fault, and where what is known of it was written."""
@@ -189,6 +198,9 @@ class Interior(QObject):
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
         space.notice.connect(self.notices.add)
+        space.state.trouble.connect(self.show_problem)
+        space.words.waiting.connect(self.notices.add)
+        space.words.settled.connect(self._tell_settled)
         space.run_changed.connect(self._withdraw_notice)
         space.runs_deleted.connect(self._withdraw_notices)
         self.runs.queue.ended.connect(self._tell_queue)

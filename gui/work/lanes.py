@@ -25,6 +25,7 @@ from gui.work.garbage import Collector
 WAITING = "Waiting for other work with a model to end"
 """What is said of a job where the lane of the model is busy."""
 _PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
+_PATIENCE_FOR_STORE = 1.0  # what people said waits on the disk for a store that another program holds
 
 Result = TypeVar("Result")
 
@@ -208,7 +209,8 @@ class EngineThreads(QObject):
     def start(self, lane: Lane, job: Job[Result], must_end: bool = False) -> Task:
         """Do a job on a lane, after those that it has. Connect the task's signals at once.
 
-        `must_end`: it writes what a person has decided, so it is done to its end also when the window closes.
+        `must_end`: it writes what a person wants and nothing else has, as a file that he exports: it is done
+        to its end also when the window closes.
         """
         task = Task(job, lane, must_end, self._apart)
         if self._stopped:
@@ -240,7 +242,11 @@ class EngineThreads(QObject):
                 task.wait(deadline - time.monotonic())
         for lane in self._lanes.values():
             lane.quit()
-        ended = [lane.wait(deadline - time.monotonic()) for lane in self._lanes.values()]
+        soon = time.monotonic() + _PATIENCE_FOR_STORE
+        ended = [
+            thread.wait((min(soon, deadline) if lane is Lane.STORE else deadline) - time.monotonic())
+            for lane, thread in self._lanes.items()
+        ]
         if all(ended):
             self._collector.close()
         return all(ended)
