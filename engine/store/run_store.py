@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -69,6 +70,7 @@ from engine.store.said_rows import Refused, draft_rows, take_words, taken_of
 from engine.system.outbox import Word, all_words, left_words, put_aside
 from engine.system.places import Found, seen_at
 
+_taking_left_words = Lock()
 _SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are left where they are, for later
 
 
@@ -266,15 +268,17 @@ class RunStore:
 
     def _take_left_words(self) -> None:
         """Store what processes that are dead have left unsaid; where that is not possible now, it waits."""
-        for claim, kept in left_words(self.path):
-            try:
-                refused = self.take_words(kept.name, kept.words)
-                if kept.damaged or any(word.said is None for word in refused):
-                    put_aside(claim)
-                else:
-                    claim.remove()
-            except (StoreError, OSError):
-                claim.close()
+        # One thread at a time: who opens the store meanwhile is to see what the other one takes in.
+        with _taking_left_words:
+            for claim, kept in left_words(self.path):
+                try:
+                    refused = self.take_words(kept.name, kept.words)
+                    if kept.damaged or any(word.said is None for word in refused):
+                        put_aside(claim)
+                    else:
+                        claim.remove()
+                except (StoreError, OSError):
+                    claim.close()
 
     def runs(self) -> list[StoredRun]:
         """All runs that can be read, those that are put away too, the oldest first."""

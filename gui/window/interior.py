@@ -112,9 +112,12 @@ class Interior(QObject):
             self.workspace.open_run(last_run)
         self._turn_to(self.frame.page)
 
-    def end(self) -> bool:
-        """End the threads, the window being closed; False where one does not end."""
-        ended = self.threads.stop()
+    def end(self, at_once: bool = False) -> bool:
+        """End the threads, the window being closed; False where one does not end.
+
+        `at_once`: the program ends with them, so that nothing is waited for but what must end.
+        """
+        ended = self.threads.stop(at_once)
         self.workspace.close()
         return ended
 

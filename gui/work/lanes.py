@@ -25,7 +25,9 @@ from gui.work.garbage import Collector
 WAITING = "Waiting for other work with a model to end"
 """What is said of a job where the lane of the model is busy."""
 _PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
-_PATIENCE_FOR_STORE = 1.0  # what people said waits on the disk for a store that another program holds
+# The same for all but the lane of the model where the program ends with the window: what people said is on
+# the disk, and what only reads may wait long for a store that another program holds.
+_AT_ONCE = 1.0
 
 Result = TypeVar("Result")
 
@@ -230,8 +232,11 @@ class EngineThreads(QObject):
         """True while a lane has a job to do."""
         return any(task.lane is lane and not task.done for task in self._tasks.values())
 
-    def stop(self) -> bool:
-        """Cancel all that need not end, and end the threads; False where one did not end in time."""
+    def stop(self, at_once: bool = False) -> bool:
+        """Cancel all that need not end, and end the threads; False where one did not end in time.
+
+        `at_once`: that of those that can be done again is short, for the program ends now.
+        """
         self._stopped = True
         deadline = time.monotonic() + _PATIENCE
         for task in self._tasks.values():
@@ -242,9 +247,9 @@ class EngineThreads(QObject):
                 task.wait(deadline - time.monotonic())
         for lane in self._lanes.values():
             lane.quit()
-        soon = time.monotonic() + _PATIENCE_FOR_STORE
+        soon = min(deadline, time.monotonic() + _AT_ONCE) if at_once else deadline
         ended = [
-            thread.wait((min(soon, deadline) if lane is Lane.STORE else deadline) - time.monotonic())
+            thread.wait((deadline if lane is Lane.MODEL else soon) - time.monotonic())
             for lane, thread in self._lanes.items()
         ]
         if all(ended):
