@@ -279,7 +279,9 @@ def measure_labels(folder: Path, labels: int = 40) -> None:
     closed(interior)
     times.sort()
     print(f"From the key of a label until it is stored and shown, {labels} labels: ms")
-    print(f"  median {statistics.median(times):.1f}, 9 of 10 below {times[int(labels * 0.9)]:.1f}\n", flush=True)
+    print(
+        f"  median {statistics.median(times):.1f}, 9 of 10 below {times[int(labels * 0.9)]:.1f}\n", flush=True
+    )
 
 
 def measure_many_items(folder: Path, items: int) -> None:

@@ -21,7 +21,7 @@ from gui.work.lanes import EngineThreads, Lane, Task
 
 WAITING_WORDS = "waiting words"
 """What the notice of words that wait is about."""
-_AGAIN_MS = 3000
+_AGAIN_MS, _LONGEST_MS = 3000, 30_000  # until the next try, after the first failure and after many
 _SLOW_MS = 2000  # after which a person is told
 
 
@@ -38,7 +38,7 @@ class PeopleWords(QObject):
         self._threads, self._store_path = threads, store_path
         self._outbox = Outbox(store_path)
         self._task: Task | None = None
-        self._told = 0  # of how many it was said that they wait
+        self._told: tuple[int, str] | None = None  # of how many it was said that they wait, and why
         self._why = ""
         self._again = self._timer(_AGAIN_MS, self._deliver)
         self._slow = self._timer(_SLOW_MS, self._tell)
@@ -68,9 +68,15 @@ class PeopleWords(QObject):
         if self._task is None and self.count:
             job = store_jobs.store_words(self._store_path, self._outbox)
             self._task = task = self._threads.start(Lane.STORE, job)
-            task.finished.connect(self.stored)
+            task.finished.connect(self._follow_success)
             task.failed.connect(self._follow_failure)
             task.ended.connect(self._follow_end)
+
+    @Slot(object)
+    def _follow_success(self, stored: store_jobs.Stored) -> None:
+        self._why = ""
+        self._again.setInterval(_AGAIN_MS)
+        self.stored.emit(stored)
 
     @Slot(object)
     def _follow_failure(self, error: EngineError) -> None:
@@ -86,19 +92,20 @@ class PeopleWords(QObject):
         if not self.count:
             self._slow.stop()
             self._again.stop()
-            told, self._told, self._why = self._told, 0, ""
+            told, self._told = self._told, None
             if told:
                 self.settled.emit()
         elif self._why:
             self._again.start()
+            self._again.setInterval(min(2 * self._again.interval(), _LONGEST_MS))
         else:
             self._deliver()  # what was said meanwhile
 
     @Slot()
     def _tell(self) -> None:
-        """Say that words wait; of more of them without a stir."""
+        """Say that words wait; of more of them, or why, without a stir."""
         count = self.count
-        if count and count != self._told:
+        if count and self._told != (count, self._why):
             words = counted(count, "thing that you said waits", "things that you said wait")
             text = f"{words} for the run store. {self._why}".rstrip()
             folder = shown(self._store_path.parent)
@@ -106,7 +113,7 @@ class PeopleWords(QObject):
                 f"Nothing is lost: it is on the disk, in {folder}, and will be stored as soon as that is"
                 " possible. You can go on, and also close the window."
             )
-            quiet, self._told = bool(self._told), count
+            quiet, self._told = self._told is not None, (count, self._why)
             self.waiting.emit(Message(text, kept, about=WAITING_WORDS, quiet=quiet))
 
     def _timer(self, milliseconds: int, then: object) -> QTimer:

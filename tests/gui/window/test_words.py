@@ -69,6 +69,7 @@ def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_f
             space.note_item("c" * 64, "odd", ["odd"])
             qtbot.waitUntil(lambda: "2 things that you said wait" in interior.notices.text)
             assert str(store.parent) in interior.notices.text
+            qtbot.waitUntil(lambda: "database is locked" in interior.notices.text)
         with qtbot.waitSignal(space.words.settled):
             assert space.run is not None
             assert not space.run.results.overrides
