@@ -24,6 +24,7 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, QPoint, Qt, QTimer, Slot
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QTableView, QTabWidget
 
+from engine.core.items import Preference
 from engine.data.submission import write_submission
 from engine.decisions.run_results import submission_of
 from engine.system.paths import demo_dataset
@@ -124,6 +125,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         measure_judging(Path(folder))
         measure_looks(Path(folder))
+        measure_labels(Path(folder))
         measure_many_items(Path(folder), options.items)
 
 
@@ -251,6 +253,35 @@ def _run_of(interior: Interior) -> int | None:
     """The number of the run that is under way, once it has one."""
     progress = interior.run_control.progress
     return progress.run_id if progress else None
+
+
+def measure_labels(folder: Path, labels: int = 40) -> None:
+    """From the key of a label until the store has it and the card shows it.
+
+    The window has the run of `measure_judging`.
+    """
+    interior = opened(folder / "judging", demo_dataset())
+    frame, space = interior.frame, interior.workspace
+    space.set_author("Ada")
+    space.open_run(1)
+    wait(lambda: space.run is not None)
+    frame.show_page(PageName.REVIEW)
+    _rest(frame)
+    stored: list[object] = []
+    space.overrides_changed.connect(stored.append)
+    times = []
+    for number in range(labels):
+        before, started = len(stored), time.perf_counter()
+        interior.review.desk.override_label(Preference.BOTH_BAD if number % 2 else Preference.BOTH_GOOD)
+        while len(stored) == before:  # without a tick, which would be what is measured
+            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 5)
+        times.append(1000 * (time.perf_counter() - started))
+    closed(interior)
+    times.sort()
+    print(f"From the key of a label until it is stored and shown, {labels} labels: ms")
+    print(
+        f"  median {statistics.median(times):.1f}, 9 of 10 below {times[int(labels * 0.9)]:.1f}\n", flush=True
+    )
 
 
 def measure_many_items(folder: Path, items: int) -> None:

@@ -72,7 +72,7 @@ def open_window(*files: Path) -> int:
     signals.close()
     window.state.save()
     watch.end()
-    if not all(interior.end() for interior in filled):
+    if not all(interior.end(at_once=True) for interior in filled):
         # Something works on that cannot be stopped. All that counts is stored; Qt would abort instead.
         os._exit(code)
     return code

@@ -8,6 +8,7 @@ gone afterwards.
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -36,6 +37,13 @@ _STEP_MS = 20
 _QUIET_MS = 700  # longer than any delay between a change and the job that follows it
 SIZE = (1280, 720)
 OVERRIDDEN = "naturalness"
+_HOLD = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1], isolation_level=None)
+db.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
 
 
 def main(arguments: list[str]) -> int:
@@ -61,6 +69,7 @@ def main(arguments: list[str]) -> int:
         studio.draw_tabs(ThemeWish.LIGHT)
         studio.draw_review(ThemeWish.LIGHT)
         studio.draw_people(ThemeWish.LIGHT)
+        studio.draw_words(ThemeWish.LIGHT)
         studio.draw_submission(home / "another-team.tsv", ThemeWish.LIGHT)
     finally:
         frame.close()
@@ -176,6 +185,26 @@ class Studio:
         self._save(f"review-blind-{theme.value}")
         review.reviewer.blind_button.click()
         self._window.workspace.set_author("Ada")
+        self._settle()
+
+    def draw_words(self, theme: ThemeWish) -> None:
+        """What is said while another program holds the run store waits, and a notice says so."""
+        self._window.frame.set_theme(theme)
+        words, frame, space = self._window.workspace.words, self._window.frame, self._window.workspace
+        frame.show_page(PageName.REVIEW)
+        with subprocess.Popen(
+            [sys.executable, "-c", _HOLD, str(space.store_path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as holder:
+            assert holder.stdout is not None
+            holder.stdout.readline()
+            self._window.review.desk.override_label(Preference.BOTH_BAD)
+            space.note_item(self._results.judged[2].content_hash, "Both miss the point.", ["odd"])
+            self._until(lambda: "held" in frame.notices.text or "locked" in frame.notices.text)
+            self._save(f"words-wait-{theme.value}")
+            holder.communicate()
+        self._until(lambda: not words.count)
         self._settle()
 
     def draw_submission(self, path: Path, theme: ThemeWish) -> None:

@@ -109,12 +109,17 @@ NETWORK = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "
 """How the names of modules begin that know the network: httpx, socketserver and urllib3 among them."""
 
 MAY_WRITE: Mapping[str, str] = {
+    "engine/cluster/service.py: FileLock": "a lock, in our own folder",
     "engine/gguf/encoder_cut.py: GGUFWriter": "into the gate's file, by its name",
     "engine/llama/quantizer.py: open": "into the gate's file, to hear why llama.cpp could not",
     "engine/report/figure_style.py: savefig": "into memory",
     "engine/store/private_copy.py: copyfile": "into a folder made for it that nobody else may read",
-    "engine/store/run_store.py: FileLock": "locks, in a folder of their own beside the store",
+    "engine/store/store_file.py: FileLock": "locks of runs, beside the store",
+    "engine/store/store_file.py: open": "room for a full disk, beside the store; it takes nothing that is there",
+    "engine/system/claims.py: FileLock": "locks of files that one process owns, beside these",
     "engine/system/fault_log.py: RotatingFileHandler": "logging adds to the one log in our own folder",
+    "engine/system/outbox.py: open": "a file of its own that grows; it takes nothing that is there",
+    "engine/system/outbox.py: replace": "the same, once it is damaged",
     "gui/work/state.py: QSettings": "Qt writes settings to our own folder, each time a new file",
     "models/demo/export.py: GGUFWriter": "the demo model, by whoever trains it",
     "models/demo/trainer.py: replace": "the same",

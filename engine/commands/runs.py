@@ -118,6 +118,9 @@ def run(options: argparse.Namespace) -> int:
             return DONE
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with RunStore(options.store) as store:
+        if waiting := store.waiting_words():
+            what = counted(waiting, "thing that people said waits", "things that people said wait")
+            tell(f"{what} beside the run store, until that can be written; what follows is without.")
         return int(options.action(store, options))
 
 

@@ -304,10 +304,27 @@ class Override(Keyed):
 
     def __post_init__(self) -> None:
         if self.preference is None and not self.explanation:
-            raise SetupError(
-                f"The override of item {self.item_id}, {self.criterion}, changes nothing.",
-                "Choose a label, write an explanation, or do both.",
-            )
+            raise changes_nothing(self)
+
+
+def changes_nothing(override: Override | NewOverride) -> SetupError:
+    """What is said of an override without label and explanation."""
+    return SetupError(
+        f"The override of item {override.item_id}, {override.criterion}, changes nothing.",
+        "Choose a label, write an explanation, or do both.",
+    )
+
+
+@dataclass(frozen=True)
+class Draft(Keyed):
+    """An explanation that a person began to write and did not save. `id`: its own name; `created`: in UTC."""
+
+    id: str
+    item_id: str
+    criterion: str
+    author: str
+    text: str
+    created: datetime
 
 
 class ReviewState(StrEnum):

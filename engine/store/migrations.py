@@ -202,6 +202,26 @@ STEPS: tuple[tuple[str, str], ...] = (
             WHERE origin = 'random';
         """,
     ),
+    (
+        # `taken`: up to which number the words of an outbox are in this store.
+        "010_words_of_outboxes_and_drafts",
+        """
+        CREATE TABLE outbox (
+            name TEXT PRIMARY KEY,
+            taken INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE draft (
+            id TEXT PRIMARY KEY,
+            run_id INTEGER NOT NULL,
+            item_id TEXT NOT NULL,
+            criterion TEXT NOT NULL,
+            author TEXT NOT NULL,
+            text TEXT NOT NULL,
+            created TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX draft_by_run ON draft (run_id);
+        """,
+    ),
 )
 
 

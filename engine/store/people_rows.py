@@ -14,9 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from engine.core.cell_safety import unsafe_explanation
-from engine.core.errors import SetupError, StoreError
-from engine.core.formatting import quoted
+from engine.core.errors import StoreError
 from engine.core.items import Preference
 from engine.core.judgments import (
     Confirmation,
@@ -29,14 +27,17 @@ from engine.core.judgments import (
     ReviewMark,
     ReviewState,
 )
+from engine.core.said import checked_author, checked_explanation, checked_tags, now
 from engine.store.row_gate import DamagedError, Gate
 
 _OVERRIDE = "id, item_id, criterion, preference, explanation, author, created, undone, origin, seed"
 _MOST_AT_ONCE = 500  # values in one statement
 
 
-def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Override:
-    """Add one, in the caller's transaction; white space around the texts is left out.
+def add_override(
+    db: sqlite3.Connection, run_id: int, new: NewOverride, at: datetime | None = None
+) -> Override:
+    """Add one, in the caller's transaction; white space around the texts is left out. `at`: now if None.
 
     StoreError where the run has not judged the item; SetupError where it cannot be an override.
     """
@@ -47,9 +48,9 @@ def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Overr
         item_id=new.item_id,
         criterion=new.criterion,
         preference=new.preference,
-        explanation=_checked_explanation(new.explanation),
+        explanation=checked_explanation(new.explanation),
         author=checked_author(new.author),
-        created=now(),
+        created=at or now(),
         origin=new.origin,
         seed=_seed(db, run_id, new),
     )
@@ -72,11 +73,15 @@ def add_override(db: sqlite3.Connection, run_id: int, new: NewOverride) -> Overr
 
 
 def undo_newest(
-    db: sqlite3.Connection, run_id: int, key: JudgmentKey, author: str | None = None
+    db: sqlite3.Connection,
+    run_id: int,
+    key: JudgmentKey,
+    author: str | None = None,
+    at: datetime | None = None,
 ) -> Override | None:
     """Mark the newest that is not undone, in the caller's transaction; None where there is none.
 
-    With `author` only his own are looked at.
+    With `author` only his own are looked at. `at`: now if None.
     """
     row = db.execute(
         f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? AND item_id = ? AND criterion = ?"
@@ -85,7 +90,7 @@ def undo_newest(
     ).fetchone()
     if row is None:
         return None
-    override, undone = _override(Gate(f"Run {run_id}"), row), now()
+    override, undone = _override(Gate(f"Run {run_id}"), row), at or now()
     db.execute("UPDATE override SET undone = ? WHERE id = ?", (undone.isoformat(), override.id))
     return replace(override, undone=undone)
 
@@ -115,25 +120,14 @@ def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
     return gate.made("override", number, made)
 
 
-def _checked_explanation(explanation: str | None) -> str | None:
-    text = (explanation or "").strip()
-    if not text:
-        return None
-    if unsafe_explanation(text):
-        raise SetupError(
-            f"A submission cannot hold the explanation {quoted(text)}: pandas would not give it back.",
-            "Use a sentence as explanation.",
-        )
-    return text
-
-
-def add_review(db: sqlite3.Connection, run_id: int, new: NewReview) -> None:
-    """Add what a person says of an item, in the caller's transaction.
+def add_review(db: sqlite3.Connection, run_id: int, new: NewReview, at: datetime | None = None) -> None:
+    """Add what a person says of an item, in the caller's transaction. `at`: now if None.
 
     StoreError where the run has not judged the item; SetupError for no name.
     """
     _check_judged(db, run_id, new.item_id)
-    author, created, seed = checked_author(new.author), now().isoformat(), _seed(db, run_id, new)
+    author, created = checked_author(new.author), (at or now()).isoformat()
+    seed = _seed(db, run_id, new)
     if new.state is not None:
         db.execute(
             "INSERT INTO review_mark (run_id, item_id, author, state, created) VALUES (?, ?, ?, ?, ?)",
@@ -204,23 +198,29 @@ def _seed(db: sqlite3.Connection, run_id: int, new: NewOverride | NewReview) -> 
     return int(seed)
 
 
-def add_note(db: sqlite3.Connection, content_hash: str, text: str, tags: Iterable[str], author: str) -> None:
+def add_note(
+    db: sqlite3.Connection,
+    content_hash: str,
+    text: str,
+    tags: Iterable[str],
+    author: str,
+    *,
+    at: datetime | None = None,
+) -> None:
     """Let a note stand in the place of an item's last one, in the caller's transaction.
 
     White space around words and tags is left out, and a tag that is there already; a note without words
-    and tags takes the last one back. SetupError for no name, and for a tag of several lines.
+    and tags takes the last one back. SetupError for no name, and for a tag of several lines. `at`: now if
+    None.
     """
-    cleaned = list(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-    if unprintable := [tag for tag in cleaned if not tag.isprintable()]:
-        raise SetupError(f"{unprintable[0]!r} cannot be a tag.", "Write a tag in one line.")
     db.execute(
         "INSERT INTO item_note (content_hash, author, text, tags, created) VALUES (?, ?, ?, ?, ?)",
         (
             content_hash,
             checked_author(author),
             text.strip(),
-            json.dumps(cleaned, ensure_ascii=False),
-            now().isoformat(),
+            json.dumps(checked_tags(tags), ensure_ascii=False),
+            (at or now()).isoformat(),
         ),
     )
 
@@ -292,19 +292,3 @@ def _check_judged(db: sqlite3.Connection, run_id: int, item_id: str) -> None:
         raise StoreError(
             f"Run {run_id} has not judged the item {item_id!r}.", "Choose an item that it has judged."
         )
-
-
-def checked_author(author: str) -> str:
-    """A name without white space around it; SetupError where nothing is left, or more than a line."""
-    name = author.strip()
-    if not name or not name.isprintable():
-        raise SetupError(
-            f"What a person says needs his name; {author!r} is none.", "Write a name in one line."
-        )
-    return name
-
-
-def now() -> datetime:
-    """The time in UTC, in milliseconds: what one person says is told in its order."""
-    time = datetime.now(UTC)
-    return time.replace(microsecond=time.microsecond // 1000 * 1000)

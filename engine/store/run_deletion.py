@@ -12,13 +12,14 @@ from contextlib import suppress
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import AnyRun, RunContents
+from engine.core.said import now
 from engine.store.opening import rewrite_whole, shrinks
-from engine.store.people_rows import now
 from engine.store.run_table import judged_count
 from engine.store.store_file import StoreFile
 
 _JUDGED = ("judged_item", "reading", "answer", "explanation", "rewritten_explanation", "unscored", "given")
 _SAID = ("override", "review_mark", "confirmation")
+_BEGUN = ("draft",)
 _BYTES_OF_ROW = 14  # header, integers, pointer
 _SHARE_OF_PAGE = 0.8  # that rows fill on average
 # Bytes that are deleted in one transaction, which writes three times as many.
@@ -115,7 +116,7 @@ def _delete_part(db: sqlite3.Connection, run_id: int, items: int) -> bool:
         "SELECT position FROM judged_item WHERE run_id = ? ORDER BY position LIMIT ?", (run_id, items)
     ).fetchall()
     if len(rows) < items:
-        for table in (*_SAID, *_JUDGED):
+        for table in (*_SAID, *_BEGUN, *_JUDGED):
             db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
         return False
     for table in _JUDGED:
@@ -154,7 +155,7 @@ def _begin_log_again(db: sqlite3.Connection) -> None:
 def _size(db: sqlite3.Connection, run_id: int) -> int:
     """About how many bytes of the file the rows of a run take: their values, and what SQLite adds."""
     total = 0
-    for table in (*_JUDGED, *_SAID):
+    for table in (*_JUDGED, *_SAID, *_BEGUN):
         columns = [(name, kind) for _, name, kind, *_rest in db.execute(f"PRAGMA table_info({table})")]
         texts = [f"coalesce(length(CAST({name} AS BLOB)), 0)" for name, kind in columns if kind == "TEXT"]
         numbers = [name for name, kind in columns if kind == "REAL"]

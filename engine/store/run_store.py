@@ -9,12 +9,14 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from engine.core.errors import StoreError
 from engine.core.item_sample import checked_seed
 from engine.core.judgments import (
     Confirmation,
+    Draft,
     Explanation,
     ItemNote,
     JudgedItem,
@@ -34,6 +36,7 @@ from engine.core.run_records import (
     checked_name,
     checked_note,
 )
+from engine.core.said import checked_author, now
 from engine.store.judged_rows import (
     add_items,
     add_rewritten,
@@ -47,11 +50,9 @@ from engine.store.people_rows import (
     add_note,
     add_override,
     add_review,
-    checked_author,
     confirmation_rows,
     mark_rows,
     note_rows,
-    now,
     override_rows,
     tag_rows,
     undo_newest,
@@ -59,7 +60,12 @@ from engine.store.people_rows import (
 from engine.store.row_gate import DamagedError, numbers_of_row
 from engine.store.run_deletion import free_bytes, refuse_decided, run_contents, shrink, strike, sweep
 from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_run, run_ids, run_row
+from engine.store.said_rows import Refused, draft_rows, take_words, taken_of
 from engine.store.store_file import StoreFile
+from engine.system.outbox import Word, all_words, left_words, put_aside
+
+_taking_left_words = Lock()
+_SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are left where they are, for later
 
 
 class RunStore:
@@ -77,6 +83,8 @@ class RunStore:
         """
         self.path = path
         self._file = StoreFile(path, or_none)
+        if not self.read_only:
+            self._take_left_words()
 
     @property
     def refusal(self) -> StoreError | None:
@@ -208,6 +216,45 @@ class RunStore:
         """The tags that items have by their last notes, the most frequent first."""
         with self._file.reading() as db:
             return tag_rows(db)
+
+    def drafts(self, run_id: int) -> list[Draft]:
+        """Explanations of a run that people began to write and did not save, the oldest first."""
+        with self._file.reading() as db:
+            return draft_rows(db, run_id)
+
+    def take_words(self, outbox: str, words: Sequence[Word]) -> list[Refused]:
+        """Store the words of an outbox that are not stored yet; those of them that cannot be.
+
+        StoreError where nothing can be stored now: then all of them wait.
+        """
+        with self._file.reading() as db:
+            if not words or words[-1].number <= taken_of(db, outbox):
+                return []
+        with self._file.patience(_SECONDS_FOR_WORDS), self._file.writing() as db:
+            return take_words(db, outbox, words)
+
+    def waiting_words(self) -> int:
+        """How many words of people wait beside the store, for want of a disk or a store to write to."""
+        with self._file.reading() as db:
+            return sum(
+                word.number > taken_of(db, kept.name)
+                for kept in all_words(self._file.path)
+                for word in kept.words
+            )
+
+    def _take_left_words(self) -> None:
+        """Store what processes that are dead have left unsaid; where that is not possible now, it waits."""
+        # One thread at a time: who opens the store meanwhile is to see what the other one takes in.
+        with _taking_left_words:
+            for claim, kept in left_words(self._file.path):
+                try:
+                    refused = self.take_words(kept.name, kept.words)
+                    if kept.damaged or any(word.said is None for word in refused):
+                        put_aside(claim)
+                    else:
+                        claim.remove()
+                except (StoreError, OSError):
+                    claim.close()
 
     def runs(self) -> list[StoredRun]:
         """All runs that can be read, those that are put away too, the oldest first."""

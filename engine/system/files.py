@@ -87,7 +87,7 @@ def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
                 if old is not None and not private:
                     _let_be_like(old, file.fileno())
             _patiently(lambda: part.replace(target))
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
         finally:
             with suppress(OSError):  # what went wrong before it is what is to be told
                 _patiently(lambda: part.unlink(missing_ok=True))
@@ -197,7 +197,7 @@ def _patiently(do: Callable[[], object]) -> None:
     do()
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Bring the names of a folder to the disk: else a power cut may bring the old file back."""
     if sys.platform == "win32":
         return  # it opens no folders

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TICK_MS = 100
 UNFINISHED = "unfinished"
-"""Where the state keeps the runs that were begun and not completed."""
+"""By which the runs are kept that were begun and not completed."""
 _MOST_UNFINISHED = 20  # older ones can go on from the list of all runs
 
 
@@ -128,12 +128,16 @@ class RunControl(QObject):
 
     def _kept(self) -> list[dict[str, Any]]:
         """The runs that were begun and not completed, the latest last."""
-        runs = self._workspace.state.record(UNFINISHED).get("runs")
-        return [entry for entry in runs if isinstance(entry, dict)] if isinstance(runs, list) else []
+        return [entry for entry in self._workspace.begun.entries(UNFINISHED) if isinstance(entry, dict)]
 
     def _keep(self, runs: list[dict[str, Any]]) -> None:
-        self._workspace.state.set_record(UNFINISHED, {"runs": runs[-_MOST_UNFINISHED:]})
-        self._workspace.state.save()
+        kept = runs[-_MOST_UNFINISHED:]
+        if kept == self._kept():
+            return
+        try:
+            self._workspace.begun.keep(UNFINISHED, kept)
+        except SetupError as error:  # it can go on from the list of all runs
+            self._workspace.problem.emit(error)
 
     def _others(self, run_id: int) -> list[dict[str, Any]]:
         return [entry for entry in self._kept() if entry.get("run") != run_id]

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.items import Preference
 from engine.core.judgments import NewReview, Origin, ReviewState
+from engine.core.said import AnyWord
 from gui.work.workspace import Workspace
 
 STATE_SIGNS = {ReviewState.TO_DO: "", ReviewState.DONE: "✓", ReviewState.SKIPPED: "»"}
@@ -45,7 +46,7 @@ class Progress(QObject):
         workspace.reviewed.connect(self._follow)
         workspace.author_changed.connect(self._start_anew)
         workspace.run_changed.connect(self._start_anew)
-        workspace.problem.connect(self._start_anew)
+        workspace.unsaid.connect(self._take_back)
 
     def state(self, item_id: str) -> ReviewState:
         """How far this person is with an item."""
@@ -112,13 +113,18 @@ class Progress(QObject):
         confirmed: Mapping[str, Preference] | None = None,
         origin: Origin | None = None,
         seed: int | None = None,
-    ) -> None:
-        """Let an item be in a state, with the labels that a person confirms; `origin`, `seed`: of these."""
-        self._asked[item_id] = state
-        self._count_again(item_id)
-        said = NewReview(item_id, self._workspace.author, state, confirmed or {}, origin, seed)
-        self._workspace.review(said)
-        self.changed.emit(item_id)
+    ) -> bool:
+        """Let an item be in a state, with the labels that this person confirms; `origin`, `seed`: of these.
+
+        False where that is not said, and nothing changes.
+        """
+        author = self._workspace.author
+        said = self._workspace.review(NewReview(item_id, author, state, confirmed or {}, origin, seed))
+        if said:
+            self._asked[item_id] = state
+            self._count_again(item_id)
+            self.changed.emit(item_id)
+        return said
 
     def next_to_do(self, after: int) -> int | None:
         """The place of the next item to do among those that are listed, after a place, else from the top."""
@@ -145,6 +151,13 @@ class Progress(QObject):
             del self._asked[item_id]
         self._count_again(item_id)
         self.changed.emit(item_id)
+
+    @Slot(object)
+    def _take_back(self, what: AnyWord) -> None:
+        """What was asked for will never be stored."""
+        if isinstance(what, NewReview) and self._asked.pop(what.item_id, None) is not None:
+            self._count_again(what.item_id)
+            self.changed.emit(what.item_id)
 
     @Slot()
     def _start_anew(self) -> None:

@@ -33,7 +33,7 @@ class Reviewer(QObject):
         workspace.author_changed.connect(self._start_anew)
         workspace.reviewed.connect(self._settle)
         workspace.run_changed.connect(self._forget)
-        workspace.problem.connect(self._forget)
+        workspace.unsaid.connect(self._forget)
         self.progress = Progress(workspace, self)
         self.who = WhoButton(workspace)
         self.note = NoteLine(workspace, self.who.then)

@@ -5,11 +5,12 @@ Knows: which wish is whose, when the card is to be shown anew. Does not know: wh
 
 from functools import partial
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey
+from engine.core.judgments import JudgmentKey, NewOverride
+from engine.core.said import AnyWord, Undo
 from gui.kit.layouts import STRETCH, in_column
 from gui.people.blind import HIDDEN
 from gui.people.reviewer import Reviewer
@@ -19,6 +20,8 @@ from gui.review.override_controls import OverrideButtons
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewSession, Shown
 from gui.work.workspace import Workspace
+
+_REST_MS = 1000  # after the last letter, until what is written is a draft
 
 
 class JudgmentDesk(QWidget):
@@ -47,9 +50,12 @@ class JudgmentDesk(QWidget):
         self.follow(self.card.buttons)
         self.card.editor.saved.connect(self._save)
         self.card.editor.left.connect(self._leave)
+        self._resting = QTimer(self, singleShot=True, interval=_REST_MS)
+        self._resting.timeout.connect(self.keep_draft)
+        self.card.editor.field.textChanged.connect(self._resting.start)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.reviewed.connect(self._follow_people)
-        workspace.problem.connect(self._hear_of_problem)
+        workspace.unsaid.connect(self._take_back)
         reviewer.blind_changed.connect(self._follow_blind)
 
     # What is shown
@@ -145,7 +151,9 @@ class JudgmentDesk(QWidget):
         """Let the store keep it. What is in force is shown once it is stored, not when it is wished for."""
         new = change.override
         if new is not None:
-            self._workspace.override(new.key, new.preference, new.explanation, new.origin, new.seed)
+            self._workspace.override(
+                new.key, new.preference, new.explanation, new.origin, seed=new.seed, over=change.over
+            )
         if change.review is not None:
             self._workspace.review(change.review)
         if change.undo is not None:
@@ -182,8 +190,9 @@ class JudgmentDesk(QWidget):
             item_id = self.session.item_id
             self._put_aside(f"Another run is open. What you wrote of item {item_id} is a draft.")
 
+    @Slot()
     def keep_draft(self) -> None:
-        """Remember what is being written: the window may close."""
+        """Remember what is being written: the window may close, or the battery end."""
         self.session.keep_draft(self.card.editor.text, self.card.editor.changed)
 
     def _put_aside(self, note: str) -> None:
@@ -235,7 +244,7 @@ class JudgmentDesk(QWidget):
         self.show_changes()
 
     @Slot(object)
-    def _hear_of_problem(self, _error: object) -> None:
-        """Something was not stored: what was written is there again."""
-        if self.session.lost():
+    def _take_back(self, what: AnyWord) -> None:
+        """Something will not be stored: what was written is there again."""
+        if isinstance(what, NewOverride | Undo) and self.session.lost(what.key):
             self.edit()

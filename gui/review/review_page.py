@@ -27,6 +27,7 @@ from gui.kit.layouts import STRETCH, as_column
 from gui.people.reviewer import Reviewer
 from gui.review.beside import Beside
 from gui.review.card_room import CardRoom
+from gui.review.drafts import Drafts
 from gui.review.item_queue import ItemQueue
 from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
@@ -34,7 +35,7 @@ from gui.review.judgment_desk import JudgmentDesk
 from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
 from gui.review.page_keys import PageKeys
 from gui.review.review_list import ReviewList
-from gui.review.session import Drafts, ReviewSession
+from gui.review.session import ReviewSession
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page, PageSplitter, two_parts
 from gui.work.page_name import PageName
@@ -86,7 +87,8 @@ class ReviewPage(Page):
         self._wanted: JudgmentKey | None = None  # that another page wants shown
         self.reviewer = Reviewer(workspace, self)
         self.keys = PageKeys(self)
-        drafts = Drafts(workspace.state)
+        drafts = Drafts(workspace, workspace.say)
+        drafts.take_over(workspace.state)
         workspace.runs_deleted.connect(drafts.forget_runs)
         self.session = ReviewSession(workspace, self.reviewer.blind, drafts)
         self.list = ReviewList(workspace, self.reviewer, self.session)

@@ -4,7 +4,6 @@ Knows: the open run, what people said of it, what is asked for and not stored ye
 widgets, lists, how anything is stored.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,15 +24,13 @@ from engine.core.judgments import (
 from engine.core.people import Reviews
 from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
+from gui.review.drafts import Drafts
 from gui.work.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.review.doubt import ReviewRow
     from gui.review.review_jobs import Review
-    from gui.work.state import State
-
-DRAFTS = "review/drafts"  # their name in the state
 
 
 @dataclass(frozen=True)
@@ -67,43 +64,16 @@ class Shown:
 
 @dataclass(frozen=True)
 class Change:
-    """What comes of a wish: what the store is to keep, `undo` an override, and what the person is told."""
+    """What comes of a wish: what the store is to keep, `undo` an override, and what the person is told.
+
+    `over`: names of the drafts that end with the override.
+    """
 
     override: NewOverride | None = None
+    over: tuple[str, ...] = ()
     review: NewReview | None = None
     undo: JudgmentKey | None = None
     note: str = ""
-
-
-class Drafts:
-    """Explanations that a person began to write and did not save, kept from loss; by run and judgment."""
-
-    def __init__(self, state: "State") -> None:
-        self._state = state
-        texts = state.record(DRAFTS)
-        self._texts = {key: text for key, text in texts.items() if isinstance(text, str)}
-
-    def of(self, run_id: int, key: JudgmentKey) -> str | None:
-        """A draft, None where there is none."""
-        return self._texts.get(_name(run_id, key))
-
-    def keep(self, run_id: int, key: JudgmentKey, text: str) -> None:
-        """Keep a draft in the place of the one before."""
-        self._texts[_name(run_id, key)] = text
-        self._state.set_record(DRAFTS, self._texts)
-
-    def drop(self, run_id: int, key: JudgmentKey) -> None:
-        """Forget a draft, if there is one."""
-        if self._texts.pop(_name(run_id, key), None) is not None:
-            self._state.set_record(DRAFTS, self._texts)
-
-    def forget_runs(self, run_ids: Sequence[int]) -> None:
-        """Forget all drafts of runs that were deleted."""
-        beginnings = tuple(f"[{run_id}," for run_id in run_ids)
-        left = {key: text for key, text in self._texts.items() if not key.startswith(beginnings)}
-        if len(left) < len(self._texts):
-            self._texts = left
-            self._state.set_record(DRAFTS, self._texts)
 
 
 class ReviewSession:
@@ -278,10 +248,11 @@ class ReviewSession:
         if self._author_of_label(key) != self._opened.author:
             label = None  # whose words these are says nothing of whose label it is
         if changed and (text.strip() or (label is not None and explanation is not None)):
-            # Kept until it is stored: the engine may refuse it.
-            self._drafts.keep(self.run_id, key, text)
+            over = self._drafts.ids(self.run_id, key)
+            # Until it is stored: the disk or the store may refuse it.
+            self._drafts.hold(self.run_id, key, text)
             self._saving = key
-            return self._ask(key, label, text.strip() or None)
+            return self._ask(key, label, text.strip() or None, over)
         self._drafts.drop(self.run_id, key)
         empty = "An empty text is no explanation. U takes an override back."
         return Change(note=empty if changed else "")
@@ -298,9 +269,16 @@ class ReviewSession:
             self._drafts.drop(self.run_id, self.key)
         self.writing = False
 
-    def _ask(self, key: JudgmentKey, label: Preference | None, explanation: str | None) -> Change:
+    def _ask(
+        self,
+        key: JudgmentKey,
+        label: Preference | None,
+        explanation: str | None,
+        over: tuple[str, ...] = (),
+    ) -> Change:
         self._asked[key] = (label, explanation)
-        return Change(NewOverride(*key, label, explanation, self._opened.author, self.origin, self.seed))
+        new = NewOverride(*key, label, explanation, self._opened.author, self.origin, self.seed)
+        return Change(new, over)
 
     # What becomes of it
 
@@ -314,13 +292,15 @@ class ReviewSession:
             self._drafts.drop(self.run_id, key)
             self._saving = None
 
-    def lost(self) -> bool:
-        """Something was not stored: what was asked for counts no more. True where what was written of the
-        open judgment is lost with it.
+    def lost(self, key: JudgmentKey) -> bool:
+        """What was asked for of a judgment was not said, or refused: it counts no more. True where what was
+        written of the open judgment is lost with it.
         """
-        saving, self._saving = self._saving, None
-        self._asked.clear()
-        return saving is not None and saving == self.key
+        self._asked.pop(key, None)
+        if self._saving != key:
+            return False
+        self._saving = None
+        return key == self.key
 
     # Whose words stand
 
@@ -365,7 +345,3 @@ def human_label(
         return None, tuple(looked_into)
     human, path = next((pair for pair in found if pair[0].label is not None), found[0])
     return human, (path,)
-
-
-def _name(run_id: int, key: JudgmentKey) -> str:
-    return json.dumps([run_id, key.criterion, key.item_id])

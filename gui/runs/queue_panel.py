@@ -148,6 +148,8 @@ class QueuePanel(QFrame):
         if self._queue.add(setup):
             self.view.selectRow(self.table.rowCount() - 1)
             said = f"In the queue: {self._queue.entries[-1].in_words}."
+        elif not self._queue.kept:
+            said = "The queue cannot be kept on the disk: nothing is added."
         elif len(self._queue.entries) >= MOST_QUEUED:
             said = f"The queue holds {MOST_QUEUED} runs and no more: take some out."
         self.added.emit(said)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, SetupError
 from engine.core.events import RunEnded
 from engine.core.formatting import duration
 from engine.core.run_records import checked_name, checked_note
@@ -21,13 +21,11 @@ from engine.core.run_setup import RunSetup
 from gui.judge.run_control import RunControl
 from gui.judge.usual_setup import usual_setup
 from gui.kit.notice import problem_of
-from gui.runs import runs_jobs
 from gui.runs.queued import Queued, QueueState
-from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
 
 QUEUE = "queue"
-"""Where the state keeps it: the work of a person, which is not forgotten with the layout."""
+"""By which it is kept: the work of a person, which is not forgotten with the layout."""
 MOST_QUEUED = 500  # each change writes all of them to the disk
 
 
@@ -41,16 +39,15 @@ class RunQueue(QObject):
         super().__init__(parent)
         self._control = control
         self._workspace = workspace
-        self._state = workspace.state
         self._current: int | None = None  # the place of the run that is under way
         self._going = False
         self._skipping = False
         self._starting = False
         self._begun = self._begun_run = 0.0
         self._ended_before = 0  # runs that had ended when the queue was started
-        kept = self._state.record(QUEUE).get("entries")
-        found = (Queued.of_json(entry, usual_setup()) for entry in (kept if isinstance(kept, list) else []))
+        found = (Queued.of_json(entry, usual_setup()) for entry in workspace.begun.entries(QUEUE))
         self._entries = [entry for entry in found if entry is not None][:MOST_QUEUED]
+        self._told = False  # that the disk does not take it
         control.started.connect(self._follow_start)
         control.progressed.connect(self._follow)
         control.ending_asked.connect(self.pause)
@@ -87,6 +84,11 @@ class RunQueue(QObject):
         return done + 1, done + 1 + self.waiting
 
     @property
+    def kept(self) -> bool:
+        """False where the disk did not take it the last time."""
+        return not self._told
+
+    @property
     def summary(self) -> str:
         """How many runs wait, are done, have failed; empty where there is none."""
         count = Counter(entry.state for entry in self._entries)
@@ -96,7 +98,7 @@ class RunQueue(QObject):
     # What a person does with it
 
     def add(self, setup: RunSetup) -> bool:
-        """Put a run at the end; False where just this one waits already, or too many do.
+        """Put a run at the end; False where just this one waits already, too many do, or no disk takes it.
 
         Several of one setup may wait, where each goes on with another run.
         """
@@ -105,7 +107,10 @@ class RunQueue(QObject):
         if waits or len(self._entries) >= MOST_QUEUED:
             return False
         self._entries.append(added)
-        self._tell()
+        if not self._tell():
+            self._entries.pop()
+            self.changed.emit()
+            return False
         return True
 
     def call(self, place: int, name: str, note: str) -> None:
@@ -222,10 +227,10 @@ class RunQueue(QObject):
 
     def _store_words(self, run_id: int, name: str, note: str) -> None:
         """They are shown once they are stored."""
-        job = runs_jobs.call_run(self._workspace.store_path, run_id, name, note)
-        task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
-        task.failed.connect(self._workspace.problem)
-        task.ended.connect(self._workspace.refresh_runs)
+        try:
+            self._workspace.call_run(run_id, name, note)
+        except SetupError as error:
+            self._workspace.problem.emit(error)
 
     def _count_ended(self) -> None:
         ended = sum(entry.state.ended for entry in self._entries)
@@ -235,11 +240,18 @@ class RunQueue(QObject):
         self._entries[place] = entry
         self._tell()
 
-    def _tell(self) -> None:
-        # At once on the disk: whatever ends the program, what is queued is there again.
-        self._state.set_record(QUEUE, {"entries": [entry.as_json() for entry in self._entries]})
-        self._state.save()
+    def _tell(self) -> bool:
+        """Keep it on the disk and show it; False where the disk does not take it, as is told once."""
+        # At once: whatever ends the program, what is queued is there again.
+        told, self._told = self._told, False
+        try:
+            self._workspace.begun.keep(QUEUE, [entry.as_json() for entry in self._entries])
+        except SetupError as error:
+            self._told = True
+            if not told:
+                self._workspace.problem.emit(error)
         self.changed.emit()
+        return not self._told
 
     @Slot()
     def _next(self) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, Signal,
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QDialog, QLineEdit, QPushButton, QWidget
 
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted
 from engine.core.run_records import AnyRun, DamagedRun, Deleted, RunContents
 from engine.core.value_tables import Table
@@ -26,7 +26,7 @@ from gui.runs.differences_dialog import DifferencesDialog
 from gui.runs.name_dialog import NoteField
 from gui.runs.run_health import RunHealth
 from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegate, RunsOrder, RunsTableModel
-from gui.work.lanes import Job, Lane, Task
+from gui.work.lanes import Job, Lane
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
@@ -49,7 +49,6 @@ class RunsDialog(QDialog):
         self._health = health
         self._noted: int | None = None  # the run whose note is in the field
         self._written: dict[int, str] = {}  # by run, notes that the list of runs may not know yet
-        self._tasks: list[Task] = []
         self._make_table()
         self._make_note()
         self._make_buttons()
@@ -177,7 +176,6 @@ class RunsDialog(QDialog):
         task.failed.connect(self.tell_problem)
         if refresh:
             task.ended.connect(self._workspace.refresh_runs)
-        self._tasks = [*(one for one in self._tasks if not one.done), task]
 
     @Slot(object)
     def tell_problem(self, error: EngineError) -> None:
@@ -191,7 +189,15 @@ class RunsDialog(QDialog):
 
     @Slot(int, str)
     def _rename(self, run_id: int, text: str) -> None:
-        self._do(runs_jobs.name_run(self._workspace.store_path, run_id, text))
+        self._call(run_id, name=text)
+
+    def _call(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
+        """Let a run be called so, or this be noted of it; say where that is not possible."""
+        self.say("")
+        try:
+            self._workspace.call_run(run_id, name, note)
+        except SetupError as error:
+            self.tell_problem(error)
 
     # The note
 
@@ -205,7 +211,7 @@ class RunsDialog(QDialog):
         self._rest.stop()
         if self._noted is not None and self.note.modified:
             self._written[self._noted] = self.note.take()
-            self._do(runs_jobs.note_run(self._workspace.store_path, self._noted, self._written[self._noted]))
+            self._call(self._noted, note=self._written[self._noted])
 
     def _show_note(self, run: "AnyRun | None") -> None:
         self._noted = run.id if run else None
@@ -221,7 +227,7 @@ class RunsDialog(QDialog):
 
     def _take_notes(self) -> None:
         """Show what the store holds by now, unless somebody writes."""
-        stored = all(task.done for task in self._tasks)
+        stored = not self._workspace.words.count
         for run in self._workspace.runs:
             # The store leaves out the space around a note, which whoever writes on still needs.
             if stored and self._written.get(run.id, "").strip() == run.note:

@@ -15,27 +15,7 @@ from gui.work.lanes import Job, JobControl
 from gui.work.store_jobs import in_store
 
 if TYPE_CHECKING:
-    from engine.store.run_store import RunStore
-
-
-def name_run(store_path: Path, run_id: int, name: str) -> Job[None]:
-    """Give a run a name."""
-    return in_store(store_path, lambda store: store.name(run_id, name))
-
-
-def note_run(store_path: Path, run_id: int, note: str) -> Job[None]:
-    """Note something of a run."""
-    return in_store(store_path, lambda store: store.note_run(run_id, note))
-
-
-def call_run(store_path: Path, run_id: int, name: str, note: str) -> Job[None]:
-    """Give a run a name and a note."""
-
-    def call(store: "RunStore") -> None:
-        store.name(run_id, name)
-        store.note_run(run_id, note)
-
-    return in_store(store_path, call)
+    pass
 
 
 def archive(store_path: Path, run_ids: Sequence[int], by: str) -> Job[None]:

@@ -33,8 +33,8 @@ from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours, dressed_at_once
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
+from gui.review.drafts import IN_STATE as DRAFTS
 from gui.review.review_page import ReviewPage
-from gui.review.session import DRAFTS
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import FITS, OF_RUNS, SAVED
@@ -52,6 +52,7 @@ from gui.work.lanes import EngineThreads, Lane
 from gui.work.open_run import about_run
 from gui.work.page import Page
 from gui.work.page_name import PageName
+from gui.work.people_words import WAITING_WORDS
 from gui.work.rewriter import Rewriter
 from gui.work.state import AUTHOR, BLIND
 from gui.work.store_jobs import SeenStore, look_at_store
@@ -108,9 +109,14 @@ class Interior(QObject):
         self.workspace.refresh_runs()
         self._turn_to(self.frame.page)
 
-    def end(self) -> bool:
-        """End the threads, the window being closed; False where one does not end."""
-        return self.threads.stop()
+    def end(self, at_once: bool = False) -> bool:
+        """End the threads, the window being closed; False where one does not end.
+
+        `at_once`: the program ends with them, so that nothing is waited for but what must end.
+        """
+        ended = self.threads.stop(at_once)
+        self.workspace.close()
+        return ended
 
     @Slot(object)
     def show_problem(self, error: EngineError) -> None:
@@ -128,6 +134,12 @@ class Interior(QObject):
                 " and no label or note be stored."
             )
             self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.remedy)))
+
+    @Slot()
+    def _tell_settled(self) -> None:
+        """What was said to wait is in the store."""
+        self.notices.withdraw(WAITING_WORDS)
+        self.frame.show_note("All that you said is stored.")
 
     def tell_of_fault(self, log: Path) -> None:
         """Say that an earlier window was ended by a fault, and where what is known of it was written."""
@@ -187,6 +199,9 @@ class Interior(QObject):
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
         space.notice.connect(self.notices.add)
+        space.state.trouble.connect(self.show_problem)
+        space.words.waiting.connect(self.notices.add)
+        space.words.settled.connect(self._tell_settled)
         space.run_changed.connect(self._withdraw_notice)
         space.runs_deleted.connect(self._withdraw_notices)
         self.runs.queue.ended.connect(self._tell_queue)

@@ -218,6 +218,7 @@ class NoticePlace(QFrame):
         width = min(self.fontMetrics().averageCharWidth() * _LETTERS, most)
         layout = self.layout()
         assert layout is not None
+        self._words.updateGeometry()  # else, where they change in sight, it is as high as before
         layout.activate()
         height = layout.totalHeightForWidth(width) + margins.top() + margins.bottom()
         height = min(height, int(room.height() * _SHARE))

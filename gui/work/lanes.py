@@ -26,6 +26,9 @@ from gui.work.garbage import Collector
 WAITING = "Waiting for other work with a model to end"
 """What is said of a job where the lane of the model is busy."""
 _PATIENCE = 10.0  # seconds for all lanes to end once the window closes; llama.cpp answers in one
+# The same for all but the lane of the model where the program ends with the window: what people said is on
+# the disk, and what only reads may wait long for a store that another program holds.
+_AT_ONCE = 1.0
 
 Result = TypeVar("Result")
 
@@ -210,7 +213,8 @@ class EngineThreads(QObject):
     def start(self, lane: Lane, job: Job[Result], must_end: bool = False) -> Task:
         """Do a job on a lane, after those that it has. Connect the task's signals at once.
 
-        `must_end`: it writes what a person has decided, so it is done to its end also when the window closes.
+        `must_end`: it writes what a person wants and nothing else has, as a file that he exports: it is done
+        to its end also when the window closes.
         """
         task = Task(job, lane, must_end, self._apart)
         if self._stopped:
@@ -230,8 +234,11 @@ class EngineThreads(QObject):
         """True while a lane has a job to do."""
         return any(task.lane is lane and not task.done for task in self._tasks.values())
 
-    def stop(self) -> bool:
-        """Cancel all that need not end, and end the threads; False where one did not end in time."""
+    def stop(self, at_once: bool = False) -> bool:
+        """Cancel all that need not end, and end the threads; False where one did not end in time.
+
+        `at_once`: that of those that can be done again is short, for the program ends now.
+        """
         self._stopped = True
         deadline = time.monotonic() + _PATIENCE
         for task in self._tasks.values():
@@ -242,7 +249,11 @@ class EngineThreads(QObject):
                 task.wait(deadline - time.monotonic())
         for lane in self._lanes.values():
             lane.quit()
-        ended = [lane.wait(deadline - time.monotonic()) for lane in self._lanes.values()]
+        soon = min(deadline, time.monotonic() + _AT_ONCE) if at_once else deadline
+        ended = [
+            thread.wait((deadline if lane is Lane.MODEL else soon) - time.monotonic())
+            for lane, thread in self._lanes.items()
+        ]
         if all(ended):
             self._collector.close()
         return all(ended)

@@ -3,12 +3,14 @@
 Knows: a run with its items, numbers of runs. Does not know: what is open, how runs are read.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from engine.core.errors import EngineError, SetupError
+from engine.core.errors import SetupError
 from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
+from engine.core.judgments import Draft
 from engine.core.run_records import what_is_joined
 
 if TYPE_CHECKING:
@@ -20,12 +22,14 @@ if TYPE_CHECKING:
 class OpenRun:
     """A run that is looked at.
 
-    `dataset`: the items that it judged, None where they are not there. `health`: of its judge.
+    `dataset`: the items that it judged, None where they are not there. `health`: of its judge. `drafts`: what
+    people began to write of it, as it was read.
     """
 
     results: "RunResults"
     dataset: "Dataset | None"
     health: Health = NOT_LOOKED_AT
+    drafts: Sequence[Draft] = ()
 
     @property
     def id(self) -> int:
@@ -68,8 +72,7 @@ def about_run(run_id: int) -> tuple[str, int]:
     return ("run", run_id)
 
 
-def not_stored(error: EngineError, item_id: str, criterion: str = "") -> EngineError:
+def not_stored(error: SetupError, item_id: str, criterion: str = "") -> SetupError:
     """An error by which the decision of a person was lost, with what it was about."""
     about = f"{item_id}, {words(criterion)}" if criterion else item_id
-    lost = f"Item {visible(about)}: what you decided is not stored."
-    return SetupError(f"{lost} {error.problem}", error.remedy) if isinstance(error, SetupError) else error
+    return SetupError(f"Item {visible(about)}: what you decided is not stored. {error.problem}", error.remedy)

@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QByteArray, QObject, QSettings, Signal
+from PySide6.QtCore import QByteArray, QObject, QSettings, QTimer, Signal, Slot
 
+from engine.core.errors import SetupError
 from engine.system.paths import data_folder
+from engine.system.places import shown
 from engine.system.plain_json import LARGEST, plain_values
 from gui.kit.file_dialogs import folder_for_new_files
 
@@ -22,6 +24,7 @@ MOST_OF_QT = 2**31 - 1
 BLIND = "review/blind"
 """`on` while a person labels blind."""
 _FILE = "window.ini"
+_LOOK_MS = 500  # after a change, until the file is written; Qt would do it about then, too
 _EXPORTED = "last/export"  # the folder
 
 
@@ -29,20 +32,37 @@ class State(QObject):
     """The remembered things; what is damaged in the file counts as not remembered."""
 
     recent_changed = Signal()
+    trouble = Signal(object)  # a SetupError: the disk does not take the file; once, until it does again
 
     def __init__(self, folder: Path | None = None) -> None:
         super().__init__()
         path = (folder or data_folder()) / _FILE
         self._settings = QSettings(str(path), QSettings.Format.IniFormat)
+        self._told = False
+        self._looking = QTimer(self, singleShot=True, interval=_LOOK_MS)
+        self._looking.timeout.connect(self.save)
 
     @property
     def path(self) -> Path:
         """The file."""
         return Path(self._settings.fileName())
 
+    @Slot()
     def save(self) -> None:
-        """Write the file now."""
+        """Write the file now, and see whether that worked: Qt is silent where it did not."""
+        self._looking.stop()
         self._settings.sync()
+        failed = self._settings.status() == QSettings.Status.AccessError
+        told, self._told = self._told, failed
+        if failed and not told:
+            self.trouble.emit(
+                SetupError(
+                    f"What the window remembers (its layout, recent files and choices) cannot be written to"
+                    f" {shown(self.path)}: the disk is full or read-only.",
+                    "Make room, or see that you may write there. Labels, drafts and the queue are kept in"
+                    " files of their own.",
+                )
+            )
 
     def text(self, name: str, default: str = "") -> str:
         """A remembered text."""
@@ -51,7 +71,7 @@ class State(QObject):
 
     def set_text(self, name: str, value: str) -> None:
         """Remember a text."""
-        self._settings.setValue(name, value)
+        self._set(name, value)
 
     def number(self, name: str, default: int, most: int = LARGEST) -> int:
         """A remembered whole number; one beyond `most` is damaged."""
@@ -63,7 +83,7 @@ class State(QObject):
 
     def set_number(self, name: str, value: int) -> None:
         """Remember a whole number."""
-        self._settings.setValue(name, str(value))
+        self._set(name, str(value))
 
     def record(self, name: str) -> dict[str, Any]:
         """Remembered plain values; empty where there are none."""
@@ -72,7 +92,13 @@ class State(QObject):
 
     def set_record(self, name: str, values: Mapping[str, Any]) -> None:
         """Remember plain values."""
-        self._settings.setValue(name, json.dumps(values))
+        self._set(name, json.dumps(values))
+
+    def forget(self, name: str) -> None:
+        """Remember a thing no more."""
+        if self._settings.contains(name):
+            self._settings.remove(name)
+            self.save()
 
     def layout(self, name: str) -> QByteArray:
         """The remembered layout of a window, splitter or header; empty where there is none."""
@@ -81,7 +107,7 @@ class State(QObject):
 
     def set_layout(self, name: str, value: QByteArray) -> None:
         """Remember a layout."""
-        self._settings.setValue(f"layout/{name}", value)
+        self._set(f"layout/{name}", value)
 
     def recent(self, kind: str) -> list[Path]:
         """The files of a kind (`datasets`, `models`) that were opened last, the newest first."""
@@ -126,6 +152,11 @@ class State(QObject):
         except ValueError:
             return None
 
+    def _set(self, name: str, value: object) -> None:
+        self._settings.setValue(name, value)
+        if not self._looking.isActive():
+            self._looking.start()
+
     def _write_recent(self, kind: str, paths: list[Path]) -> None:
-        self._settings.setValue(f"recent/{kind}", json.dumps([str(path) for path in paths]))
+        self._set(f"recent/{kind}", json.dumps([str(path) for path in paths]))
         self.recent_changed.emit()

@@ -3,38 +3,44 @@
 Knows: what a run is opened with. Does not know: windows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError, StoreError
-from engine.core.health import Health
-from engine.core.judgments import ItemNote, JudgmentKey, NewOverride, NewReview
+from engine.core.judgments import ItemNote, NewOverride, NewReview
 from engine.core.people import Reviews
+from engine.core.said import NewNote, Said, Undo, said_of
+from engine.system.outbox import Outbox
 from gui.work.file_jobs import has_labels_for
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
+from gui.work.open_run import OpenRun
 
 if TYPE_CHECKING:
     from engine.core.run_records import AnyRun, StoredRun
     from engine.data.dataset import Dataset
-    from engine.decisions.run_results import RunResults
     from engine.store.run_store import RunStore
 
 Result = TypeVar("Result")
-ReviewsJob = Job[Reviews]
-"""Changes what people say of a run, and gives all that is said of it then."""
+_REVIEWS = (NewOverride, NewReview, Undo)  # what changes the labels of a run, or how far people are with it
 
 
 @dataclass(frozen=True)
-class NotedItem:
-    """What is noted of an item now; `note` is None where nothing is."""
+class Stored:
+    """Words that the store has taken, in their order, and those that it never will, each with the reason.
 
-    content_hash: str
-    note: ItemNote | None
+    `reviews`: all that is said now of the runs that they are of. `notes`: of the items that they are of, by
+    the hash of their content, None where nothing is noted.
+    """
+
+    words: Sequence[Said] = ()
+    refused: Sequence[tuple[Said | None, SetupError]] = ()
+    reviews: Mapping[int, Reviews] = field(default_factory=dict)
+    notes: Mapping[str, ItemNote | None] = field(default_factory=dict)
 
 
 def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
@@ -86,21 +92,19 @@ def look_at_store(store_path: Path) -> "Job[SeenStore | None]":
     return work
 
 
-def open_run(
-    store_path: Path, run_id: int, at_hand: "Dataset | None"
-) -> "Job[tuple[RunResults, Dataset | None, Health]]":
-    """A run, the items that it judged, out of the file that the run names, else out of `at_hand`, and what
-    speaks against its judge.
-    """
+def open_run(store_path: Path, run_id: int, at_hand: "Dataset | None") -> Job[OpenRun]:
+    """A run with the items that it judged, out of the file that the run names, else out of `at_hand`."""
 
-    def work(control: JobControl) -> "tuple[RunResults, Dataset | None, Health]":
+    def work(control: JobControl) -> OpenRun:
         from engine.decisions.health import run_health
         from engine.decisions.run_results import load_results
         from engine.store.run_store import RunStore
 
         with RunStore(store_path) as store, many_records():
             results = load_results(store, run_id)
-        return results, _judged_items(results.run, at_hand, control.cancel), run_health(results)
+            drafts = store.drafts(run_id)
+        dataset = _judged_items(results.run, at_hand, control.cancel)
+        return OpenRun(results, dataset, run_health(results), drafts)
 
     return work
 
@@ -122,46 +126,37 @@ def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelTok
     return None  # gone or changed: the page says so and asks for the file
 
 
-def override(store_path: Path, run_id: int, new: NewOverride) -> ReviewsJob:
-    """Store an override."""
-    return _said(store_path, run_id, lambda store: store.override(run_id, new))
+def store_words(store_path: Path, outbox: Outbox) -> Job[Stored]:
+    """Store what waits in an outbox, and read what people say then. StoreError where that cannot be now."""
 
+    def work(_control: JobControl) -> Stored:
+        from engine.decisions.run_results import load_reviews
+        from engine.store.run_store import RunStore
 
-def undo_override(store_path: Path, run_id: int, key: JudgmentKey, author: str) -> ReviewsJob:
-    """Take a person's last override of a judgment back."""
-    return _said(store_path, run_id, lambda store: store.undo_override(run_id, key, author))
+        words = outbox.waiting
+        if not words:
+            return Stored()
+        with RunStore(store_path) as store, many_records():
+            refused = store.take_words(outbox.name, words)
+            outbox.stored(words[-1].number)
+            errors = {word.number: word.error for word in refused}
+            said = [said_of(word.values) for word in words if word.number not in errors]
+            runs = {each.run_id for each in said if isinstance(each.what, _REVIEWS)}
+            hashes = [each.what.content_hash for each in said if isinstance(each.what, NewNote)]
+            noted = store.notes(hashes)
+            return Stored(
+                said,
+                [(word.said, word.error) for word in refused],
+                {run_id: load_reviews(store, run_id) for run_id in runs if run_id is not None},
+                {content_hash: noted.get(content_hash) for content_hash in hashes},
+            )
 
-
-def review(store_path: Path, run_id: int, new: NewReview) -> ReviewsJob:
-    """Store how far a person is with an item, and what he confirms."""
-    return _said(store_path, run_id, lambda store: store.review(run_id, new))
+    return work
 
 
 def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
     """Draw the random sample of a run by another seed from now on."""
     return in_store(store_path, lambda store: store.draw_sample_by(run_id, seed))
-
-
-def _said(store_path: Path, run_id: int, change: "Callable[[RunStore], object]") -> ReviewsJob:
-    def work(_control: JobControl) -> Reviews:
-        from engine.decisions.run_results import load_reviews
-        from engine.store.run_store import RunStore
-
-        with RunStore(store_path) as store, many_records():
-            change(store)
-            return load_reviews(store, run_id)
-
-    return work
-
-
-def note(store_path: Path, content_hash: str, text: str, tags: Sequence[str], author: str) -> Job[NotedItem]:
-    """Note something of an item."""
-
-    def change(store: "RunStore") -> NotedItem:
-        store.note(content_hash, text, tags, author)
-        return NotedItem(content_hash, store.notes([content_hash]).get(content_hash))
-
-    return in_store(store_path, change)
 
 
 def known_tags(store_path: Path) -> Job[Sequence[str]]:

@@ -8,27 +8,31 @@ Knows: which things are open. Does not know: pages, how anything is computed.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, SetupError
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Origin
-from engine.core.people import Reviews, in_force
+from engine.core.people import in_force
 from engine.core.review_filters import WantedItems
 from engine.core.run_records import DamagedRun
+from engine.core.said import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now
 from engine.system.paths import account_name, default_store
 from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
+from gui.work.begun_work import BegunWork
 from gui.work.dataset_reader import DatasetReader
 from gui.work.garbage import run_closed
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.open_run import OpenRun, UnderWay, about_run, not_stored
 from gui.work.page_name import PageName
+from gui.work.people_words import PeopleWords
 from gui.work.rubric_at_hand import RubricAtHand
 from gui.work.state import AUTHOR, State
 
@@ -38,7 +42,6 @@ _COLUMNS = "last/columns"  # by which the last dataset was read
 if TYPE_CHECKING:
     from engine.core.run_records import AnyRun, StoredRun
     from engine.data.dataset import Dataset
-    from engine.decisions.run_results import RunResults
 
 
 class Workspace(QObject):
@@ -65,6 +68,7 @@ class Workspace(QObject):
     items_wanted = Signal(object, object, object)  # path of a dataset, ids, its columns: judge these alone
     columns_wanted = Signal(object)  # a ColumnsWish: a person is to be asked for the columns of a file
     page_wanted = Signal(object)  # PageName
+    unsaid = Signal(object)  # a word: it is neither kept nor will be stored, as was told by `problem`
     problem = Signal(object)  # an EngineError that the window must show
     notice = Signal(object)  # a Message: what a person must see, whichever page is open
     note = Signal(str)  # a sentence for the status bar
@@ -94,6 +98,10 @@ class Workspace(QObject):
         self._to_review: tuple[int, JudgmentKey | WantedItems] | None = None  # once that run is open
         self._changes = self._changes_seen = 0  # of what people say, by this window; at its last asking
         self._make_tasks()
+        self.begun = BegunWork(state)
+        self.words = PeopleWords(threads, self.store_path, self)
+        self.words.stored.connect(self._take_words)
+        self.words.failed.connect(self.problem)
 
     def _make_tasks(self) -> None:
         threads = self.threads
@@ -308,14 +316,13 @@ class Workspace(QObject):
         self.runs_changed.emit()
 
     @Slot(object)
-    def _take_run(self, opened: "tuple[RunResults, Dataset | None, Health]") -> None:
-        results, dataset, health = opened
-        before = self.run
+    def _take_run(self, opened: OpenRun) -> None:
+        results, before = opened.results, self.run
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # A person has said something since it was read.
             said = before.results
             results = replace(results, overrides=said.overrides, reviews=said.reviews, notes=said.notes)
-        self.run = OpenRun(results, dataset, health)
+        self.run = replace(opened, results=results)
         if before is None or before.id != self.run.id:
             self.note.emit(self.run.in_words)
         self.state.set_number("last/run", results.run.id)
@@ -358,22 +365,22 @@ class Workspace(QObject):
         preference: Preference | None,
         explanation: str | None,
         origin: Origin | None = None,
+        *,
         seed: int | None = None,
+        over: Sequence[str] = (),
     ) -> None:
-        """Let a person's label, explanation or both stand for the model's; `origin`, `seed`: of the label."""
-        if self.run is not None:
-            new = NewOverride(*key, preference, explanation, self.author, origin, seed)
-            self._say(store_jobs.override(self.store_path, self.run.id, new), *key)
+        """Let a person's label, explanation or both stand for the model's; `origin`, `seed`: of the label;
+        `over`: names of the drafts that end with it.
+        """
+        self.say(NewOverride(*key, preference, explanation, self.author, origin, seed), over=over)
 
     def undo_override(self, key: JudgmentKey) -> None:
         """Take this person's last override of a judgment back."""
-        if self.run is not None:
-            self._say(store_jobs.undo_override(self.store_path, self.run.id, key, self.author), *key)
+        self.say(Undo(*key, self.author))
 
-    def review(self, new: NewReview) -> None:
-        """Keep how far a person is with an item, and which labels he confirms."""
-        if self.run is not None:
-            self._say(store_jobs.review(self.store_path, self.run.id, new), new.item_id)
+    def review(self, new: NewReview) -> bool:
+        """Keep how far a person is with an item, and which labels he confirms; False where it is not said."""
+        return bool(self.say(new))
 
     def draw_sample_by(self, run_id: int, seed: int) -> None:
         """Draw the random sample of a run by another seed from now on, for everybody."""
@@ -393,37 +400,79 @@ class Workspace(QObject):
 
     def note_item(self, content_hash: str, text: str, tags: Sequence[str]) -> None:
         """Note something of an item, for all runs."""
-        job = store_jobs.note(self.store_path, content_hash, text, tags, self.author)
-        task = self.threads.start(Lane.STORE, job, must_end=True)
-        task.finished.connect(self._take_note)
-        task.failed.connect(self.problem)
+        self.say(NewNote(content_hash, text, tuple(tags), self.author))
+
+    def call_run(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
+        """Name a run, and note something of it; None leaves it as it is. SetupError where it is not said."""
+        self.words.say(Said(RunWords(name, note), now(), run_id, self._made(run_id)))
+
+    def say(self, what: AnyWord, run_id: int | None = None, over: Sequence[str] = ()) -> str:
+        """Put on the disk what a person says, of the open run where no other is named; its name.
+
+        Empty where it is not said: the person is told, and `unsaid` whoever takes it for said. What it comes
+        to is shown once the store has it.
+        """
+        run_id = run_id or (self.run.id if self.run else None)
+        said = Said(what, now(), over=tuple(over))
+        if not isinstance(what, NewNote):
+            if run_id is None:
+                return ""
+            said = replace(said, run_id=run_id, made=self._made(run_id))
+        try:
+            return self.words.say(said)
+        except SetupError as error:
+            self._tell_unsaid(what, error)
+            return ""
+
+    def close(self) -> None:
+        """Let go of what belongs to this window."""
+        self.words.close()
+        self.begun.close()
+
+    def _made(self, run_id: int) -> datetime | None:
+        """When a run was made, where that is known."""
+        known = [run for run in self.runs if run.id == run_id]
+        if self.run is not None:
+            known.append(self.run.results.run)
+        return next((run.created for run in known if run.id == run_id), None)
+
+    def _tell_unsaid(self, what: AnyWord, error: SetupError) -> None:
+        if isinstance(what, NewOverride | Undo | NewDraft):
+            error = not_stored(error, what.item_id, what.criterion)
+        elif isinstance(what, NewReview):
+            error = not_stored(error, what.item_id)
+        self.problem.emit(error)
+        self.unsaid.emit(what)
 
     @Slot(object)
-    def _take_note(self, noted: store_jobs.NotedItem) -> None:
-        if self.run is None:
-            return
-        self._changes += 1
-        notes = {**self.run.results.notes}
-        notes.pop(noted.content_hash, None)
-        if noted.note is not None:
-            notes[noted.content_hash] = noted.note
-        self.run = replace(self.run, results=replace(self.run.results, notes=notes))
-        self.noted.emit(noted.content_hash)
+    def _take_words(self, stored: store_jobs.Stored) -> None:
+        """Words are in the store: what they come to is what counts now."""
+        run = self.run
+        if run is not None:
+            results = run.results
+            if (reviews := stored.reviews.get(run.id)) is not None:
+                results = replace(results, overrides=in_force(reviews.overrides), reviews=reviews)
+            noted = {**results.notes, **stored.notes}
+            notes = {key: note for key, note in noted.items() if note is not None}
+            self.run = replace(run, results=replace(results, notes=notes))
+        for said in stored.words:
+            self._tell_word(said)
+        for refused, error in stored.refused:
+            if refused is None:
+                self.problem.emit(error)
+            elif not isinstance(refused.what, NewDraft):  # of a run that is gone
+                self._tell_unsaid(refused.what, error)
+        if any(isinstance(said.what, RunWords) for said in stored.words):
+            self.refresh_runs()
 
-    def _say(self, job: store_jobs.ReviewsJob, item_id: str, criterion: str = "") -> None:
-        """Change what people say of an item; with a `criterion` an override."""
-        task = self.threads.start(Lane.STORE, job, must_end=True)
-        run_id = self.run.id if self.run else 0
-
-        def take(reviews: Reviews) -> None:
-            if self.run is None or self.run.id != run_id:
-                return
+    def _tell_word(self, said: Said) -> None:
+        what = said.what
+        if isinstance(what, NewNote):
             self._changes += 1
-            results = replace(self.run.results, overrides=in_force(reviews.overrides), reviews=reviews)
-            self.run = replace(self.run, results=results)
-            if criterion:
-                self.overrides_changed.emit(JudgmentKey(item_id, criterion))
-            self.reviewed.emit(item_id)
-
-        task.finished.connect(take)
-        task.failed.connect(lambda error: self.problem.emit(not_stored(error, item_id, criterion)))
+            self.noted.emit(what.content_hash)
+        elif self.run is not None and self.run.id == said.run_id:
+            self._changes += 1
+            if isinstance(what, NewOverride | Undo):
+                self.overrides_changed.emit(what.key)
+            if isinstance(what, NewOverride | Undo | NewReview):
+                self.reviewed.emit(what.item_id)

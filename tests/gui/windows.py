@@ -1,11 +1,14 @@
-"""How a test lets go of a whole window.
+"""How a test lets go of a whole window, and what one that was killed leaves.
 
-Knows: when Qt has ended a window. Does not know: what is in it.
+Knows: when Qt has ended a window, which files are its own. Does not know: what is in it.
 """
+
+import shutil
 
 from PySide6.QtCore import QCoreApplication, QEvent
 
 from gui.window.interior import Interior
+from gui.work.state import State
 
 
 def end_window(interior: Interior) -> None:
@@ -15,3 +18,12 @@ def end_window(interior: Interior) -> None:
     interior.frame.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     assert ended
+
+
+def after_a_crash(state: State) -> State:
+    """The memory of a window as the disk holds it at this moment, which is all that a crash leaves."""
+    folder = state.path.parent
+    again = folder.with_name(f"{folder.name}-again")
+    shutil.rmtree(again, ignore_errors=True)
+    shutil.copytree(folder, again, ignore=shutil.ignore_patterns("*.lock"))
+    return State(again)

@@ -13,6 +13,7 @@ import pytest
 from engine.commands import weigh
 from engine.core.errors import SetupError
 from engine.store.run_store import RunStore
+from engine.system.outbox import Outbox
 from tests.commands import MAIN, ROOT, run, run_here
 from tests.read_only import read_only
 
@@ -110,13 +111,18 @@ def test_a_store_that_is_read_only_is_read_by_commands_and_changed_by_none(
         ("compare", 1, demo_store.with_name("submission.tsv"), *gold),
         ("weigh", 1),
     ]
+    outbox = Outbox(store)
+    outbox.say({"kind": "note"})
+    name = outbox.name
+    outbox.close()
     with read_only(folder, store):
         for words in reading:
             assert run_here(*words, "--store", store).returncode == 0, words
+        assert "1 thing that people said waits" in run_here("runs", "--store", store).stderr
         refused = run_here("runs", "recalibrate", 1, "--none", "--store", store)
         assert refused.returncode == 2
         assert "Nothing can be changed in the run store" in refused.stderr
-    assert [path.name for path in folder.iterdir()] == [store.name]
+    assert {path.name for path in folder.iterdir()} == {store.name, name, f"{name}.lock"}
 
 
 def test_runs_show_of_a_store_that_is_not_there_makes_none(tmp_path: Path) -> None:

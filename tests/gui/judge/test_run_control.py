@@ -18,9 +18,9 @@ from engine.system.paths import demo_dataset, demo_model
 from gui.judge.run_control import RunControl
 from gui.kit.notice import Message
 from gui.work.lanes import JobControl, Lane
-from gui.work.state import State
 from gui.work.workspace import Workspace
 from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
+from tests.gui.windows import after_a_crash
 
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
@@ -116,7 +116,7 @@ def test_the_next_window_knows_what_was_not_finished(
     run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, fresh=True), judged=1)
     with qtbot.waitSignal(control.ended, timeout=A_WHILE):
         control.stop()
-    state = State(workspace.state.path.parent)
+    state = after_a_crash(workspace.state)
     again = RunControl(Workspace(workspace.threads, state, workspace.store_path))
     assert again.unfinished == replace(setup, mode=Mode.EXPLAIN)
     assert isinstance(run_to_the_end(qtbot, again, again.unfinished), RunEnded)

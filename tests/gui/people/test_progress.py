@@ -3,8 +3,7 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from engine.core.errors import SetupError
-from engine.core.judgments import ReviewState
+from engine.core.judgments import NewReview, ReviewState
 from gui.people.progress import Progress
 from gui.work.workspace import Workspace
 
@@ -61,8 +60,9 @@ def test_another_person_and_a_run_read_again_are_counted_anew(
 
 def test_what_is_not_stored_counts_no_more(space: Workspace, progress: Progress) -> None:
     progress.mark("1", DONE)
-    space.problem.emit(SetupError("Not stored.", "Try again."))
-    assert progress.in_words == "0 of 30 done, 3 left by this filter"
+    progress.mark("2", DONE)
+    space.unsaid.emit(NewReview("1", "Ada", DONE))
+    assert progress.in_words == "1 of 30 done, 2 left by this filter"
 
 
 def test_a_mark_does_not_walk_the_whole_list(

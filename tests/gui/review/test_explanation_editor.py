@@ -60,7 +60,7 @@ def test_what_is_written_is_saved_when_one_moves_on(qtbot: QtBot, page: ReviewPa
     assert [(override.item_id, override.explanation) for override in overrides(store)] == [
         (item_id, "Written before moving on.")
     ]
-    assert page.workspace.state.record("review/drafts") == {}
+    assert page.session._drafts.of(1, JudgmentKey(item_id, "safety")) is None
 
 
 def test_an_explanation_that_is_refused_is_there_again(qtbot: QtBot, page: ReviewPage, store: Path) -> None:

@@ -1,5 +1,6 @@
 """A review without a window: what is shown of a judgment, what a wish comes to, what is kept of a text."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,15 +8,17 @@ from pathlib import Path
 import pytest
 
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override
+from engine.core.judgments import Draft, JudgmentKey, NewOverride, NewReview, Override
 from engine.core.people import Reviews, in_force
+from engine.core.said import NewDraft
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.review.doubt import review_rows
 from engine.store.run_store import RunStore
 from gui.people.blind import Blind
+from gui.review.drafts import IN_STATE, Drafts
 from gui.review.review_jobs import Review
-from gui.review.session import Change, Drafts, ReviewSession, Shown
+from gui.review.session import Change, ReviewSession, Shown
 from gui.work.open_run import OpenRun
 from gui.work.state import State
 from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
@@ -31,6 +34,13 @@ class Window:
         self.run: OpenRun | None = OpenRun(results, GOLD)
         self.gold: Dataset | None = GOLD
         self.author = "Ada"
+        self.said: list[tuple[NewDraft, tuple[str, ...]]] = []
+        self.full = False
+
+    def say(self, draft: NewDraft, _run_id: int, over: Sequence[str]) -> str:
+        """Keep a draft, unless the disk is full; its name."""
+        self.said += [] if self.full else [(draft, tuple(over))]
+        return "" if self.full else f"draft {len(self.said)}"
 
     @property
     def results(self) -> RunResults:
@@ -64,9 +74,9 @@ def review(results: RunResults) -> Review:
 
 
 @pytest.fixture
-def session(window: Window, tmp_path: Path) -> ReviewSession:
+def session(window: Window) -> ReviewSession:
     """Its first item, on safety."""
-    made = ReviewSession(window, Blind(window), Drafts(State(tmp_path)))
+    made = ReviewSession(window, Blind(window), Drafts(window, window.say))
     made.open(review(window.results), *KEY)
     return made
 
@@ -144,9 +154,9 @@ def test_a_text_is_a_draft_until_it_is_stored(session: ReviewSession, window: Wi
 def test_a_text_that_is_refused_is_there_again(session: ReviewSession) -> None:
     session.begin_writing()
     session.save("nan", changed=True)
-    assert session.lost()
+    assert session.lost(KEY)
     assert session.begin_writing() == ("", "nan")
-    assert not session.lost()
+    assert not session.lost(KEY)
 
 
 def test_a_text_that_is_left_is_a_draft_one_without_words_is_none(session: ReviewSession) -> None:
@@ -167,3 +177,63 @@ def test_drafts_of_a_deleted_run_are_forgotten(session: ReviewSession) -> None:
     assert shown(session).draft
     session._drafts.forget_runs([1])
     assert not shown(session).draft
+
+
+# Drafts
+
+
+def draft(text: str, author: str = "Ada", name: str = "other window") -> Draft:
+    return Draft(name, *KEY, author, text, datetime(2026, 1, 1, tzinfo=UTC))
+
+
+def test_each_draft_ends_the_one_that_its_writer_saw(session: ReviewSession, window: Window) -> None:
+    for text in ("half", "half a thought", "half a thought"):
+        session.begin_writing()
+        session.leave(text, changed=True)
+    assert window.said == [
+        (NewDraft(*KEY, "Ada", "half"), ()),
+        (NewDraft(*KEY, "Ada", "half a thought"), ("draft 1",)),
+    ]
+    session.begin_writing()
+    change = session.save("A whole thought.", changed=True)
+    assert change.over == ("draft 2",)
+    window.store(change)
+    session.stored(KEY)
+    assert (shown(session).draft, len(window.said)) == (False, 2)
+
+
+def test_a_draft_of_another_window_comes_back_once_the_own_one_is_saved(
+    session: ReviewSession, window: Window
+) -> None:
+    assert window.run is not None
+    session.begin_writing()
+    session.leave("mine", changed=True)
+    drafts = (draft("of the other window"), draft("not mine", "Ben", "of Ben"))
+    window.run = replace(window.run, drafts=drafts)
+    assert session.begin_writing() == ("", "mine")
+    window.store(session.save("My words.", changed=True))
+    window.run = replace(window.run, drafts=drafts)
+    session.stored(KEY)
+    assert session.begin_writing() == ("My words.", "of the other window")
+
+
+def test_a_draft_that_the_disk_does_not_take_is_kept_while_the_window_lives(
+    session: ReviewSession, window: Window
+) -> None:
+    window.full = True
+    session.begin_writing()
+    session.leave("half a thought", changed=True)
+    assert session.begin_writing() == ("", "half a thought")
+    window.full = False
+    session.leave("half a thought", changed=True)
+    assert window.said == [(NewDraft(*KEY, "Ada", "half a thought"), ())]
+
+
+def test_drafts_that_an_earlier_version_kept_are_taken_over_once(window: Window, tmp_path: Path) -> None:
+    state = State(tmp_path)
+    kept = {'[1, "safety", "1"]': "half a thought", "odd": "x", '[1, "safety"]': "y", '[2, "a", "b"]': 3}
+    state.set_record(IN_STATE, kept)
+    for _ in range(2):
+        Drafts(window, window.say).take_over(State(tmp_path))
+    assert window.said == [(NewDraft(*KEY, "Ada", "half a thought"), ())]
+    assert State(tmp_path).record(IN_STATE) == {}

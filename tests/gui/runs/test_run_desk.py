@@ -21,7 +21,6 @@ from engine.system.awake import KeepAwake
 from engine.system.paths import demo_model
 from gui.judge.judge_page import JudgePage
 from gui.judge.run_control import UNFINISHED, RunControl
-from gui.review.session import DRAFTS
 from gui.runs.queued import QueueState
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import RunQueue
@@ -167,13 +166,13 @@ def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Inte
     (entry,) = interior.runs.queue.entries
     assert (entry.setup.items, entry.state) == (2, QueueState.WAITING)
     interior._forget()
-    assert State(interior.frame.state.path.parent).record("queue")["entries"]
+    assert len(interior.workspace.begun.entries("queue")) == 1
 
 
 def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Interior) -> None:
     space = interior.workspace
     interior.review.session._drafts.keep(1, JudgmentKey("1", "safety"), "begun")
-    space.state.set_record(UNFINISHED, {"runs": [{"run": 1, "setup": {}}]})
+    space.begun.keep(UNFINISHED, [{"run": 1, "setup": {}}])
     interior.runs.show_runs()
     (dialog,) = interior.frame.findChildren(RunsDialog)
     qtbot.waitUntil(lambda: dialog.order.rowCount() == 1, timeout=A_WHILE)
@@ -181,7 +180,7 @@ def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Inte
         dialog._delete([1], with_decisions=True)
     assert space.run is None
     assert interior.frame.state.number("last/run", 7) == 0
-    assert not space.state.record(DRAFTS)
+    assert interior.review.session._drafts.of(1, JudgmentKey("1", "safety")) is None
     assert interior.run_control.unfinished_run is None
     for page in interior.pages:  # each can live without a run
         interior.frame.show_page(page.NAME)

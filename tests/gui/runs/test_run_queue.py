@@ -1,5 +1,6 @@
 """The queue of runs, with the real demo model and a real store: one after another, kept, stopped."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,9 @@ from gui.runs.queued import Queued, QueueState
 from gui.runs.run_queue import QUEUE, RunQueue
 from gui.work.state import State
 from gui.work.workspace import Workspace
+from tests.full_disk import disk_that_holds
 from tests.gui.judge.pages import A_WHILE, cut_off, plan_of
+from tests.gui.windows import after_a_crash
 
 WAITING, UNDER_WAY, DONE, FAILED, SKIPPED = QueueState
 
@@ -55,8 +58,8 @@ def states(queue: RunQueue) -> list[QueueState]:
 
 def opened_again(control: RunControl, workspace: Workspace) -> RunQueue:
     """The queue as the disk holds it at this moment, which is all that a crash leaves."""
-    state = State(workspace.state.path.parent)
-    return RunQueue(control, Workspace(workspace.threads, state, workspace.store_path))
+    again = Workspace(workspace.threads, after_a_crash(workspace.state), workspace.store_path)
+    return RunQueue(control, again)
 
 
 def begin_two(qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup) -> None:
@@ -330,6 +333,37 @@ def test_a_damaged_memory_is_an_empty_queue(
 ) -> None:
     workspace.state.set_record(QUEUE, kept)
     assert RunQueue(control, workspace).entries == ()
+
+
+def test_two_windows_keep_a_queue_each_and_the_next_one_has_both(
+    control: RunControl, queue: RunQueue, workspace: Workspace, setup: RunSetup
+) -> None:
+    other = Workspace(workspace.threads, State(workspace.state.path.parent), workspace.store_path)
+    second = RunQueue(control, other)
+    queue.add(setup)
+    second.add(replace(setup, items=3))
+    queue.add(replace(setup, items=4))
+    assert [len(each.entries) for each in (queue, second)] == [2, 1]
+    for each in (workspace, other):
+        each.close()
+    third = Workspace(workspace.threads, State(workspace.state.path.parent), workspace.store_path)
+    found = [entry.setup.items for entry in RunQueue(control, third).entries]
+    assert sorted(map(str, found)) == sorted(map(str, [setup.items, 3, 4]))
+    third.close()
+    fourth = Workspace(workspace.threads, State(workspace.state.path.parent), workspace.store_path)
+    assert len(RunQueue(control, fourth).entries) == 3
+    fourth.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
+def test_a_run_that_the_disk_does_not_take_is_not_queued(
+    qtbot: QtBot, queue: RunQueue, workspace: Workspace, setup: RunSetup
+) -> None:
+    queue.add(setup)
+    with disk_that_holds(10), qtbot.waitSignal(workspace.problem, timeout=0):
+        assert not queue.add(replace(setup, items=3))
+    assert (len(queue.entries), queue.kept) == (1, False)
+    assert len(opened_again(queue._control, workspace).entries) == 1
 
 
 def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue, setup: RunSetup) -> None:

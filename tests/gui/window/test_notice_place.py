@@ -147,3 +147,13 @@ def test_what_nobody_waits_for_covers_nothing_and_changes_nothing_that_is_read(f
     assert (place.text, place._place.text()) == ("Run 2 has finished.", "2 of 2")
     assert place.button.text().startswith("2 notices: Run 3 “aaa")
     assert place.button.text().endswith("…")
+
+
+def test_a_notice_that_changes_in_sight_is_as_high_as_its_words(qtbot: QtBot, frame: MainWindow) -> None:
+    place = frame.notices
+    place.add(Message("One thing waits.", "It is kept.", about="words"))
+    before = place.height()
+    qtbot.waitUntil(place.isVisible)
+    place.add(Message("More things wait. " * 8, "They are kept. " * 12, about="words", quiet=True))
+    assert place.height() > before
+    assert place.height() >= place._words.heightForWidth(place._words.width()) + 40

@@ -36,7 +36,8 @@ def too_few(gold: Path) -> Dataset:
 def test_a_run_comes_with_the_items_that_it_judged(
     demo_store: Path, demo_gold: Path, at_hand: Callable[[Path], Dataset]
 ) -> None:
-    results, dataset, _ = done(open_run(demo_store, 1, at_hand(demo_gold)))
+    opened = done(open_run(demo_store, 1, at_hand(demo_gold)))
+    results, dataset = opened.results, opened.dataset
     assert len(results.judged) == DEMO_ITEMS
     assert dataset is not None
     assert dataset.hash == results.run.identity.dataset_hash
@@ -46,7 +47,7 @@ def test_the_runs_own_file_comes_before_a_copy_that_may_have_other_labels(
     demo_store: Path, demo_gold: Path
 ) -> None:
     copy = Path(shutil.copy(demo_gold, demo_store.with_name("copy.tsv")))
-    _, dataset, _ = done(open_run(demo_store, 1, load_dataset(copy)))
+    dataset = done(open_run(demo_store, 1, load_dataset(copy))).dataset
     assert dataset is not None
     assert dataset.path == demo_gold
 
@@ -56,7 +57,7 @@ def test_a_dataset_at_hand_that_was_read_by_another_rubric_hides_no_labels(
 ) -> None:
     other = load_dataset(demo_gold, shipped_rubrics()[1])
     assert other.criteria == ()
-    _, dataset, _ = done(open_run(demo_store, 1, other))
+    dataset = done(open_run(demo_store, 1, other)).dataset
     assert dataset is not None
     assert dataset.criteria == ELOQUENT.names
 
@@ -74,7 +75,8 @@ def moved_away(demo_store: Path, tmp_path: Path) -> Path:
 
 def test_where_the_items_are_gone_the_run_comes_alone(moved_away: Path, demo_gold: Path) -> None:
     for at_hand in (None, other_texts(demo_gold)):
-        results, dataset, _ = done(open_run(moved_away, 1, at_hand))
+        opened = done(open_run(moved_away, 1, at_hand))
+        results, dataset = opened.results, opened.dataset
         assert (len(results.judged), dataset) == (DEMO_ITEMS, None)
 
 
@@ -94,6 +96,6 @@ def test_the_right_dataset_opened_anywhere_is_taken_for_the_run(
 
 
 def test_where_its_own_file_is_gone_the_items_at_hand_are_shown(moved_away: Path, demo_gold: Path) -> None:
-    _, dataset, _ = done(open_run(moved_away, 1, load_dataset(demo_gold)))
+    dataset = done(open_run(moved_away, 1, load_dataset(demo_gold))).dataset
     assert dataset is not None
     assert dataset.path == demo_gold

@@ -1,0 +1,218 @@
+"""What a person says of a run, of an item or of a judgment, as a record that can be kept as plain values.
+
+A word is checked before it is said, so that the store need refuse none later.
+
+Knows: the kinds of words, their plain values. Does not know: files, the run store.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any
+
+from engine.core.cell_safety import unsafe_explanation
+from engine.core.errors import SetupError
+from engine.core.formatting import quoted
+from engine.core.item_sample import LARGEST_SEED
+from engine.core.items import Preference
+from engine.core.judgments import Keyed, NewOverride, NewReview, Origin, ReviewState, changes_nothing
+from engine.core.run_records import checked_name, checked_note
+
+
+@dataclass(frozen=True)
+class Undo(Keyed):
+    """A person takes his last override of a judgment back."""
+
+    item_id: str
+    criterion: str
+    author: str
+
+
+@dataclass(frozen=True)
+class NewNote:
+    """A note on an item, for all runs; without words and tags it takes the last one back."""
+
+    content_hash: str
+    text: str
+    tags: tuple[str, ...]
+    author: str
+
+
+@dataclass(frozen=True)
+class NewDraft(Keyed):
+    """An explanation that a person began to write; None: he began none."""
+
+    item_id: str
+    criterion: str
+    author: str
+    text: str | None
+
+
+@dataclass(frozen=True)
+class RunWords:
+    """What a run is called, and noted of it; empty for nothing, None leaves it as it is."""
+
+    name: str | None = None
+    note: str | None = None
+
+
+AnyWord = NewOverride | Undo | NewReview | NewNote | NewDraft | RunWords
+
+
+@dataclass(frozen=True)
+class Said:
+    """A word, and when it was said (UTC).
+
+    `run_id`: of which run, None for a word on an item; `made`: when that run was made, for a store that was
+    thrown away begins at 1 again; None where that is not known. `over`: names of the drafts that end with it.
+    """
+
+    what: AnyWord
+    at: datetime
+    run_id: int | None = None
+    made: datetime | None = None
+    over: tuple[str, ...] = ()
+
+    def as_values(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        what = {field.name: getattr(self.what, field.name) for field in fields(self.what)}
+        values: dict[str, Any] = {"kind": _NAMES[type(self.what)], "at": self.at.isoformat(), "what": what}
+        if self.run_id is not None:
+            values |= {"run": self.run_id, "made": self.made and self.made.isoformat()}
+        return values | ({"over": self.over} if self.over else {})
+
+
+def said_of(values: Mapping[str, Any]) -> Said:
+    """What `as_values` gave. ValueError for anything else."""
+    try:
+        made, readers = _KINDS[values["kind"]]
+        given = values["what"]
+        what = made(**{name: read(given.get(name)) for name, read in readers.items()})
+        run_id, since = values.get("run"), values.get("made")
+        if run_id is not None and (type(run_id) is not int or run_id < 1):
+            raise ValueError(f"{run_id!r} is no run")
+        return Said(
+            what,
+            datetime.fromisoformat(values["at"]),
+            run_id,
+            None if since is None else datetime.fromisoformat(since),
+            _texts(values.get("over", [])),
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"it is no word of a person: {error!r}") from error
+
+
+def now() -> datetime:
+    """The time in UTC, in milliseconds: what one person says is told in its order."""
+    time = datetime.now(UTC)
+    return time.replace(microsecond=time.microsecond // 1000 * 1000)
+
+
+def refuse_unfit(what: AnyWord) -> None:
+    """Raise the SetupError with which the store would refuse a word, whatever is in the store."""
+    match what:
+        case NewOverride():
+            if checked_explanation(what.explanation) is None and what.preference is None:
+                raise changes_nothing(what)
+            checked_author(what.author)
+        case NewNote():
+            checked_tags(what.tags)
+            checked_author(what.author)
+        case RunWords():
+            checked_name(what.name or "")
+            checked_note(what.note or "")
+        case _:
+            checked_author(what.author)
+
+
+def checked_author(author: str) -> str:
+    """A name without white space around it; SetupError where nothing is left, or more than a line."""
+    name = author.strip()
+    if not name or not name.isprintable():
+        raise SetupError(
+            f"What a person says needs his name; {author!r} is none.", "Write a name in one line."
+        )
+    return name
+
+
+def checked_explanation(explanation: str | None) -> str | None:
+    """An explanation without white space around it, None without words.
+
+    SetupError for one that a submission cannot hold.
+    """
+    text = (explanation or "").strip()
+    if not text:
+        return None
+    if unsafe_explanation(text):
+        raise SetupError(
+            f"A submission cannot hold the explanation {quoted(text)}: pandas would not give it back.",
+            "Use a sentence as explanation.",
+        )
+    return text
+
+
+def checked_tags(tags: Iterable[str]) -> list[str]:
+    """Tags without white space around them, each once; SetupError for one of several lines."""
+    cleaned = list(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+    if unprintable := [tag for tag in cleaned if not tag.isprintable()]:
+        raise SetupError(f"{unprintable[0]!r} cannot be a tag.", "Write a tag in one line.")
+    return cleaned
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _seed(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= LARGEST_SEED:
+        raise TypeError(f"{value!r} is no seed")
+    return value
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{value!r} is no list of texts")
+    return tuple(map(_text, value))
+
+
+def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read(value)
+
+
+def _labels(value: object) -> dict[str, Preference]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r} has no labels")
+    return {_text(name): Preference(label) for name, label in value.items()}
+
+
+_JUDGMENT = {"item_id": _text, "criterion": _text, "author": _text}
+_KINDS: Mapping[str, tuple[Callable[..., AnyWord], Mapping[str, Callable[[Any], Any]]]] = {
+    "override": (
+        NewOverride,
+        _JUDGMENT
+        | {
+            "preference": _or_none(Preference),
+            "explanation": _or_none(_text),
+            "origin": _or_none(Origin),
+            "seed": _or_none(_seed),
+        },
+    ),
+    "undo": (Undo, _JUDGMENT),
+    "review": (
+        NewReview,
+        {
+            "item_id": _text,
+            "author": _text,
+            "state": _or_none(ReviewState),
+            "confirmed": _labels,
+            "origin": _or_none(Origin),
+            "seed": _or_none(_seed),
+        },
+    ),
+    "note": (NewNote, {"content_hash": _text, "text": _text, "tags": _texts, "author": _text}),
+    "draft": (NewDraft, _JUDGMENT | {"text": _or_none(_text)}),
+    "run": (RunWords, {"name": _or_none(_text), "note": _or_none(_text)}),
+}
+_NAMES = {made: name for name, (made, _readers) in _KINDS.items()}

@@ -1,0 +1,267 @@
+"""What people said, on the disk before anything is shown as said; it waits there until the store has it.
+
+Each process appends to a file of its own, one JSON line a word, and has it synced by the system before it
+goes on: neither a kill nor a full disk nor another window takes a word that was said. Each word has a number;
+the store remembers up to which number it has the words of each file, in the transaction that stores them.
+
+Knows: lines, numbers, who owns a file, what a disk says. Does not know: what the words mean, stores.
+"""
+
+import errno
+import json
+import os
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import SetupError
+from engine.core.remedies import Remedy, Step
+from engine.system.claims import Claim, all_of, claimed, left_by_the_dead
+from engine.system.files import sync_folder
+from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
+from engine.system.plain_json import plain_values
+
+_SAID, _ENDING = ".said-", ".jsonl"
+_HEAD = b'{"tiebreak_words": 1}\n'
+_LONGEST_FILE = 1 << 28  # of which more is no outbox
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+@dataclass(frozen=True)
+class Word:
+    """One thing that was said, as plain values. `number`: its place in its outbox, from 1."""
+
+    number: int
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What an outbox holds. `name`: of its file. `damaged`: something in it cannot be read, nor be lost."""
+
+    name: str
+    words: Sequence[Word] = ()
+    damaged: bool = False
+
+
+class Outbox:
+    """The words of this process for one store. The file is made with the first word.
+
+    Any thread may use it; words are said on one.
+    """
+
+    def __init__(self, store: Path) -> None:
+        """`store`: the file that the words are for, which they lie beside; nothing is looked at yet."""
+        self._store = store
+        self._lock = threading.Lock()
+        self._claim: Claim | None = None
+        self._file = -1
+        self._size = 0
+        self._last = 0
+        self._waiting: list[Word] = []
+
+    @property
+    def name(self) -> str:
+        """By which the store knows it; empty before the first word."""
+        return self._claim.path.name if self._claim else ""
+
+    @property
+    def waiting(self) -> Sequence[Word]:
+        """What was said and is not in the store yet, in its order."""
+        with self._lock:
+            return tuple(self._waiting)
+
+    def say(self, values: Mapping[str, Any]) -> str:
+        """Put a word on the disk; its own name, `file:number`.
+
+        SetupError where it cannot be put there: then it is not said, and those before it are as they were.
+        """
+        with self._lock:
+            try:
+                return self._append(values)
+            except OSError as error:
+                raise _not_kept(self._store, error) from error
+
+    def stored(self, number: int) -> None:
+        """The store has all words up to this one: they are not waited for any more."""
+        with self._lock:
+            self._waiting = [word for word in self._waiting if word.number > number]
+            if not self._waiting and self._file >= 0:
+                # Only to keep it short: what is stored is known by its number.
+                with suppress(OSError):
+                    os.ftruncate(self._file, len(_HEAD))
+                    self._size = len(_HEAD)
+
+    def close(self) -> None:
+        """Say nothing more; words that wait are taken over by whoever opens the store next."""
+        with self._lock:
+            if self._claim is None:
+                return
+            os.close(self._file)
+            self._file = -1
+            if self._waiting:
+                self._claim.close()
+            else:
+                with suppress(OSError):
+                    self._claim.remove()
+            self._claim = None
+
+    def _append(self, values: Mapping[str, Any]) -> str:
+        if self._claim is None or _is_gone(self._file):
+            self._begin()
+        number = self._last + 1
+        line = _line(Word(number, values))
+        self._write(line)
+        if _is_gone(self._file):
+            self._begin()
+            self._write(line)
+        self._last = number
+        self._waiting.append(Word(number, values))
+        return f"{self.name}:{number}"
+
+    def _begin(self) -> None:
+        """Begin a file, with the words that wait in it where there was one that somebody deleted."""
+        if self._claim is not None:
+            os.close(self._file)
+            self._claim.close()
+            self._claim = None
+        store = real_path(self._store)
+        _refuse_where_unwritable(store)
+        self._claim = claim = claimed(store.parent, f"{store.name}{_SAID}", _ENDING)
+        try:
+            self._file, self._size = _new_file(claim.path, _mode_of(store)), 0
+            self._write(_HEAD + b"".join(map(_line, self._waiting)))
+            sync_folder(store.parent)
+        except BaseException:
+            if self._file >= 0:
+                os.close(self._file)
+                self._file = -1
+            self._claim = None
+            claim.remove()
+            raise
+
+    def _write(self, data: bytes) -> None:
+        """Append to the file, all or nothing, and wait until it is on the disk."""
+        begun = os.fstat(self._file).st_size
+        if begun > self._size:
+            data = b"\n" + data  # after what was not finished and could not be taken away
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(self._file, left) :]
+            os.fsync(self._file)
+        except BaseException:
+            with suppress(OSError):  # a line without its end is left out when it is read
+                os.ftruncate(self._file, self._size)
+            raise
+        self._size = begun + len(data)
+
+
+def left_words(store: Path) -> list[tuple[Claim, Kept]]:
+    """The outboxes of dead processes beside a store, this process owning them now, the oldest words first."""
+    found = []
+    for claim in left_by_the_dead(*_place(store)):
+        try:
+            kept = _read(claim.path)
+        except (OSError, ValueError):
+            claim.close()  # of a newer version, or not for us to read
+            continue
+        found.append((claim, kept))
+    return sorted(found, key=lambda each: [str(word.values.get("at", "")) for word in each[1].words[:1]])
+
+
+def all_words(store: Path) -> list[Kept]:
+    """What lies in all outboxes beside a store that can be read, also those of processes that live."""
+    found = []
+    for path in all_of(*_place(store)):
+        with suppress(OSError, ValueError):
+            found.append(_read(path))
+    return found
+
+
+def put_aside(claim: Claim) -> None:
+    """Let an outbox in which something is damaged be taken no more; nothing of it is deleted."""
+    with suppress(OSError):
+        claim.path.replace(claim.path.with_name(f"{claim.path.name}.damaged"))
+    claim.close()
+
+
+def _place(store: Path) -> tuple[Path, str, str]:
+    store = real_path(store)
+    return store.parent, f"{store.name}{_SAID}", _ENDING
+
+
+def _read(path: Path) -> Kept:
+    """The words of a file. The last line is none without its end: whoever wrote it was told of no word.
+
+    OSError, ValueError for what is no outbox of this version.
+    """
+    with path.open("rb") as file:
+        data = file.read(_LONGEST_FILE + 1)
+    head, _, rest = data.partition(b"\n")
+    if not rest and not _HEAD.startswith(head):
+        raise ValueError("is no outbox")
+    if (rest and head + b"\n" != _HEAD) or len(data) > _LONGEST_FILE:
+        raise ValueError("is no outbox of this version")
+    lines = [line for line in rest.split(b"\n")[:-1] if line]
+    found = {word.number: word for word in map(_word, lines) if word}
+    return Kept(path.name, [found[number] for number in sorted(found)], len(found) < len(lines))
+
+
+def _line(word: Word) -> bytes:
+    text = json.dumps({"n": word.number, **word.values}, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def _word(line: bytes) -> Word | None:
+    """None for a line that is none."""
+    with suppress(ValueError):
+        values = plain_values(line)
+        number = values.pop("n", None) if isinstance(values, dict) else None
+        if type(number) is int and number > 0:
+            return Word(number, values)
+    return None
+
+
+def _new_file(path: Path, mode: int) -> int:
+    """A file that is new, to append to; nothing is followed to another one."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+    return os.open(path, flags | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0), mode)
+
+
+def _mode_of(store: Path) -> int:
+    """Who may read the store may read what waits for it."""
+    return store.stat().st_mode & 0o666 if look_at(store) is Found.FILE else 0o600
+
+
+def _is_gone(file: int) -> bool:
+    """Whether somebody deleted a file that is open: what is written there is nowhere."""
+    return sys.platform != "win32" and os.fstat(file).st_nlink == 0
+
+
+def _refuse_where_unwritable(store: Path) -> None:
+    """Words for a store that cannot be written would wait for ever."""
+    refuse_impossible(store)
+    if look_at(store) is Found.FILE and not os.access(store, os.W_OK):
+        raise SetupError(
+            f"Nothing can be changed in the run store {shown(store)}: the file, its folder or its disk is"
+            " read-only.",
+            Remedy(Step.COPY_STORE),
+        )
+
+
+def _not_kept(store: Path, error: OSError) -> SetupError:
+    folder = shown(real_path(store).parent)
+    if error.errno in _FULL:
+        return SetupError(
+            f"The disk with the folder {folder} has no room.",
+            "Make room on it, then say it again. All that you said before is kept.",
+        )
+    return SetupError(
+        f"The folder {folder} takes no file: {reason_of(error)}.",
+        "See that it is there and that you may write in it, then say it again.",
+    )

@@ -1,0 +1,109 @@
+"""Explanations that a person began to write and did not save, kept from loss like all that he says.
+
+Each is a word of its own: it ends those drafts that its writer saw, and no others. So what somebody of the
+same name writes in another window takes nothing from this one; it is there when a run is opened next.
+
+Knows: drafts of the open run and of this window. Does not know: widgets, how words are kept.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from engine.core.judgments import Draft, JudgmentKey
+from engine.core.said import NewDraft, now
+from gui.work.open_run import Opened
+
+if TYPE_CHECKING:
+    from gui.work.state import State
+
+IN_STATE = "review/drafts"
+"""Where earlier versions kept them: in the memory of the window, without names of people."""
+
+Say = Callable[[NewDraft, int, Sequence[str]], str]
+"""Says a word of a run that ends some drafts; its name, empty where that is not possible."""
+
+
+class Drafts:
+    """Those of the person who works, by run and judgment."""
+
+    def __init__(self, opened: Opened, say: Say) -> None:
+        self._opened, self._say = opened, say
+        self._own: list[tuple[int, Draft]] = []  # of this window, also where the disk did not take them
+        self._ended: set[str] = set()
+
+    def of(self, run_id: int, key: JudgmentKey) -> str | None:
+        """The newest, None where there is none."""
+        draft = self._newest(run_id, key)
+        return None if draft is None else draft.text
+
+    def ids(self, run_id: int, key: JudgmentKey) -> tuple[str, ...]:
+        """The name of the newest, where it lies on the disk: what is written now ends it."""
+        draft = self._newest(run_id, key)
+        return (draft.id,) if draft is not None and draft.id else ()
+
+    def keep(self, run_id: int, key: JudgmentKey, text: str) -> None:
+        """Keep a draft in the place of the one that was seen."""
+        before = self._newest(run_id, key)
+        if before is None or before.text != text or not before.id:
+            over = self.ids(run_id, key)
+            self._put(run_id, key, text, self._say(NewDraft(*key, self._opened.author, text), run_id, over))
+
+    def hold(self, run_id: int, key: JudgmentKey, text: str) -> None:
+        """The same of a text that is on its way to the store, and lies on the disk as an explanation."""
+        self._put(run_id, key, text, "")
+
+    def drop(self, run_id: int, key: JudgmentKey) -> None:
+        """Forget the draft that was seen, if there is one."""
+        over = self.ids(run_id, key)
+        self._end(self._newest(run_id, key))
+        if over:
+            self._say(NewDraft(*key, self._opened.author, None), run_id, over)
+
+    def forget_runs(self, run_ids: Sequence[int]) -> None:
+        """Runs were deleted, and their drafts with them."""
+        self._own = [(run_id, draft) for run_id, draft in self._own if run_id not in run_ids]
+
+    def take_over(self, state: "State") -> None:
+        """Keep what an earlier version kept in the memory of the window, once; it is this person's."""
+        kept = state.record(IN_STATE)
+        for name, text in list(kept.items()):
+            place = _place(name)
+            if place is not None and isinstance(text, str) and text:
+                run_id, key = place
+                if not self._say(NewDraft(*key, self._opened.author, text), run_id, ()):
+                    break  # the rest stays where it is
+            del kept[name]
+            state.set_record(IN_STATE, kept)
+            state.save()
+
+    def _put(self, run_id: int, key: JudgmentKey, text: str, name: str) -> None:
+        self._end(self._newest(run_id, key))
+        self._own.append((run_id, Draft(name, *key, self._opened.author, text, now())))
+
+    def _end(self, draft: Draft | None) -> None:
+        if draft is not None:
+            self._own = [each for each in self._own if each[1] is not draft]
+            self._ended |= {draft.id} if draft.id else set()
+
+    def _newest(self, run_id: int, key: JudgmentKey) -> Draft | None:
+        run, author = self._opened.run, self._opened.author
+        read = run.drafts if run is not None and run.id == run_id else ()
+        own = [draft for number, draft in self._own if number == run_id]
+        found = [
+            draft
+            for draft in (*read, *own)
+            if draft.key == key and draft.author == author and draft.id not in self._ended
+        ]
+        return max(found, key=lambda draft: draft.created, default=None)
+
+
+def _place(name: str) -> tuple[int, JudgmentKey] | None:
+    """Which run and judgment an earlier version meant by a name; None for what is none."""
+    try:
+        values: Any = json.loads(name)
+        run_id, criterion, item_id = values
+    except (ValueError, TypeError):
+        return None
+    right = type(run_id) is int and run_id > 0 and isinstance(criterion, str) and isinstance(item_id, str)
+    return (run_id, JudgmentKey(item_id, criterion)) if right else None

@@ -1,0 +1,122 @@
+"""The way of a person's words to the run store: on the disk at once, in the store as soon as that takes them.
+
+A word is said once it lies in the outbox of this process. What the store does not take now it takes later;
+where the window closes meanwhile, whatever opens the store next stores it. So nobody waits for a busy store.
+
+Knows: the outbox, when to try again, what is said of words that wait. Does not know: what the words mean.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from engine.core.errors import EngineError
+from engine.core.formatting import counted
+from engine.core.said import Said, refuse_unfit
+from engine.system.outbox import Outbox
+from engine.system.places import shown
+from gui.kit.notice import Message, problem_of
+from gui.work import store_jobs
+from gui.work.lanes import EngineThreads, Lane, Task
+
+WAITING_WORDS = "waiting words"
+"""What the notice of words that wait is about."""
+_AGAIN_MS, _LONGEST_MS = 3000, 30_000  # until the next try, after the first failure and after many
+_SLOW_MS = 2000  # after which a person is told
+
+
+class PeopleWords(QObject):
+    """What is said in this window."""
+
+    stored = Signal(object)  # a store_jobs.Stored
+    failed = Signal(object)  # an EngineError: they are in the store, but cannot be read there
+    waiting = Signal(object)  # a Message: words wait for the store
+    settled = Signal()  # none waits any more, after `waiting`
+
+    def __init__(self, threads: EngineThreads, store_path: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._threads, self._store_path = threads, store_path
+        self._outbox = Outbox(store_path)
+        self._task: Task | None = None
+        self._told: tuple[int, str] | None = None  # of how many it was said that they wait, and why
+        self._why = ""
+        self._again = self._timer(_AGAIN_MS, self._deliver)
+        self._slow = self._timer(_SLOW_MS, self._tell)
+
+    @property
+    def count(self) -> int:
+        """How many words wait."""
+        return len(self._outbox.waiting)
+
+    def say(self, said: Said) -> str:
+        """Put a word on the disk; its name. SetupError where it is unfit, or the disk takes nothing."""
+        refuse_unfit(said.what)
+        name = self._outbox.say(said.as_values())
+        if not self._slow.isActive():
+            self._slow.start()
+        self._deliver()
+        return name
+
+    def close(self) -> None:
+        """Leave the words that wait to whoever opens the store next."""
+        self._again.stop()
+        self._slow.stop()
+        self._outbox.close()
+
+    @Slot()
+    def _deliver(self) -> None:
+        if self._task is None and self.count:
+            job = store_jobs.store_words(self._store_path, self._outbox)
+            self._task = task = self._threads.start(Lane.STORE, job)
+            task.finished.connect(self._follow_success)
+            task.failed.connect(self._follow_failure)
+            task.ended.connect(self._follow_end)
+
+    @Slot(object)
+    def _follow_success(self, stored: store_jobs.Stored) -> None:
+        self._why = ""
+        self._again.setInterval(_AGAIN_MS)
+        self.stored.emit(stored)
+
+    @Slot(object)
+    def _follow_failure(self, error: EngineError) -> None:
+        if self.count:
+            self._why = problem_of(error)[0]
+            self._tell()
+        else:
+            self.failed.emit(error)
+
+    @Slot()
+    def _follow_end(self) -> None:
+        self._task = None
+        if not self.count:
+            self._slow.stop()
+            self._again.stop()
+            told, self._told = self._told, None
+            if told:
+                self.settled.emit()
+        elif self._why:
+            self._again.start()
+            self._again.setInterval(min(2 * self._again.interval(), _LONGEST_MS))
+        else:
+            self._deliver()  # what was said meanwhile
+
+    @Slot()
+    def _tell(self) -> None:
+        """Say that words wait; of more of them, or why, without a stir."""
+        count = self.count
+        if count and self._told != (count, self._why):
+            words = counted(count, "thing that you said waits", "things that you said wait")
+            text = f"{words} for the run store. {self._why}".rstrip()
+            folder = shown(self._store_path.parent)
+            kept = (
+                f"Nothing is lost: it is on the disk, in {folder}, and will be stored as soon as that is"
+                " possible. You can go on, and also close the window."
+            )
+            quiet, self._told = self._told is not None, (count, self._why)
+            self.waiting.emit(Message(text, kept, about=WAITING_WORDS, quiet=quiet))
+
+    def _timer(self, milliseconds: int, then: object) -> QTimer:
+        made = QTimer(self, singleShot=True, interval=milliseconds)
+        made.timeout.connect(then)
+        return made

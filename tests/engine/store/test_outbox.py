@@ -1,0 +1,320 @@
+"""What people said: on the disk before it counts as said, in the store once, whatever ends the program."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from engine.core.errors import SetupError
+from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.core.said import NewDraft, NewNote, RunWords, Said, Undo, refuse_unfit, said_of
+from engine.store.run_store import RunStore
+from engine.system.outbox import Outbox, all_words
+from tests.full_disk import disk_that_holds
+from tests.judged import SURE_A, A, B, dataset, stored_run
+from tests.read_only import read_only
+
+AT = datetime(2026, 11, 23, 12, 0, 0, 5000, UTC)
+LABEL = NewOverride("1", "safety", B, None, "Ada")
+WORDS = (
+    Said(NewOverride("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
+    Said(Undo("1", "safety", "Ada"), AT, 1),
+    Said(NewReview("1", "Ada", ReviewState.DONE, {"safety": A}), AT, 1),
+    Said(NewNote("c" * 64, "ä note\n", ("odd", "rare"), "Ada"), AT),
+    Said(NewDraft("1", "safety", "Ada", None), AT, 1, None, ("x:1", "x:2")),
+    Said(RunWords("mine", "good"), AT, 1),
+)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store whose run 1 says A of two items on safety."""
+    stored_run(tmp_path, dataset({"safety": [A, A]}), {"safety": [SURE_A] * 2})
+    return tmp_path / "runs.sqlite"
+
+
+@pytest.fixture
+def outbox(path: Path) -> Iterator[Outbox]:
+    """That of this process."""
+    made = Outbox(path)
+    yield made
+    made.close()
+
+
+def word(what: object, run_id: int | None = 1, over: tuple[str, ...] = ()) -> dict[str, object]:
+    """As plain values, said now."""
+    return Said(what, AT, run_id, None, over).as_values()  # type: ignore[arg-type]
+
+
+def labels(path: Path) -> list[str]:
+    with RunStore(path) as store:
+        return [str(said.preference or said.explanation) for said in store.overrides(1)]
+
+
+def files(path: Path) -> list[str]:
+    return sorted(each.name for each in path.parent.iterdir() if ".said-" in each.name)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Another program writes in the store."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        yield
+        db.execute("ROLLBACK")
+
+
+@pytest.mark.parametrize("said", WORDS)
+def test_a_word_comes_back_as_it_was_said(said: Said) -> None:
+    assert said_of(json.loads(json.dumps(said.as_values()))) == said
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{}, {"kind": "odd"}, word(LABEL) | {"at": 7}, word(LABEL) | {"run": 0}, word(LABEL) | {"what": {}}],
+)
+def test_what_is_no_word_is_refused(values: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"no word|no run"):
+        said_of(values)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        NewOverride("1", "safety", None, "nan", "Ada"),
+        NewOverride("1", "safety", None, "  ", "Ada"),
+        NewOverride("1", "safety", B, None, " "),
+        NewNote("c", "", ("two\nlines",), "Ada"),
+        NewReview("1", ""),
+        RunWords("n" * 1000, ""),
+    ],
+)
+def test_what_the_store_would_refuse_is_refused_before_it_is_said(what: object) -> None:
+    with pytest.raises(SetupError):
+        refuse_unfit(what)  # type: ignore[arg-type]
+
+
+def test_words_are_stored_once_in_their_order(path: Path, outbox: Outbox) -> None:
+    assert outbox.say(word(LABEL)) == f"{outbox.name}:1"
+    outbox.say(word(NewOverride("1", "safety", A, None, "Ada")))
+    with RunStore(path) as store:
+        for _ in range(2):
+            assert store.take_words(outbox.name, outbox.waiting) == []
+        first, second = store.overrides(1)
+    assert (first.preference, second.preference, first.created) == (B, A, AT)
+
+
+def test_what_is_stored_is_kept_no_longer(path: Path, outbox: Outbox) -> None:
+    outbox.say(word(LABEL))
+    with RunStore(path) as store:
+        store.take_words(outbox.name, outbox.waiting)
+    outbox.stored(1)
+    outbox.say(word(NewOverride("1", "safety", A, None, "Ada")))
+    assert [each.number for kept in all_words(path) for each in kept.words] == [2]
+    outbox.close()
+    assert labels(path) == ["B", "A"]
+    assert files(path) == []
+
+
+def test_words_of_a_window_that_lives_are_its_own(path: Path, outbox: Outbox) -> None:
+    outbox.say(word(LABEL))
+    with RunStore(path) as store:
+        assert (store.overrides(1), store.waiting_words()) == ([], 1)
+
+
+def test_words_for_a_store_that_another_program_holds_wait(path: Path) -> None:
+    outbox = Outbox(path)
+    with locked(path):
+        outbox.say(word(LABEL))
+        outbox.close()
+    assert files(path) != []
+    assert labels(path) == ["B"]
+    assert files(path) == []
+
+
+_SAY = """
+import os, signal, sys
+from pathlib import Path
+from engine.system.outbox import Outbox
+outbox = Outbox(Path(sys.argv[1]))
+outbox.say({values})
+print(outbox.name, flush=True)
+{then}
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+_STORE = """
+from engine.store.run_store import RunStore
+with RunStore(Path(sys.argv[1])) as store:
+    store.take_words(outbox.name, outbox.waiting)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+@pytest.mark.parametrize("then", ["", _STORE], ids=["after it was said", "after it was stored"])
+def test_a_kill_loses_no_word_and_doubles_none(path: Path, then: str) -> None:
+    code = _SAY.format(values=json.dumps(word(LABEL)).replace("null", "None"), then=then)
+    killed = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    for _ in range(2):
+        assert labels(path) == ["B"]
+    assert files(path) == []
+
+
+def test_a_line_that_nobody_finished_was_not_said(path: Path) -> None:
+    outbox = Outbox(path)
+    outbox.say(word(LABEL))
+    file = path.with_name(outbox.name)
+    outbox.close()
+    with file.open("ab") as half:
+        half.write(b'{"n": 2, "kind": "over')
+    assert labels(path) == ["B"]
+    assert files(path) == []
+
+
+def test_a_damaged_line_takes_no_other_word_with_it_and_stays(path: Path) -> None:
+    outbox = Outbox(path)
+    outbox.say(word(LABEL))
+    file = path.with_name(outbox.name)
+    outbox.close()
+    with file.open("ab") as more:
+        more.write(b"\xff?\n" + b'{"n": 3, "kind": "odd"}\n')
+    assert labels(path) == ["B"]
+    assert files(path) == [f"{file.name}.damaged"]
+
+
+def test_words_of_a_newer_version_are_left_alone(path: Path) -> None:
+    newer = path.with_name(f"{path.name}.said-0123abcd.jsonl")
+    newer.write_bytes(b'{"tiebreak_words": 2}\n{"n": 1}\n')
+    assert labels(path) == []
+    assert newer.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
+def test_a_full_disk_is_said_at_once_and_takes_nothing_back(path: Path, outbox: Outbox) -> None:
+    outbox.say(word(LABEL))
+    size = path.with_name(outbox.name).stat().st_size
+    with disk_that_holds(size + 20), pytest.raises(SetupError, match="has no room") as caught:
+        outbox.say(word(NewOverride("2", "safety", B, None, "Ada")))
+    assert str(path.parent) in caught.value.problem
+    assert path.with_name(outbox.name).stat().st_size == size
+    outbox.say(word(NewOverride("2", "safety", A, None, "Ada")))
+    outbox.close()
+    assert labels(path) == ["B", "A"]
+
+
+_FULL_TMPFS = """
+import sys
+from pathlib import Path
+from engine.core.errors import SetupError
+from engine.system.outbox import Outbox
+folder = Path(sys.argv[1])
+outbox = Outbox(folder / "runs.sqlite")
+said = 0
+try:
+    while True:
+        outbox.say({"kind": "draft", "text": "x" * 3000})
+        said += 1
+except SetupError as error:
+    print(error.problem)
+(folder / "ballast").unlink()
+outbox.say({"kind": "draft", "text": "after there was room"})
+kept = (folder / outbox.name).read_bytes().splitlines()
+assert len(kept) == said + 2 > 2, (len(kept), said)
+"""
+
+
+def test_a_disk_that_fills_loses_nothing_that_was_said(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    script = tmp_path / "full.py"
+    script.write_text(_FULL_TMPFS)
+    mount = f"mount -t tmpfs -o size=64k none {small} && head -c 32k /dev/zero > {small}/ballast"
+    inside = f"{mount} && {sys.executable} {script} {small}"
+    try:
+        asked = ["unshare", "-Urm", "sh", "-c", f"mount -t tmpfs none {small}"]
+        subprocess.run(asked, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("here no small disk can be made")
+    environment = os.environ | {"PYTHONPATH": str(Path.cwd())}
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", inside],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"The disk with the folder {small} has no room" in done.stdout
+
+
+def test_a_file_that_somebody_deletes_is_begun_anew(path: Path, outbox: Outbox) -> None:
+    outbox.say(word(LABEL))
+    if sys.platform == "win32":
+        pytest.skip("an open file cannot be deleted")
+    path.with_name(outbox.name).unlink()
+    outbox.say(word(NewOverride("2", "safety", A, None, "Ada")))
+    outbox.close()
+    assert labels(path) == ["B", "A"]
+
+
+def test_a_store_that_cannot_be_written_takes_no_words(path: Path) -> None:
+    with read_only(path), pytest.raises(SetupError, match="read-only"):
+        Outbox(path).say(word(LABEL))
+    assert files(path) == []
+
+
+# What the store refuses
+
+
+def test_a_refused_explanation_is_a_draft_and_the_others_are_stored(path: Path, outbox: Outbox) -> None:
+    outbox.say(word(NewOverride("1", "safety", None, "nan", "Ada")))
+    outbox.say(word(LABEL))
+    with RunStore(path) as store:
+        (refused,) = store.take_words(outbox.name, outbox.waiting)
+        assert "nan" in refused.error.problem
+        assert [(draft.author, draft.text) for draft in store.drafts(1)] == [("Ada", "nan")]
+        assert [said.preference for said in store.overrides(1)] == [B]
+
+
+def test_a_word_of_another_run_of_the_same_number_is_refused(path: Path, outbox: Outbox) -> None:
+    outbox.say(Said(LABEL, AT, 1, datetime(2020, 1, 1, tzinfo=UTC)).as_values())
+    outbox.say(word(LABEL, run_id=7))
+    with RunStore(path) as store:
+        refused = store.take_words(outbox.name, outbox.waiting)
+        assert [each.error.problem for each in refused] == [
+            "Run 1 is not in the run store any more.",
+            "Run 7 is not in the run store any more.",
+        ]
+
+
+# Drafts
+
+
+def test_a_draft_ends_only_those_that_its_writer_saw(path: Path, outbox: Outbox) -> None:
+    other = Outbox(path)
+    first = outbox.say(word(NewDraft("1", "safety", "Ada", "mine")))
+    other.say(word(NewDraft("1", "safety", "Ada", "mine in another window")))
+    outbox.say(word(NewDraft("1", "safety", "Ada", "mine, longer"), over=(first,)))
+    with RunStore(path) as store:
+        for each in (outbox, other):
+            store.take_words(each.name, each.waiting)
+        assert {draft.text for draft in store.drafts(1)} == {"mine, longer", "mine in another window"}
+        store.delete([1])
+        assert store.drafts(1) == []
+    other.close()
+
+
+def test_an_explanation_that_is_stored_ends_its_draft(path: Path, outbox: Outbox) -> None:
+    draft = outbox.say(word(NewDraft("1", "safety", "Ada", "It is")))
+    outbox.say(word(NewOverride("1", "safety", None, "It is safe.", "Ada"), over=(draft,)))
+    with RunStore(path) as store:
+        store.take_words(outbox.name, outbox.waiting)
+        assert store.drafts(1) == []
