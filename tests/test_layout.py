@@ -115,7 +115,7 @@ MAY_WRITE: Mapping[str, str] = {
     "engine/report/figure_style.py: savefig": "into memory",
     "engine/store/private_copy.py: copyfile": "into a folder made for it that nobody else may read",
     "engine/store/store_file.py: FileLock": "locks of runs, beside the store",
-    "engine/store/store_file.py: open": "room for a full disk, beside the store; it takes nothing that is there",
+    "engine/store/store_file.py: open": "room for a full disk, beside the store; nothing that is there",
     "engine/system/claims.py: FileLock": "locks of files that one process owns, beside these",
     "engine/system/fault_log.py: RotatingFileHandler": "logging adds to the one log in our own folder",
     "engine/system/outbox.py: open": "a file of its own that grows; it takes nothing that is there",
