@@ -35,7 +35,7 @@ from engine.system.places import Found, real_path, seen_at, shown
 _Kinds = tuple[type[sqlite3.Error] | type[OSError], ...]
 _OF_FILES: _Kinds = (sqlite3.Error, OSError)
 _RESERVE = 256 << 10  # bytes; what deleting a part of a run takes, with SQLite's shared memory
-_AMPLE = 64 << 20  # bytes; where less is free, the reserve is left for others
+_TIGHT = 64 << 20  # bytes; where less is free, each change must be small
 
 
 class StoreFile:
@@ -241,7 +241,7 @@ class StoreFile:
     @property
     def is_tight(self) -> bool:
         """Whether there is so little room on the disk that each change must be small."""
-        return self._free() < _AMPLE
+        return self._free() < _TIGHT
 
     @property
     def _reserve(self) -> Path:
@@ -250,7 +250,7 @@ class StoreFile:
     def _keep_reserve(self) -> None:
         """Keep a little room, as long as there is enough, for the day on which the disk is full."""
         with suppress(OSError):
-            if seen_at(self._reserve) is Found.NOTHING and not self.is_tight:
+            if seen_at(self._reserve) is Found.NOTHING and self._free() > 4 * _RESERVE:
                 with self._reserve.open("xb") as file:  # x: where no link leads elsewhere
                     file.write(os.urandom(_RESERVE))  # which no file system can pack into less room
 
