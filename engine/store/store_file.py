@@ -156,12 +156,18 @@ class StoreFile:
     def by_itself(self) -> Iterator[sqlite3.Connection]:
         """For what SQLite does in transactions of its own; it waits for nobody, and errors are SQLite's."""
         self._check_no_transaction()
-        (milliseconds,) = self._db.execute("PRAGMA busy_timeout").fetchone()
-        self._db.execute("PRAGMA busy_timeout = 100")
-        try:
+        with self.patience(0.1):
             yield self._db
+
+    @contextmanager
+    def patience(self, seconds: float) -> Iterator[None]:
+        """While something waits for others at the most so long, because it can be done later as well."""
+        (usual,) = self._db.execute("PRAGMA busy_timeout").fetchone()
+        self._db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
+        try:
+            yield
         finally:
-            self._db.execute(f"PRAGMA busy_timeout = {milliseconds}")
+            self._db.execute(f"PRAGMA busy_timeout = {usual}")
 
     def _check_no_transaction(self) -> None:
         if self._db.in_transaction:
