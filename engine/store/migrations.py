@@ -191,6 +191,17 @@ STEPS: tuple[tuple[str, str], ...] = (
         ALTER TABLE confirmation ADD COLUMN origin TEXT;
         """,
     ),
+    (
+        "009_random_samples_by_their_seeds",
+        """
+        ALTER TABLE override ADD COLUMN seed INTEGER;
+        ALTER TABLE confirmation ADD COLUMN seed INTEGER;
+        UPDATE override SET seed = (SELECT review_seed FROM run WHERE run.id = override.run_id)
+            WHERE origin = 'random';
+        UPDATE confirmation SET seed = (SELECT review_seed FROM run WHERE run.id = confirmation.run_id)
+            WHERE origin = 'random';
+        """,
+    ),
 )
 
 

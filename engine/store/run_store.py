@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import StoreError
+from engine.core.item_sample import checked_seed
 from engine.core.judgments import (
     Confirmation,
     Explanation,
@@ -242,6 +243,14 @@ class RunStore:
         with self._file.writing(run_id) as db:
             noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
             db.execute("UPDATE run SET note = ? WHERE id = ?", (noted, run_id))
+
+    def draw_sample_by(self, run_id: int, seed: int) -> None:
+        """Draw the random sample of a run by another seed from now on; labels keep that of theirs.
+
+        StoreError for no run, SetupError for what is no seed.
+        """
+        with self._file.writing(run_id) as db:
+            db.execute("UPDATE run SET review_seed = ? WHERE id = ?", (checked_seed(seed), run_id))
 
     def archive(self, numbers: Sequence[int], by: str) -> None:
         """Put runs away: all of them or none; one that is keeps its day.

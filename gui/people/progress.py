@@ -111,11 +111,13 @@ class Progress(QObject):
         state: ReviewState,
         confirmed: Mapping[str, Preference] | None = None,
         origin: Origin | None = None,
+        seed: int | None = None,
     ) -> None:
-        """Let an item be in a state, with the labels that this person confirms; `origin`: of these."""
+        """Let an item be in a state, with the labels that a person confirms; `origin`, `seed`: of these."""
         self._asked[item_id] = state
         self._count_again(item_id)
-        self._workspace.review(NewReview(item_id, self._workspace.author, state, confirmed or {}, origin))
+        said = NewReview(item_id, self._workspace.author, state, confirmed or {}, origin, seed)
+        self._workspace.review(said)
         self.changed.emit(item_id)
 
     def next_to_do(self, after: int) -> int | None:

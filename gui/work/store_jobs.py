@@ -137,6 +137,11 @@ def review(store_path: Path, run_id: int, new: NewReview) -> ReviewsJob:
     return _said(store_path, run_id, lambda store: store.review(run_id, new))
 
 
+def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
+    """Draw the random sample of a run by another seed from now on."""
+    return in_store(store_path, lambda store: store.draw_sample_by(run_id, seed))
+
+
 def _said(store_path: Path, run_id: int, change: "Callable[[RunStore], object]") -> ReviewsJob:
     def work(_control: JobControl) -> Reviews:
         from engine.decisions.run_results import load_reviews
