@@ -35,7 +35,7 @@ from engine.system.places import Found, real_path, seen_at, shown
 _Kinds = tuple[type[sqlite3.Error] | type[OSError], ...]
 _OF_FILES: _Kinds = (sqlite3.Error, OSError)
 _RESERVE = 256 << 10  # bytes; what deleting a part of a run takes, with SQLite's shared memory
-_AMPLE = 64 << 20  # bytes; where less is free, the reserve is left for others
+_TIGHT = 64 << 20  # bytes; where less is free, each change must be small
 
 
 class StoreFile:
@@ -162,12 +162,12 @@ class StoreFile:
     @contextmanager
     def patience(self, seconds: float) -> Iterator[None]:
         """While something waits for others at the most so long, because it can be done later as well."""
-        (milliseconds,) = self._db.execute("PRAGMA busy_timeout").fetchone()
+        (usual,) = self._db.execute("PRAGMA busy_timeout").fetchone()
         self._db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
         try:
             yield
         finally:
-            self._db.execute(f"PRAGMA busy_timeout = {milliseconds}")
+            self._db.execute(f"PRAGMA busy_timeout = {usual}")
 
     def _check_no_transaction(self) -> None:
         if self._db.in_transaction:
@@ -247,7 +247,7 @@ class StoreFile:
     @property
     def is_tight(self) -> bool:
         """Whether there is so little room on the disk that each change must be small."""
-        return self._free() < _AMPLE
+        return self._free() < _TIGHT
 
     @property
     def _reserve(self) -> Path:
@@ -256,7 +256,7 @@ class StoreFile:
     def _keep_reserve(self) -> None:
         """Keep a little room, as long as there is enough, for the day on which the disk is full."""
         with suppress(OSError):
-            if seen_at(self._reserve) is Found.NOTHING and not self.is_tight:
+            if seen_at(self._reserve) is Found.NOTHING and self._free() > 4 * _RESERVE:
                 with self._reserve.open("xb") as file:  # x: where no link leads elsewhere
                     file.write(os.urandom(_RESERVE))  # which no file system can pack into less room
 

@@ -17,7 +17,7 @@ from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item
 
 ITEMS = 1500
-MEGABYTES = 96  # more than what a store must find before it keeps some for the day on which there is none
+MEGABYTES = 16
 
 
 def make_store(path: Path) -> None:

@@ -203,6 +203,17 @@ def test_a_held_run_is_seen_as_held(path: Path) -> None:
         assert not other._file.any_held()
 
 
+def test_the_room_that_is_kept_for_a_full_disk_is_made_where_no_link_leads_elsewhere(
+    path: Path, tmp_path: Path
+) -> None:
+    reserve = path.with_name("runs.sqlite.reserve")
+    assert reserve.stat().st_size == 256 << 10
+    reserve.unlink()
+    reserve.symlink_to(tmp_path / "another file")
+    with RunStore(path) as store, store.hold(1):
+        assert not (tmp_path / "another file").exists()
+
+
 def test_a_change_within_what_is_read_as_one_state_is_a_fault(path: Path) -> None:
     with RunStore(path) as store, store.reading(), pytest.raises(EngineBug):
         store.note("c" * 64, "odd", [], "Ada")
