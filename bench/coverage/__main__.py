@@ -1,6 +1,6 @@
 """Draw worlds whose truth is known, and count how often each thing the program says is so.
 
-    python -m bench.coverage [--worlds N] [--only PART] [--all]
+    python -m bench.coverage [--worlds N] [--only PART] [--all] [--again TIMES]
 
 Ends with 1 where anything misses its bar. Knows: what is tried. Does not know: how.
 """
@@ -13,13 +13,14 @@ from bench.coverage.calibrations import false_gain, labels_kept, nothing_is_lost
 from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
 from bench.coverage.health import false_alarms, found
-from bench.coverage.intervals import differences_held, false_better, means_held, shares_held
+from bench.coverage.intervals import differences_held, false_better, means_held, scores_held, shares_held
 from bench.coverage.leaks import leaks_kept_out
 from bench.coverage.people import people_held
 from bench.coverage.weighing import nothing_named, rates_held, weights_held
 
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "shares": shares_held,
+    "scores": scores_held,
     "means": means_held,
     "differences": differences_held,
     "better": false_better,
@@ -44,6 +45,12 @@ def main() -> int:
     parser.add_argument("--worlds", type=int, default=1000, help="of each kind (1000)")
     parser.add_argument("--only", choices=PARTS, action="append", help="this part; may be given again")
     parser.add_argument("--all", action="store_true", help="print each kind of world, not the worst alone")
+    parser.add_argument(
+        "--again",
+        type=int,
+        metavar="TIMES",
+        help="draw the worst kind of each again, so many times as often: the worst of many is so by chance",
+    )
     asked = parser.parse_args()
     claims = [claim for part in asked.only or PARTS for claim in PARTS[part](asked.worlds)]
     for claim in claims if asked.all else worst(claims):
@@ -52,6 +59,11 @@ def main() -> int:
     print(f"{len(claims)} kinds of worlds, {asked.worlds} of each; {len(broken)} miss their bar.")
     if not asked.all:
         print("\n".join(claim.line for claim in broken))
+    if asked.again:
+        print("\nThe worst ones, drawn again:")
+        again = [claim.again(asked.again) for claim in worst(claims)]
+        print("\n".join(claim.line for claim in again if claim))
+        broken += [claim for claim in again if claim and claim.is_broken]
     return 1 if broken else 0
 
 

@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, count
+from bench.coverage.claims import Claim
 from engine.calibrate.cross_validation import (
     STRENGTHS,
     calibrate_criterion,
@@ -134,9 +134,17 @@ def false_gain(times: int) -> Iterator[Claim]:
     for seed, (frequent, items) in enumerate(product(_FREQUENCIES, (20, 50, 100))):
         worlds = max(times // 10, 2)  # each fits five hundred times
         judge = Judge(frequent, 0.0)
-        said = count(partial(_surely_helps, judge, items), worlds, seed)
         world = f"{judge}, {items} labels"
-        yield Claim("surely helps? yes", world, said, worlds, 0.025, MOST_FALSE_YES, at_most=True)
+        yield Claim.drawn(
+            "surely helps? yes",
+            world,
+            partial(_surely_helps, judge, items),
+            worlds,
+            seed,
+            0.025,
+            MOST_FALSE_YES,
+            at_most=True,
+        )
 
 
 def _surely_helps(judge: Judge, items: int, random: np.random.Generator) -> bool:

@@ -5,11 +5,17 @@ Knows: counts, bars. Does not know: what is said, how worlds are drawn.
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
+_OTHER_SEED = 1_000_000  # no kind of world has it
 _ERRORS = 3  # so many standard errors beyond its bar nothing comes by chance, with hundreds of rows
+
+
+Draw = Callable[[np.random.Generator], bool]
+"""Draws one world; whether what is counted happened in it."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +24,7 @@ class Claim:
 
     `happened`: in how many `of` the worlds it did what is counted (held the truth, called equals different).
     `nominal`: what is promised for that share; `bar`: what it must reach, or, with `at_most`, not pass.
+    `draw`: draws one such world more; None where worlds are not drawn one by one.
     """
 
     says: str
@@ -27,6 +34,29 @@ class Claim:
     nominal: float
     bar: float
     at_most: bool = False
+    draw: Draw | None = field(default=None, compare=False)
+
+    @classmethod
+    def drawn(
+        cls,
+        says: str,
+        world: str,
+        draw: Draw,
+        worlds: int,
+        seed: int,
+        nominal: float,
+        bar: float,
+        at_most: bool = False,
+    ) -> Self:
+        """Counted in so many worlds; the same seed draws the same."""
+        return cls(says, world, _count(draw, worlds, seed), worlds, nominal, bar, at_most, draw)
+
+    def again(self, times: int) -> Self | None:
+        """The same in `times` as many worlds, which are others; None where they are not drawn one by one."""
+        if self.draw is None:
+            return None
+        worlds = times * self.of
+        return replace(self, happened=_count(self.draw, worlds, _OTHER_SEED), of=worlds)
 
     @property
     def rate(self) -> float:
@@ -54,12 +84,7 @@ class Claim:
         return f"{self.says:34} {self.world:58} {self.nominal:7.3f} {rate:15} {bar:15} {mark}".rstrip()
 
 
-Draw = Callable[[np.random.Generator], bool]
-"""Draws one world; whether what is counted happened in it."""
-
-
-def count(draw: Draw, worlds: int, seed: int) -> int:
-    """In how many worlds it happened; the same seed draws the same."""
+def _count(draw: Draw, worlds: int, seed: int) -> int:
     random = np.random.default_rng(seed)
     return sum(draw(random) for _ in range(worlds))
 

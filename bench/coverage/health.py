@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from bench.coverage.claims import Claim, count
+from bench.coverage.claims import Claim
 from engine.core.health import Health, HealthVerdict
 from engine.core.items import PREFERENCES, Preference
 from engine.core.log_probs import FloatArray
@@ -138,13 +138,27 @@ def false_alarms(times: int) -> Iterator[Claim]:
     for seed, (name, habit) in enumerate(_JUST_WITHIN.items()):
         for items in (_SHORT, *((_LONG,) if name in _ALSO_LONG else ())):
             of = _runs(times, items)
-            said = count(partial(_alarms, habit, items, _is_doubted), of, seed)
             world = f"{name}, {items} items"
-            yield Claim("false alarms", world, said, of, MOST_FALSE_ALARMS, MOST_FALSE_ALARMS, at_most=True)
+            yield Claim.drawn(
+                "false alarms",
+                world,
+                partial(_alarms, habit, items, _is_doubted),
+                of,
+                seed,
+                MOST_FALSE_ALARMS,
+                MOST_FALSE_ALARMS,
+                at_most=True,
+            )
     for seed, (name, habit) in enumerate(_NEVER_SERIOUS.items()):
-        said = count(partial(_alarms, habit, _SHORT, _is_condemned), times, seed)
-        yield Claim(
-            "“does not judge” falsely", name, said, times, MOST_FALSE_ALARMS, MOST_FALSE_ALARMS, at_most=True
+        yield Claim.drawn(
+            "“does not judge” falsely",
+            name,
+            partial(_alarms, habit, _SHORT, _is_condemned),
+            times,
+            seed,
+            MOST_FALSE_ALARMS,
+            MOST_FALSE_ALARMS,
+            at_most=True,
         )
 
 
@@ -158,8 +172,15 @@ def found(times: int) -> Iterator[Claim]:
     for says, judges, is_so in tried:
         for seed, ((name, items), habit) in enumerate(judges.items()):
             of = _runs(times, items)
-            said = count(partial(_ends, habit, items, is_so), of, seed)
-            yield Claim(says, f"{name}, {items} items", said, of, 1.0, LEAST_FOUND)
+            yield Claim.drawn(
+                says,
+                f"{name}, {items} items",
+                partial(_ends, habit, items, is_so),
+                of,
+                seed,
+                1.0,
+                LEAST_FOUND,
+            )
 
 
 def _runs(times: int, items: int) -> int:

@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim, count
+from bench.coverage.claims import Claim
 from engine.core.log_probs import FloatArray, IntArray
 from engine.measure.intervals import FEW, Interval, OverInstructions, least_interval, share_interval
 
@@ -81,8 +81,15 @@ def worlds() -> Iterator[World]:
 def shares_held(times: int) -> Iterator[Claim]:
     """Accuracies from .5 to .99."""
     for seed, (world, share) in enumerate(product(worlds(), (0.5, 0.8, 0.9, 0.95, 0.97, 0.99))):
-        held = count(partial(_holds_share, world, share), times, seed)
-        yield Claim("a share's interval", f"{share:g}, {world}", held, times, NOMINAL, LEAST)
+        yield Claim.drawn(
+            "a share's interval",
+            f"{share:g}, {world}",
+            partial(_holds_share, world, share),
+            times,
+            seed,
+            NOMINAL,
+            LEAST,
+        )
 
 
 def _holds_share(world: World, share: float, random: np.random.Generator) -> bool:
@@ -90,11 +97,48 @@ def _holds_share(world: World, share: float, random: np.random.Generator) -> boo
     return holds(share_interval(world.right(random, groups, share).tolist(), groups), share)
 
 
+def scores_held(times: int) -> Iterator[Claim]:
+    """Scores of explanations: as skewed as ROUGE-L, as much alike as BERTScore; some items have none."""
+    kinds = {"like ROUGE-L": (1.2, 6.0), "like BERTScore": (120.0, 20.0)}
+    drawn = [world for world in worlds() if not world.uneven]
+    for seed, (world, kind, missing) in enumerate(product(drawn, kinds, (0.0, 0.2))):
+        where = f"{kind}, {missing:g} missing, {world}"
+        yield Claim.drawn(
+            "a score's interval",
+            where,
+            partial(_holds_score, world, kinds[kind], missing),
+            times,
+            seed,
+            NOMINAL,
+            LEAST,
+        )
+
+
+def _holds_score(
+    world: World, beta: tuple[float, float], missing: float, random: np.random.Generator
+) -> bool:
+    groups = world.groups(random)
+    own, shared = (random.beta(*beta, count) for count in (len(groups), world.instructions))
+    scores = np.where(random.random(len(groups)) < world.alike, shared[groups], own)
+    left_out = random.random(len(groups)) < missing
+    found = OverInstructions.of_one(np.where(left_out, 0.0, scores).tolist(), groups)
+    assert found is not None
+    # Where nothing is left out, nothing is said of systems that leave something out.
+    return holds(found.score_interval(), beta[0] / sum(beta) * (1 - missing * bool(left_out.any())))
+
+
 def means_held(times: int) -> Iterator[Claim]:
     """The mean accuracy over five criteria whose luck is the same on a part of the items."""
     for seed, (world, common) in enumerate(product(worlds(), (0.0, 0.5, 1.0))):
-        held = count(partial(_holds_mean, world, common), times, seed)
-        yield Claim("the mean's interval", f"together {common:g}, {world}", held, times, NOMINAL, LEAST)
+        yield Claim.drawn(
+            "the mean's interval",
+            f"together {common:g}, {world}",
+            partial(_holds_mean, world, common),
+            times,
+            seed,
+            NOMINAL,
+            LEAST,
+        )
 
 
 def _holds_mean(world: World, common: float, random: np.random.Generator) -> bool:
@@ -115,12 +159,27 @@ def differences_held(times: int) -> Iterator[Claim]:
     sides = ((0.25, 0.25), (0.05, 0.05), (0.02, 0.02), (0.3, 0.2), (0.05, 0.01), (0.1, 0.0))
     for seed, (world, (one, other)) in enumerate(product(worlds(), sides)):
         where = f"{one:g} to {other:g}, {world}"
-        held = count(partial(_holds_difference, world, one, other), times, seed)
-        yield Claim("a difference's interval", where, held, times, NOMINAL, LEAST)
+        yield Claim.drawn(
+            "a difference's interval",
+            where,
+            partial(_holds_difference, world, one, other),
+            times,
+            seed,
+            NOMINAL,
+            LEAST,
+        )
         if one == other:
-            different = count(partial(_differs, world, one), times, seed)
             said = "equal systems: p < .05"
-            yield Claim(said, where, different, times, 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True)
+            yield Claim.drawn(
+                said,
+                where,
+                partial(_differs, world, one),
+                times,
+                seed,
+                1 - NOMINAL,
+                MOST_FALSE_DIFFERENCE,
+                at_most=True,
+            )
 
 
 def _holds_difference(world: World, one: float, other: float, random: np.random.Generator) -> bool:
@@ -143,9 +202,17 @@ def false_better(times: int) -> Iterator[Claim]:
     """A judge no better than the better one of two trivial judges, called better than it."""
     for seed, (world, share) in enumerate(product(worlds(), (0.5, 0.7, 0.9))):
         if world.instructions >= FEW:  # with fewer nothing is called better
-            said = count(partial(_says_better, world, share), times, seed)
             where = f"{share:g}, {world}"
-            yield Claim("better? yes", where, said, times, 0.025, MOST_FALSE_YES, at_most=True)
+            yield Claim.drawn(
+                "better? yes",
+                where,
+                partial(_says_better, world, share),
+                times,
+                seed,
+                0.025,
+                MOST_FALSE_YES,
+                at_most=True,
+            )
 
 
 def _says_better(world: World, share: float, random: np.random.Generator) -> bool:

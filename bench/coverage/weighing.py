@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.optimize import nnls
 
-from bench.coverage.claims import Claim, count
+from bench.coverage.claims import Claim
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
 from engine.core.items import Preference
 from engine.core.log_probs import FloatArray, IntArray
@@ -42,8 +42,15 @@ def rates_held(times: int) -> Iterator[Claim]:
     worlds = (World(12, 1), World(30, 5, 0.3), World(20, 15, 0.6, uneven=True), World(300, 1))
     for seed, world in enumerate(worlds):
         for place, name in enumerate(WINNERS):
-            held = count(partial(_holds_rate, world, place), times, seed)
-            yield Claim("a win rate's interval", f"{name}, {world}", held, times, NOMINAL, LEAST)
+            yield Claim.drawn(
+                "a win rate's interval",
+                f"{name}, {world}",
+                partial(_holds_rate, world, place),
+                times,
+                seed,
+                NOMINAL,
+                LEAST,
+            )
 
 
 def _holds_rate(world: World, place: int, random: np.random.Generator) -> bool:
@@ -58,12 +65,27 @@ def nothing_named(times: int) -> Iterator[Claim]:
     """Scores that have nothing to do with what people say are named; those that follow people are not."""
     worlds = (World(10, 1), World(20, 5, 0.6), World(40, 1), World(100, 5, 0.3), World(300, 1))
     for seed, world in enumerate(worlds):
-        named = count(partial(_names, world, 0.0), times, seed)
-        yield Claim("not shown to carry anything", f"nothing, {world}", named, times, _NAMED, _LEAST_NAMED)
+        yield Claim.drawn(
+            "not shown to carry anything",
+            f"nothing, {world}",
+            partial(_names, world, 0.0),
+            times,
+            seed,
+            _NAMED,
+            _LEAST_NAMED,
+        )
     for seed, world in enumerate(worlds[2:]):
-        named = count(partial(_names, world, 1.5), times, seed)
         where = f"something, {world}"
-        yield Claim("not shown, though it does", where, named, times, 0.0, _MOST_NAMED, at_most=True)
+        yield Claim.drawn(
+            "not shown, though it does",
+            where,
+            partial(_names, world, 1.5),
+            times,
+            seed,
+            0.0,
+            _MOST_NAMED,
+            at_most=True,
+        )
 
 
 def _names(world: World, signal: float, random: np.random.Generator) -> bool:

@@ -4,8 +4,9 @@ Knows: log-probabilities over the four labels, human labels, folds.
 Does not know: models, runs, files, where readings come from.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 
 import numpy as np
 from sklearn.metrics import log_loss
@@ -15,6 +16,7 @@ from engine.core.errors import SetupError
 from engine.core.items import HUMAN_LABELS, PREFERENCES, TIES, Tie
 from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.value_tables import Estimate
 from engine.decisions.decision import SWAPPED, calibrated, likeliest
 from engine.measure.folds import LEAST_GROUPS, grouped_folds
 from engine.measure.intervals import FEW, Interval, OverInstructions
@@ -101,6 +103,21 @@ class CalibrationReport:
         """Whether readings surely say more than the frequencies of the labels."""
         known = self.gain_interval
         return self.instructions >= FEW and known is not None and known.low > 0
+
+
+def mean_accuracies(reports: Collection[CalibrationReport]) -> dict[str, Estimate]:
+    """The shares of labels that are right `before` and `after`, and how many `more`: means over criteria."""
+    before = {report.criterion: report.right_before for report in reports}
+    after = {report.criterion: report.right_after for report in reports}
+    groups = {report.criterion: report.groups for report in reports}
+    more = {name: np.subtract(after[name], before[name]).tolist() for name in groups}
+    was, is_now, gained = (OverInstructions.of(values, groups) for values in (before, after, more))
+    shares = [fmean(getattr(report, when).accuracy for report in reports) for when in ("before", "after")]
+    return {
+        "before": Estimate(shares[0], was.share_interval() if was else None),
+        "after": Estimate(shares[1], is_now.share_interval() if is_now else None),
+        "more": Estimate(shares[1] - shares[0], gained.difference_interval() if gained else None),
+    }
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from engine.calibrate.cross_validation import (
     CalibrationReport,
     calibrate_criterion,
     fit_with_strength,
+    mean_accuracies,
 )
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -99,6 +100,7 @@ def calibrate_run(
         measured={name: _measured(report) for name, report in reports.items()},
         alike=alike,
         fitted_on=FittedOn.of(took_part.values()),
+        accuracies=mean_accuracies(reports.values()),
     )
     return CalibratedRun(calibration, reports, unscored, left_out, trivial)
 

@@ -30,6 +30,7 @@ from engine.commands.shared.measure_arguments import (
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.run_outputs import health_lines
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, sliced
+from engine.core.sheets import Part, Sentences
 from engine.data.slices import Slicing
 from engine.measure.accuracy import UNSCORED
 from engine.measure.comparison import Comparison, Difference, about_the_task, compare, match_all
@@ -38,7 +39,7 @@ from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures
 from engine.measure.systems import open_system, told_apart
 from engine.report.comparison_tables import comparison_json, comparison_sheet
-from engine.report.slice_tables import compared_slice_table, compared_win_table
+from engine.report.slice_tables import compared_slice_table, compared_slices_in_words, compared_win_table
 from engine.system.files import write_json
 from engine.weigh.slice_weighing import SlicedWeighing, weigh_as_usual
 
@@ -113,12 +114,14 @@ def _print_slices(
     wins: Sequence[dict[str, SlicedWeighing]],
 ) -> None:
     """Accuracies and win rates for each division; `slices` are those of each system."""
-    tables = []
+    parts: list[Part] = []
     for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
-        tables.append(compared_slice_table(matched, of_each))
+        parts.append(compared_slice_table(matched, of_each))
+        if said := compared_slices_in_words(matched, of_each):
+            parts.append(Sentences(said))
         if weighed:
-            tables.append(compared_win_table(of_each[0], weighed))
-    print_slice_tables(tables)
+            parts.append(compared_win_table(of_each[0], weighed))
+    print_slice_tables(parts)
 
 
 def _print_differences(result: Comparison, most: int) -> None:

@@ -28,11 +28,12 @@ from engine.core.errors import SetupError
 from engine.core.fitted_on import KeptFit
 from engine.core.formatting import listed
 from engine.core.rubric import ELOQUENT, rubric_for_labels
+from engine.core.sheets import Part, Sentences
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import dataset_of_run
 from engine.measure.matching import match_items, people_caveats
 from engine.measure.systems import System, open_system
-from engine.report.slice_tables import weighed_slice_table
+from engine.report.slice_tables import slice_caveats, weighed_slice_table
 from engine.report.weighing_tables import RANGES, fit_table, fitted_weight_table, weighing_section
 from engine.system.files import write_json
 from engine.weigh.fitted_weights import fit_json, kept_of
@@ -139,7 +140,11 @@ def _weigh_system(options: argparse.Namespace) -> int:
         write_json(options.json, _as_json(result, fit) | slices_json(slices))
         print(f"Decisions: {options.json}\n")
     _print_weighing(system, result, options.grades)
-    print_slice_tables([weighed_slice_table(found) for found in slices])
+    parts: list[Part] = []
+    for found in slices:
+        caveats = slice_caveats(found)
+        parts += [weighed_slice_table(found), *([Sentences(caveats)] if caveats else ())]
+    print_slice_tables(parts)
     if fit:
         print(f"\n{_fit_words(fit[0], options.json)}")
     return DONE
@@ -191,7 +196,7 @@ def _fit_words(fit: WeightFit, file: Path | None) -> str:
     return (
         f"{printed(fit_table(fit))}\n\n"
         f"{printed(fitted_weight_table(fit))}\n{RANGES}\n\n"
-        f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4f}\n"
+        f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4g}\n"
         f"With a record of which items these were: {'' if file else '--json FILE here, and later '}"
         f"--weights {file or 'FILE'}"
     )

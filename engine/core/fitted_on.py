@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.core.formatting import percent
+from engine.core.formatting import quoted
 from engine.core.items import Item, digest
+from engine.core.value_tables import Estimate
 
 _DIGITS = 12  # 48 bits: among 10,000 items two share one in 1 of 5 million cases
 _SHORT = re.compile(f"[0-9a-f]{{{_DIGITS}}}")
@@ -102,12 +103,12 @@ def _of_instruction(instruction: str) -> str:
 class KeptFit:
     """What weights and a tie threshold keep of the fit to human overall labels that they come from.
 
-    `dataset`: the name of the labels' file, for people; `agreement`: the share (0 to 1) of its items that had
-    the human winner, each by what was fitted without it.
+    `dataset`: the name of the labels' file, for people; `agreement`: the share of its items that had the
+    human winner, each by what was fitted without it.
     """
 
     dataset: str
-    agreement: float
+    agreement: Estimate
     fitted_on: FittedOn
 
     def in_words(self, overlap: Overlap, weights: str = "the weights") -> str:
@@ -117,17 +118,35 @@ class KeptFit:
             return ""
         return (
             f"{said} Held against these, the weights look better than they are; cross-validated on"
-            f" {self.dataset}, {percent(self.agreement)} of the winners were the human ones."
+            f" {self.dataset}, {self.agreement} % of the winners were the human ones."
         )
 
     def as_json(self) -> dict[str, Any]:
         """As plain values."""
-        return {"dataset": self.dataset, "agreement": self.agreement, "took_part": self.fitted_on.as_json()}
+        return {
+            "dataset": self.dataset,
+            "agreement": self.agreement.value,
+            "agreement_interval": self.agreement.ends,
+            "took_part": self.fitted_on.as_json(),
+        }
 
 
 def kept_fit_of(value: Mapping[str, Any]) -> KeptFit:
     """What `as_json` gave, beside other keys. KeyError, TypeError or ValueError for anything else."""
-    agreement = value["agreement"]
-    if not isinstance(agreement, float | int) or not 0 <= agreement <= 1:
-        raise ValueError(f"{agreement} is no share")
-    return KeptFit(str(value["dataset"]), float(agreement), fitted_on_of(value["took_part"]))
+    agreement = estimate_of(value["agreement"], value.get("agreement_interval"))
+    return KeptFit(str(value["dataset"]), agreement, fitted_on_of(value["took_part"]))
+
+
+def estimate_of(share: object, ends: object) -> Estimate:
+    """A share (-1 to 1) as it was kept, with its interval or None. ValueError for anything else."""
+    if ends is None:
+        return Estimate(_share(share))
+    if not isinstance(ends, list | tuple) or len(ends) != len(("low", "high")):
+        raise ValueError(f"{quoted(str(ends))} is no interval")
+    return Estimate(_share(share), (_share(ends[0]), _share(ends[1])))
+
+
+def _share(value: object) -> float:
+    if not isinstance(value, float | int) or not -1 <= value <= 1:
+        raise ValueError(f"{quoted(str(value))} is no share")
+    return float(value)

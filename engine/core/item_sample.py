@@ -16,6 +16,13 @@ USUAL_SEED = 0
 LARGEST_SEED = 2**31 - 1  # what a field of the window can hold
 
 
+def checked_seed(seed: int) -> int:
+    """A seed that items can be drawn by; SetupError for any other number."""
+    if not 0 <= seed <= LARGEST_SEED:
+        raise SetupError(f"The seed that items are drawn by is {seed}.", f"Use 0 to {LARGEST_SEED:,}.")
+    return seed
+
+
 @dataclass(frozen=True)
 class ItemSample:
     """`items` drawn by a `seed`: from all alike, or, by a column, as evenly over its values as can be.
@@ -30,10 +37,7 @@ class ItemSample:
     def __post_init__(self) -> None:
         if self.items < 1:
             raise SetupError(f"The number of items to draw is {self.items}.", "Use 1 or more.")
-        if not 0 <= self.seed <= LARGEST_SEED:
-            raise SetupError(
-                f"The seed that items are drawn by is {self.seed}.", f"Use 0 to {LARGEST_SEED:,}."
-            )
+        checked_seed(self.seed)
 
     @property
     def how(self) -> str:

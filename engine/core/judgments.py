@@ -269,7 +269,8 @@ class Origin(StrEnum):
 class NewOverride(Keyed):
     """What a person puts in the place of the model's label, explanation or both; None leaves that part.
 
-    `origin`: None where it is not known. Checked when it becomes an Override, as it is stored.
+    `origin`: None where it is not known. `seed`: of the random sample that it was given in; None for that of
+    the run. Checked when it becomes an Override, as it is stored.
     """
 
     item_id: str
@@ -278,6 +279,7 @@ class NewOverride(Keyed):
     explanation: str | None
     author: str
     origin: Origin | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -286,7 +288,7 @@ class Override(Keyed):
 
     No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
     grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history. `origin`:
-    None in stores of earlier versions.
+    None in stores of earlier versions. `seed`: of the random sample that it was given in, else None.
     """
 
     id: int
@@ -298,6 +300,7 @@ class Override(Keyed):
     created: datetime
     undone: datetime | None = None
     origin: Origin | None = None
+    seed: int | None = None
 
     def __post_init__(self) -> None:
         if self.preference is None and not self.explanation:
@@ -337,6 +340,7 @@ class NewReview:
     """What a person says of an item of a run: `state`, and the labels that he confirms, by criterion.
 
     No `state`: it stays what it was. A confirmed label is the one in force, or one that he gave blind.
+    `origin`, `seed`: as of a NewOverride.
     """
 
     item_id: str
@@ -344,6 +348,7 @@ class NewReview:
     state: ReviewState | None = None
     confirmed: Mapping[str, Preference] = field(default_factory=dict)
     origin: Origin | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -358,7 +363,10 @@ class ReviewMark:
 
 @dataclass(frozen=True)
 class Confirmation(Keyed):
-    """A label that a person agrees with, on one item and criterion of a run; not an override. In UTC."""
+    """A label that a person agrees with, on one item and criterion of a run; not an override. In UTC.
+
+    `origin`, `seed`: as of an Override.
+    """
 
     item_id: str
     criterion: str
@@ -366,6 +374,7 @@ class Confirmation(Keyed):
     author: str
     created: datetime
     origin: Origin | None = None
+    seed: int | None = None
 
 
 @dataclass(frozen=True)

@@ -35,16 +35,16 @@ SCORE = "10 × (P(it is preferred) + P(both good)), 0 to 10"
 """What a response gets on a criterion where criteria are weighed."""
 
 
-def best_of(what: str, choice: tuple[int, float] | None) -> list[str]:
-    """A sentence on what choosing the best by its accuracy costs; none where that is not known, or nothing.
+def best_of(what: str, choice: tuple[int, float] | None, by: str = "accuracy") -> list[str]:
+    """A sentence on what choosing the best costs; none where that is not known, or nothing.
 
     `what`: what there are several of; `choice`: how many, and how much better the best looks than it is if
-    all are equally good (0 to 1).
+    all are equally good (0 to 1); `by`: by which measure.
     """
     if choice is None or not round(100 * choice[1], 1):
         return []
     candidates, excess = choice
     return [
-        f"The best of {candidates:,} {what} is chosen by these items: if all were equally good, its accuracy"
+        f"The best of {candidates:,} {what} is chosen by these items: if all were equally good, its {by}"
         f" would still look {100 * excess:.1f} points better than it is."
     ]

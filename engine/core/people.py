@@ -91,7 +91,8 @@ _PICKED = {
     Origin.CHOSEN: "to items that a person picked, by a filter, a search or out of turn",
 }
 _RANDOM_ALONE = (
-    "What is measured by such labels is not to be expected of other items; by those of a random sample it is."
+    "What is measured by such labels, or learned from them, is not to be expected of other items: a"
+    " calibration by the hardest is too careful for the rest. By those of a random sample it is."
 )
 
 
@@ -113,6 +114,19 @@ def picked_in_words(origins: Iterable[Origin | None]) -> list[str]:
     if counts[None]:
         said.append(f"{some(None)} given in an order of the list that is not known.")
     return said
+
+
+def skipped_in_words(skipped: int, labelled: int) -> str:
+    """What skipped items do to a random sample of which so many have labels; empty where none is skipped."""
+    if not skipped:
+        return ""
+    one = skipped == 1
+    return (
+        f"{counted(skipped, 'item', 'items')} of the random sample {'was' if one else 'were'} skipped and"
+        f" {'has' if one else 'have'} no label, {labelled:,} {'has' if labelled == 1 else 'have'} one: it is"
+        " not random any more. What is measured by it is to be expected of other items only where the skipped"
+        " ones are no harder than the rest."
+    )
 
 
 @dataclass(frozen=True)
@@ -168,6 +182,16 @@ class Reviews:
     def origins(self) -> list[tuple[str, Origin | None]]:
         """Of each of `labels` the item, and how the person came to it; None where that is not known."""
         return [(key.item_id, each.origin) for given in self._given.values() for key, each in given.items()]
+
+    def given_on(self, key: JudgmentKey) -> dict[str, Override | Confirmation]:
+        """By name, what holds each person's label of a judgment."""
+        return {author: given[key] for author, given in self._given.items() if key in given}
+
+    @property
+    def labels_by_seed(self) -> Mapping[int, int]:
+        """How many of `labels` were given in the random sample of each seed."""
+        given = (each for of_one in self._given.values() for each in of_one.values())
+        return Counter(each.seed for each in given if each.seed is not None)
 
     @cached_property
     def _given(self) -> Mapping[str, Mapping[JudgmentKey, Override | Confirmation]]:

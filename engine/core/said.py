@@ -170,6 +170,12 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(_text, value))
 
 
+def _seed(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"{value!r} is no seed")
+    return value
+
+
 def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else read(value)
 
@@ -185,7 +191,12 @@ _KINDS: Mapping[str, tuple[Callable[..., AnyWord], Mapping[str, Callable[[Any], 
     "override": (
         NewOverride,
         _JUDGMENT
-        | {"preference": _or_none(Preference), "explanation": _or_none(_text), "origin": _or_none(Origin)},
+        | {
+            "preference": _or_none(Preference),
+            "explanation": _or_none(_text),
+            "origin": _or_none(Origin),
+            "seed": _or_none(_seed),
+        },
     ),
     "undo": (Undo, _JUDGMENT),
     "review": (
@@ -196,6 +207,7 @@ _KINDS: Mapping[str, tuple[Callable[..., AnyWord], Mapping[str, Callable[[Any], 
             "state": _or_none(ReviewState),
             "confirmed": _labels,
             "origin": _or_none(Origin),
+            "seed": _or_none(_seed),
         },
     ),
     "note": (NewNote, {"content_hash": _text, "text": _text, "tags": _texts, "author": _text}),

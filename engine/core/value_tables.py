@@ -60,13 +60,14 @@ class Ranked:
 
 @dataclass(frozen=True)
 class Partial:
-    """A measure, and how many items it leaves out."""
+    """A measure, how many items it leaves out, and its 95 % interval, in its unit, where there is one."""
 
     value: float | None
     left_out: int = 0
+    ends: tuple[float, float] | None = None
 
     def __str__(self) -> str:
-        shown = number(self.value)
+        shown = str(Ranked(self.value, ends=self.ends))
         return f"{shown} ({self.left_out:,} left out)" if self.left_out else shown
 
 

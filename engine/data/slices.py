@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped, did_you_mean, listed, quoted, words
+from engine.core.people import skipped_in_words
 from engine.data.column_content import finite_number
 from engine.data.dataset import TEXT_COLUMNS, Dataset
 
 COLUMN, LABEL = "column:", "label:"
 """How the name of a division begins that is by a column of any name, by the human label of a criterion."""
 
-TAG = "tag"
+TAG, RANDOM_SAMPLE = "tag", "random-sample"
 Tags = Mapping[str, Sequence[str]]
 """What people tagged items with, by item id; those without a tag may be missing."""
 
@@ -56,19 +57,34 @@ _OWN: Mapping[str, str] = {
     "script": "script of the texts",
     "label": "human label",
     TAG: "tag",
+    RANDOM_SAMPLE: "random sample",
 }
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What people said of items by which these can be divided: tags, and which are of a random sample.
+
+    `sampled`: the ids of its labelled items; `skipped`: of those that were passed without a label.
+    """
+
+    tags: Tags = field(default_factory=dict)
+    sampled: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Slice:
     """Some items of a dataset, by their ids in order.
 
-    `key` is what a person types for it and `name` what is shown; both may be a text of the file.
+    `key` is what a person types for it and `name` what is shown; both may be a text of the file. `caveat`:
+    what is to be known of all that is measured by it, empty for nothing.
     """
 
     key: str
     name: str
     ids: tuple[str, ...]
+    caveat: str = ""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -80,7 +96,8 @@ class Slice:
 
     def as_json(self, facts: Mapping[str, Any]) -> dict[str, Any]:
         """What was found of it, beside its names, as plain values."""
-        return {"slice": self.name, "key": self.key, **facts}
+        caveat = {"caveat": self.caveat} if self.caveat else {}
+        return {"slice": self.name, "key": self.key, **caveat, **facts}
 
 
 @dataclass(frozen=True)
@@ -124,18 +141,19 @@ class OfSlices(Generic[Found]):
         return {"by": self.division.by, "title": self.division.title, "slices": slices}
 
 
-def divisions(dataset: Dataset, tags: Tags | None = None) -> dict[str, str]:
+def divisions(dataset: Dataset, noted: Noted | None = None) -> dict[str, str]:
     """By what the items of a dataset can be divided, each with its title; columns of its own come last."""
-    found = {by: title for by, title in _OWN.items() if by not in ("label", TAG)}
-    found |= {TAG: _OWN[TAG]} if tags else {}
+    found = {by: title for by, title in _OWN.items() if by not in ("label", TAG, RANDOM_SAMPLE)}
+    found |= {TAG: _OWN[TAG]} if noted and noted.tags else {}
+    found |= {RANDOM_SAMPLE: _OWN[RANDOM_SAMPLE]} if noted and noted.sampled else {}
     found |= {f"{LABEL}{name}": f"human label: {words(name)}" for name in dataset.criteria}
     return found | {f"{COLUMN}{name}": name for name in dataset.other_columns}
 
 
-def slicing(dataset: Dataset, by: str, tags: Tags | None = None) -> Slicing:
+def slicing(dataset: Dataset, by: str, noted: Noted | None = None) -> Slicing:
     """The items divided by `length`, `instruction` (its length), `longer`, `script`, `label`,
-    `label:CRITERION`, `tag`, a column of the file or `column:NAME`; empty slices are left out. SetupError for
-    anything else, and by `tag` where no item has one of `tags`.
+    `label:CRITERION`, `tag`, `random-sample`, a column of the file or `column:NAME`; empty slices are left
+    out. SetupError for anything else, and by what people `noted` where they noted nothing of it.
 
     A text column has a slice for each of its 20 most frequent values and one for all others, as tags have;
     numbers with more values than that are divided by quartiles. Source of the division by length: response
@@ -144,7 +162,9 @@ def slicing(dataset: Dataset, by: str, tags: Tags | None = None) -> Slicing:
     if by in _DIVIDE:
         return _made(dataset, by, _OWN[by], _DIVIDE[by](dataset))
     if by == TAG:
-        return _made(dataset, by, _OWN[by], _by_tag(dataset, tags or {}))
+        return _made(dataset, by, _OWN[by], _by_tag(dataset, noted.tags if noted else {}))
+    if by == RANDOM_SAMPLE:
+        return _by_sample(dataset, noted or Noted())
     if by.startswith(LABEL) and (name := by.removeprefix(LABEL)) in dataset.criteria:
         return _made(dataset, by, f"human label: {words(name)}", _by_label(dataset, name))
     column = by.removeprefix(COLUMN)
@@ -153,7 +173,7 @@ def slicing(dataset: Dataset, by: str, tags: Tags | None = None) -> Slicing:
     return _made(dataset, by, column, _by_column(dataset, column))
 
 
-def select(dataset: Dataset, wish: str, tags: Tags | None = None) -> tuple[Slicing, Slice]:
+def select(dataset: Dataset, wish: str, noted: Noted | None = None) -> tuple[Slicing, Slice]:
     """The one slice that `BY=VALUE` names: any value of a column, any tag, or the key or name of a slice.
 
     SetupError where there is none, with those that there are.
@@ -161,8 +181,8 @@ def select(dataset: Dataset, wish: str, tags: Tags | None = None) -> tuple[Slici
     by, sign, value = _at_sign(dataset, wish)
     if not sign:
         raise SetupError(f"{quoted(wish)} names no slice.", "Write what it is by and its value: COLUMN=value")
-    division = slicing(dataset, by, tags)
-    if value.strip() and (ids := _with_value(dataset, by, value, tags or {})):
+    division = slicing(dataset, by, noted)
+    if value.strip() and (ids := _with_value(dataset, by, value, noted.tags if noted else {})):
         return division, Slice(value, value, ids)
     for part in division.slices:
         if value in (part.key, part.name):
@@ -179,15 +199,15 @@ def _with_value(dataset: Dataset, by: str, value: str, tags: Tags) -> tuple[str,
     if by == TAG:
         return tuple(item_id for item_id in dataset.ids if value in tags.get(item_id, ()))
     column = by.removeprefix(COLUMN)
-    if by in _DIVIDE or column not in dataset.other_columns:
+    if by in _DIVIDE or by == RANDOM_SAMPLE or column not in dataset.other_columns:
         return ()
     texts: list[str] = dataset.texts(column).to_pylist()
     return tuple(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text == value)
 
 
-def is_by_tag(wish: str) -> bool:
-    """Whether tags decide on what a person asks for, `tag` or `tag=VALUE`."""
-    return wish.partition("=")[0] == TAG
+def is_by_people(wish: str) -> bool:
+    """Whether what people noted decides on what a person asks for: `tag`, `tag=VALUE`, `random-sample`."""
+    return wish.partition("=")[0] in (TAG, RANDOM_SAMPLE)
 
 
 def _at_sign(dataset: Dataset, wish: str) -> tuple[str, str, str]:
@@ -203,6 +223,9 @@ def _unknown(dataset: Dataset, by: str) -> SetupError:
     if by == TAG:
         how = "Tags are given to items on the page Review; a column of this name is column:tag."
         return SetupError(f"No item of {dataset.name} has a tag.", how)
+    if by == RANDOM_SAMPLE:
+        how = "On the page Review, list the items in the order “Random sample” and label them from the top."
+        return SetupError(f"No item of {dataset.name} was labelled in a random sample.", how)
     known = [*_OWN, *dataset.other_columns]
     if by.startswith(LABEL) or by == "label":
         found = ", ".join(dataset.criteria) or "none"
@@ -248,6 +271,22 @@ def _by_tag(dataset: Dataset, tags: Tags) -> Iterator[_Part]:
         raise _unknown(dataset, TAG)
     yield from _the_first(sorted(rows_of, key=lambda tag: (-len(rows_of[tag]), tag)), rows_of, "tags")
     yield "", UNTAGGED, _rows(set(range(len(dataset))).difference(*rows_of.values()))
+
+
+def _by_sample(dataset: Dataset, noted: Noted) -> Slicing:
+    """The labelled items of random samples, those that were skipped in them, and all others."""
+    sampled = tuple(item_id for item_id in dataset.ids if item_id in noted.sampled)
+    if not sampled:
+        raise _unknown(dataset, RANDOM_SAMPLE)
+    skipped = tuple(item_id for item_id in dataset.ids if item_id in noted.skipped)
+    in_sample = {*sampled, *skipped}
+    others = tuple(item_id for item_id in dataset.ids if item_id not in in_sample)
+    parts = (
+        Slice("labelled", "labelled in it", sampled, skipped_in_words(len(skipped), len(sampled))),
+        Slice("skipped", "skipped in it", skipped),
+        Slice("others", "not in it", others),
+    )
+    return Slicing(RANDOM_SAMPLE, _OWN[RANDOM_SAMPLE], tuple(part for part in parts if part.ids))
 
 
 def _grouped(values: Iterable[str]) -> dict[str, list[int]]:

@@ -6,11 +6,10 @@ Knows: the JSON form, which runs a calibration fits. Does not know: how one is f
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.fitted_on import FittedOn, Overlap, fitted_on_of
+from engine.core.fitted_on import FittedOn, Overlap, estimate_of, fitted_on_of
 from engine.core.formatting import quoted, without_middle, words
 from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration
@@ -18,11 +17,13 @@ from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import RunIdentity
 from engine.core.settings import USUAL_WAYS
+from engine.core.value_tables import Estimate
 from engine.data.plain_file import load_record, real_number
 from engine.system.files import write_json
 
 FORMAT = 1
 _MARK = "tiebreak_calibration"
+_WHEN = ("before", "after", "more")
 _LONGEST_SHOWN = 120  # letters of a question
 _MAKE_AGAIN = Remedy(Step.CALIBRATE_AGAIN)
 
@@ -96,7 +97,9 @@ def _ways(settings: Mapping[str, Any]) -> tuple[str, ...]:
 class Calibration:
     """Calibrations by criterion. `dataset`, `dataset_hash`: of the one whose labels it was fitted on.
 
-    `measured`: the cross-validated figures, as plain values, for people. `alike`: whether A and B are treated
+    `measured`: the cross-validated figures, as plain values, for people. `accuracies`: the shares of labels
+    that were right `before` and `after`, and how many `more` were, cross-validated, as means over the
+    criteria; None in a file of an earlier version. `alike`: whether A and B are treated
     alike, so that no label depends on the place of a response; older files do not. `fitted_on`: the items
     that took part in the fit of any criterion; None in one of an earlier version, where nobody knows.
     """
@@ -108,30 +111,12 @@ class Calibration:
     measured: Mapping[str, Any]
     alike: bool = False
     fitted_on: FittedOn | None = None
+    accuracies: Mapping[str, Estimate] | None = None
 
     @property
     def hash(self) -> str:
         """SHA-256 (hex) of what it does; the names and figures take no part."""
         return digest({name: _done_by(fitted) for name, fitted in self.criteria.items()})
-
-    @property
-    def accuracies(self) -> tuple[float, float] | None:
-        """The shares (0 to 1) of labels that were right before and after, cross-validated, as means over the
-        criteria; None where that is not known.
-        """
-        try:
-            before, after = (
-                fmean(float(quality[when]["accuracy"]) for quality in self.measured.values())
-                for when in ("before", "after")
-            )
-        except (
-            ArithmeticError,
-            KeyError,
-            TypeError,
-            ValueError,
-        ):  # a file may hold anything there, or nothing
-            return None
-        return before, after
 
     def overlap_in_words(self, overlap: Overlap) -> str:
         """How much of what is scored took part in the fit, and what that means; empty where nothing did."""
@@ -201,6 +186,7 @@ class Calibration:
             "criteria": {name: self._folded_json(fitted) for name, fitted in self.criteria.items()},
             "measured": dict(self.measured),
             **({"took_part": self.fitted_on.as_json()} if self.fitted_on else {}),
+            **({"mean_accuracy": _accuracies_json(self.accuracies)} if self.accuracies else {}),
         }
 
     def _folded_json(self, fitted: CriterionCalibration) -> dict[str, Any]:
@@ -278,7 +264,16 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
         measured=dict(value["measured"]),
         alike=value.get("a_and_b_alike") is True,
         fitted_on=fitted_on,
+        accuracies=_accuracies(value["mean_accuracy"]) if "mean_accuracy" in value else None,
     )
+
+
+def _accuracies_json(accuracies: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {when: {"share": found.value, "interval": found.ends} for when, found in accuracies.items()}
+
+
+def _accuracies(value: Mapping[str, Any]) -> dict[str, Estimate]:
+    return {when: estimate_of(value[when]["share"], value[when]["interval"]) for when in _WHEN}
 
 
 def _folded(value: Mapping[str, Any], items: Sequence[str]) -> CriterionCalibration:

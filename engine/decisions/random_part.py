@@ -1,41 +1,78 @@
-"""Which items people labelled in the random sample of a run, in whichever order they labelled some of these.
+"""Which items people labelled in the random samples of a run, in whichever order they labelled some of these,
+and which ones they skipped.
 
 A random sample is the beginning of a drawn order, as far as a person came in it. An item of that beginning
 is in the sample also where he had labelled it before, in order of doubt: else the hardest ones would be
-missing.
+missing. A run has a sample for each seed that people labelled by; all of them together are as random.
 
 Knows: what people said of a run, how texts are drawn. Does not know: the run's judgments, windows.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
+from engine.core.item_sample import USUAL_SEED
 from engine.core.judgments import Confirmation, Origin, Override
-from engine.core.people import Reviews
+from engine.core.people import Reviews, picked_in_words, skipped_in_words
+from engine.data.label_origins import SAMPLED, SKIPPED
 from engine.data.sampling import drawn_place
 
 
-def random_part(reviews: Reviews, seed: int, author: str | None = None) -> frozenset[str]:
-    """The ids of the labelled items up to the last one that anybody, or an `author`, came to in the order
-    that `seed` draws.
+@dataclass(frozen=True)
+class RandomPart:
+    """The ids of items in the random samples of a run: of those with a label of a person, and of those that
+    people passed without one.
     """
+
+    labelled: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
+
+    def of(self, item_id: str) -> str:
+        """What an export says of an item: SAMPLED, SKIPPED, or nothing."""
+        return SAMPLED if item_id in self.labelled else SKIPPED if item_id in self.skipped else ""
+
+    @property
+    def in_words(self) -> str:
+        """What the skipped items do to the sample; empty where there are none."""
+        return skipped_in_words(len(self.skipped), len(self.labelled))
+
+
+def random_part(reviews: Reviews, author: str | None = None) -> RandomPart:
+    """The items up to the last one that anybody, or an `author`, came to in each order that was drawn."""
+    reached: dict[int, bytes] = {}
     said: list[Override | Confirmation] = [*reviews.overrides, *reviews.confirmations]
-    came_to = {
-        each.item_id
-        for each in said
-        if each.origin is Origin.RANDOM and each.preference is not None and author in (None, each.author)
-    }
-    if not came_to:
-        return frozenset()
-    last = max(drawn_place(item_id, seed) for item_id in came_to)
+    for each in said:
+        if each.origin is Origin.RANDOM and each.preference is not None and author in (None, each.author):
+            seed = USUAL_SEED if each.seed is None else each.seed
+            reached[seed] = max(reached.get(seed, b""), drawn_place(each.item_id, seed))
+    if not reached:
+        return RandomPart()
     labelled = {
         key.item_id for name, labels in reviews.labels.items() if author in (None, name) for key in labels
     }
-    return frozenset(item_id for item_id in labelled if drawn_place(item_id, seed) <= last)
+    passed = {mark.item_id for mark in reviews.marks if author in (None, mark.author)} - labelled
+    return RandomPart(_up_to(reached, labelled), _up_to(reached, passed))
 
 
-def origins_beside_sample(
-    said: Iterable[tuple[str, Origin | None]], reviews: Reviews, seed: int
-) -> list[Origin | None]:
+def _up_to(reached: dict[int, bytes], ids: Iterable[str]) -> frozenset[str]:
+    """Those of some items that stand in any of the orders no further down than was reached there."""
+    return frozenset(
+        item_id
+        for item_id in ids
+        if any(drawn_place(item_id, seed) <= last for seed, last in reached.items())
+    )
+
+
+def origins_beside_sample(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[Origin | None]:
     """How people came to some labels, each after its item: to all items of the random part by the sample."""
-    part = random_part(reviews, seed)
+    part = random_part(reviews).labelled
     return [Origin.RANDOM if item_id in part else origin for item_id, origin in said]
+
+
+def origins_in_words(said: Iterable[tuple[str, Origin | None]], reviews: Reviews) -> list[str]:
+    """Sentences on which of some labels are of items that were picked, and on what was skipped in a random
+    sample that others are of; none where there is nothing to be known.
+    """
+    origins = origins_beside_sample(said, reviews)
+    skipped = random_part(reviews).in_words if Origin.RANDOM in origins else ""
+    return [*picked_in_words(origins), *([skipped] if skipped else ())]

@@ -14,8 +14,10 @@ from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Override, Unscored
 from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
+from engine.data.label_origins import IN_SAMPLE, LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE
 from engine.data.other_columns import distinct_names
 from engine.data.submission import quoted_cell
+from engine.decisions.random_part import random_part
 from engine.decisions.run_dataset import cells_beside
 from engine.decisions.run_results import RunResults
 from engine.system.files import whole_file
@@ -23,7 +25,8 @@ from engine.system.files import whole_file
 RUN_COLUMNS = (
     *("run", "item_id", "position", "criterion"),
     *("preference", "model_preference", "overridden", "override_author", "override_created"),
-    *("review_state", "review_author", "review_created", "labels_by_people"),
+    "override_origin",
+    *("review_state", "review_author", "review_created", LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE, IN_SAMPLE),
     *("note", "tags"),
     *(f"probability_{label}" for label in PREFERENCES),
     *("flipped", "place_decides", "format_mass"),
@@ -50,11 +53,12 @@ def write_results_csv(
     come back exactly. `position` counts from 0. `preference` and `explanation` are those in force,
     `overridden` says which of them is a person's: `label`, `explanation` or `both`. `review_state`: `done` or
     `skipped`, by the person who said so last. `labels_by_people`: those given or confirmed, as a JSON object
-    with the names as keys. `note`, `tags`: of the item, on each of its rows; the tags as a JSON array.
-    Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model gave the label A in
-    the order BA, where A is the response that it saw first; of several ways of asking it is their mean.
-    `shortened_a`: characters left out of response A. `seconds`: of the whole item, the same on each of its
-    rows. The cells of the dataset are empty for items that it lacks or has with other texts.
+    with the names as keys; `origins_by_people`: how each of them came to the item, one of Origin or null.
+    `random_sample`: `labelled` or `skipped` in one. `note`, `tags`: of the item, on each of its rows; the
+    tags as a JSON array. Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model
+    gave the label A in the order BA, where A is the response that it saw first; of several ways of asking it
+    is their mean. `shortened_a`: characters left out of response A. `seconds`: of the whole item, the same on
+    each of its rows. The cells of the dataset are empty for items that it lacks or has with other texts.
 
     A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
     Raises SetupError where the file cannot be written.
@@ -76,10 +80,11 @@ def write_results_csv(
 
 
 def _rows(results: RunResults, of_dataset: "_DatasetCells | None") -> Iterator[tuple[str, ...]]:
+    part = random_part(results.reviews)
     for index, item in enumerate(results.judged):
         for column in results.judgments.values():
             judgment = column[index]
-            cells = _run_cells(results, item, judgment)
+            cells = _run_cells(results, item, judgment, part.of(item.item_id))
             if of_dataset is not None:
                 cells += of_dataset.of(judgment.key)
             yield cells
@@ -107,7 +112,9 @@ class _DatasetCells:
         return item.instruction, item.output_a, item.output_b, *human, *self._beside[key.item_id].values()
 
 
-def _run_cells(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
+def _run_cells(
+    results: RunResults, item: JudgedItem, judgment: AnyJudgment, in_sample: str
+) -> tuple[str, ...]:
     left_out = item.shortening
     return (
         *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
@@ -115,7 +122,8 @@ def _run_cells(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> 
         "" if isinstance(judgment, Unscored) else judgment.preference,
         *_override_cells(results.overrides.get(judgment.key)),
         *_review_cells(results, item.item_id),
-        _labels_by_people(results, judgment),
+        *_labels_by_people(results, judgment),
+        in_sample,
         *_note_cells(results, item),
         *_probability_cells(judgment),
         *_reading_cells(item, judgment.criterion),
@@ -130,10 +138,11 @@ def _run_cells(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> 
 
 def _override_cells(override: Override | None) -> tuple[str, ...]:
     if override is None:
-        return _EMPTY * 3
+        return _EMPTY * 4
     parts = {"label": override.preference, "explanation": override.explanation}
     own = [name for name, value in parts.items() if value is not None]
-    return own[0] if len(own) == 1 else "both", override.author, override.created.isoformat()
+    what = own[0] if len(own) == 1 else "both"
+    return what, override.author, override.created.isoformat(), override.origin or ""
 
 
 def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
@@ -144,10 +153,16 @@ def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
     return last.state, last.author, last.created.isoformat()
 
 
-def _labels_by_people(results: RunResults, judgment: AnyJudgment) -> str:
-    key, people = judgment.key, results.reviews.labels
-    given = {name: labels[key].value for name, labels in people.items() if key in labels}
-    return json.dumps(given, ensure_ascii=False) if given else ""
+def _labels_by_people(results: RunResults, judgment: AnyJudgment) -> tuple[str, ...]:
+    """The label of each person, and how he came to the item."""
+    given = results.reviews.given_on(judgment.key)
+    if not given:
+        return _EMPTY * 2
+    both = (
+        {name: each.preference for name, each in given.items()},
+        {name: each.origin for name, each in given.items()},
+    )
+    return tuple(json.dumps(values, ensure_ascii=False) for values in both)
 
 
 def _note_cells(results: RunResults, item: JudgedItem) -> tuple[str, ...]:

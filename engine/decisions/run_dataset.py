@@ -16,15 +16,12 @@ from engine.core.remedies import Remedy, Setting, Step
 from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import StoredRun
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.slices import Tags
-from engine.decisions.random_part import random_part
+from engine.data.slices import Noted
+from engine.decisions.random_part import RandomPart, random_part
 from engine.decisions.run_results import RunResults, load_reviews
 from engine.store.row_gate import DamagedError
 from engine.store.run_store import RunStore
 from engine.system.places import is_there, real_path
-
-RANDOM_SAMPLE = "random sample"
-"""The tag that items have by themselves which people labelled in the random sample of a run."""
 
 
 def dataset_of_run(
@@ -124,31 +121,35 @@ def human_labels(results: RunResults, dataset: Dataset) -> dict[JudgmentKey, Hum
     }
 
 
-def tags_of_items(store: RunStore, dataset: Dataset, author: str | None = None) -> Tags:
-    """By item id, the tags of the items that have any, RANDOM_SAMPLE too; with an `author` those that he gave
-    last, and of his own random samples.
+def noted_of_items(store: RunStore, dataset: Dataset, author: str | None = None) -> Noted:
+    """What people said of the items of a dataset by which these can be divided, of whatever run; with an
+    `author` the tags that he gave last, and his own random samples.
     """
-    sampled = _sampled(store, author)
-    if not sampled and not store.tags():
-        return {}
+    part = _random_part(store, author)
+    if not part.labelled and not store.tags():
+        return Noted()
     hashes = {item.id: item.content_hash for item in dataset}
     notes = store.notes(hashes.values())
-    found: dict[str, tuple[str, ...]] = {}
+    tags: dict[str, tuple[str, ...]] = {}
     for item_id, content in hashes.items():
         note = notes.get(content)
-        own = note.tags if note is not None and author in (None, note.author) else ()
-        given = (*own, *([RANDOM_SAMPLE] if content in sampled and RANDOM_SAMPLE not in own else ()))
-        if given:
-            found[item_id] = given
-    return found
+        if note is not None and note.tags and author in (None, note.author):
+            tags[item_id] = note.tags
+    return Noted(
+        tags,
+        frozenset(item_id for item_id, content in hashes.items() if content in part.labelled),
+        frozenset(item_id for item_id, content in hashes.items() if content in part.skipped),
+    )
 
 
-def _sampled(store: RunStore, author: str | None) -> set[str]:
-    """The hashes of the contents of items that were labelled in the random sample of any run."""
-    found: set[str] = set()
+def _random_part(store: RunStore, author: str | None) -> RandomPart:
+    """The random samples of all runs, by the hashes of the contents of items instead of their ids."""
+    labelled: set[str] = set()
+    skipped: set[str] = set()
     for run in store.runs():
         with suppress(DamagedError):  # whoever opens that run is told
-            ids = random_part(load_reviews(store, run.id), run.review_seed, author)
-            hashes = store.content_hashes(run.id) if ids else {}
-            found |= {hashes[item_id] for item_id in ids}
-    return found
+            part = random_part(load_reviews(store, run.id), author)
+            hashes = store.content_hashes(run.id) if part.labelled else {}
+            labelled |= {hashes[item_id] for item_id in part.labelled}
+            skipped |= {hashes[item_id] for item_id in part.skipped}
+    return RandomPart(frozenset(labelled), frozenset(skipped - labelled))

@@ -19,6 +19,7 @@ from engine.core.judgments import (
 )
 from engine.data.dataset import Dataset
 from engine.decisions.health import run_health
+from engine.decisions.random_part import random_part
 from engine.decisions.run_dataset import cells_beside
 from engine.decisions.run_results import RunResults
 
@@ -27,9 +28,10 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     """All that is known of a run, as plain values: how it was made, and every judgment with its readings.
 
     A judgment is the model's own; beside it stand the override in force, or null, and the labels that people
-    gave or confirmed, by name. `note` and `tags`: what people noted of the item. `all_explanations`: the
-    model's first text, then those that it wrote for other labels later. `reviews`: how far each person is
-    with the item. `human`: the dataset's label, with what each of its annotators said where it has several.
+    gave or confirmed, by name; in `people_origins` how he came to the item. `note` and `tags`: what people
+    noted of the item. `all_explanations`: the model's first text, then those that it wrote for other labels
+    later. `reviews`: how far each person is with the item. `random_sample`: `labelled` or `skipped` in one,
+    else null. `human`: the dataset's label, with what each of its annotators said where it has several.
     `other_columns`: the item's cells in the further columns of the dataset. Both are null without a dataset
     that has them. The `model` of a submission is its file.
     """
@@ -38,13 +40,14 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     if dataset is not None:
         human = {item.id: item.gold for item in dataset.same_items(results.content_hashes)}
         beside = cells_beside(dataset, human)
-    columns = results.judgments.items()
+    columns, part = results.judgments.items(), random_part(results.reviews)
     return {
         "run": _run_json(results),
         "health": run_health(results).as_json(),
         "items": [
             {
                 **_item_json(item, results),
+                "random_sample": part.of(item.item_id) or None,
                 "other_columns": beside.get(item.item_id),
                 "judgments": {
                     name: _with_people(results, column[index], human.get(item.item_id, {}).get(name))
@@ -105,6 +108,10 @@ def _with_people(results: RunResults, judgment: AnyJudgment, human: Gold | None)
         "people": {
             author: labels[key].value for author, labels in results.reviews.labels.items() if key in labels
         },
+        "people_origins": {
+            author: {"origin": given.origin, "seed": given.seed}
+            for author, given in results.reviews.given_on(key).items()
+        },
         "human": human and human.said_json(),
     }
 
@@ -134,6 +141,7 @@ def _override_json(override: Override) -> dict[str, Any]:
         "author": override.author,
         "created": override.created.isoformat(),
         "origin": override.origin,
+        "seed": override.seed,
     }
 
 

@@ -19,6 +19,7 @@ from engine.data.dataset import Dataset
 from engine.measure.accuracy import kappa, mean
 from engine.measure.choosing import Choice, cost_of_choosing
 from engine.measure.evaluation import Evaluation
+from engine.measure.explanation_measures import EXPLANATION_MEASURES
 from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.label_measures import is_right
 from engine.measure.matching import Matched, Pair, match
@@ -26,7 +27,6 @@ from engine.measure.systems import System
 
 LEAST_SYSTEMS = 2
 _LONGEST_SHOWN = 120  # letters of a question
-EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,10 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
         trivial={name: (labels[name].rival, labels[name].rival_accuracy) for name in criteria},
         mean_intervals={
             "accuracy": tuple(_percents(over.share_interval() if over else None) for over in means),
-            "rouge_l": tuple(evaluation.rouge_interval(criteria) for evaluation in evaluations),
+            **{
+                measure: tuple(one.explanation_interval(measure, criteria) for one in evaluations)
+                for measure in EXPLANATION_MEASURES
+            },
         },
         choice=cost_of_choosing(means),
     )
@@ -209,8 +212,7 @@ def _accuracies(evaluations: Sequence[Evaluation], criterion: str) -> Measure:
 def _explanation_measure(evaluations: Sequence[Evaluation], criterion: str, name: str) -> Measure:
     found = [evaluation.explanations.get(criterion) for evaluation in evaluations]
     values = [getattr(measures, name) if measures else None for measures in found]
-    of_rouge = name == "rouge_l"
-    return _measure(name, criterion, values, [one.interval if one and of_rouge else None for one in found])
+    return _measure(name, criterion, values, [one.intervals.get(name) if one else None for one in found])
 
 
 def _percents(ends: Interval | None) -> Interval | None:

@@ -12,10 +12,11 @@ from engine.core.cancel import CancelToken
 from engine.core.items import PREFERENCES
 from engine.measure.accuracy import UNSCORED, mean
 from engine.measure.explanation_measures import (
+    EXPLANATION_MEASURES,
     ExplanationMeasures,
     ModelScores,
     add_model_scores,
-    mean_rouge_interval,
+    mean_explanation_interval,
     measure_explanations,
 )
 from engine.measure.intervals import Interval, OverInstructions
@@ -76,11 +77,13 @@ class Evaluation:
         """The mean over the criteria of a measure of ExplanationMeasures; None where one lacks it."""
         return mean_of(getattr(measures, measure) for measures in self.explanations.values())
 
-    def rouge_interval(self, criteria: Iterable[str] | None = None) -> Interval | None:
-        """Of the mean ROUGE-L (x 100) over the criteria with explanations, or those of them in `criteria`."""
+    def explanation_interval(self, measure: str, criteria: Iterable[str] | None = None) -> Interval | None:
+        """Of the mean of one of EXPLANATION_MEASURES (x 100) over the criteria with explanations, or those of
+        them in `criteria`; None where one lacks it.
+        """
         names = self.explanations if criteria is None else criteria
         found = [self.explanations[name] for name in names if name in self.explanations]
-        return mean_rouge_interval(found, self.matched.dataset.instructions)
+        return mean_explanation_interval(measure, found, self.matched.dataset.instructions)
 
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:
@@ -117,7 +120,9 @@ def explanation_steps(evaluation: Evaluation) -> Iterator[Evaluation]:
 def with_model_scores(evaluation: Evaluation, model_scores: Mapping[str, ModelScores]) -> Evaluation:
     """The same with what a model said of the explanations, by criterion; the rest is not measured again."""
     explanations = {
-        name: add_model_scores(measures, model_scores[name]) if name in model_scores else measures
+        name: add_model_scores(measures, evaluation.matched.pairs[name], model_scores[name])
+        if name in model_scores
+        else measures
         for name, measures in evaluation.explanations.items()
     }
     return replace(evaluation, explanations=explanations)
@@ -163,6 +168,11 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "mean_rougeL": evaluation.explanation_mean("rouge_l"),
         "mean_bertscore_f1": evaluation.explanation_mean("bertscore"),
         "mean_agreement": evaluation.explanation_mean("agreement"),
+        "mean_explanation_intervals": {
+            measure: evaluation.explanation_interval(measure) for measure in EXPLANATION_MEASURES
+        }
+        if evaluation.explanations
+        else {},
         "people": evaluation.people and evaluation.people.as_json(),
         **_annotators_json(matched),
         "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},

@@ -7,6 +7,7 @@ Knows: matched pairs. Does not know: models, files, labels' accuracy.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from engine.core.items import Preference, agree
 from engine.core.judgments import Agreement, Unscored
@@ -16,6 +17,9 @@ from engine.measure.folds import grouped_folds
 from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.matching import Matched, Pair
 from engine.measure.rouge import Typicality, rouge_l
+
+EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
+_SHARES = ("agreement",)  # of 0 and 1
 
 
 @dataclass(frozen=True)
@@ -35,21 +39,20 @@ class ExplanationMeasures:
     """One criterion over the `items` that have a human explanation.
 
     An item that the system did not explain (`unexplained`) counts 0 in `rouge_l`, `bertscore`, `agreement`
-    and `p_yes`; all four are means x 100, the last three None where they were not measured. `interval`: the
-    95 % interval of `rouge_l`. `unmeasured`: explanations that the judge model could not be
-    asked about, left out of `agreement` and `p_yes`. `format_mass`: the mean share (0 to 1) of all
-    probability that yes and no hold; well below 1, the judge model did not understand what it was asked.
-    `typical`: ROUGE-L x 100 of giving each item the most typical human explanation of its most frequent
-    label, cross-validated; None for a single instruction.
-    `words`, `human_words`: mean length of the explanations, split at white space. `rouge_by_item`: 0 to 1, by
-    item id.
+    and `p_yes`; all four are means x 100, the last three None where they were not measured. `unmeasured`:
+    explanations that the judge model could not be asked about, left out of `agreement` and `p_yes`.
+    `format_mass`: the mean share (0 to 1) of all probability that yes and no hold; well below 1, the judge
+    model did not understand what it was asked. `typical`: ROUGE-L x 100 of giving each item the most typical
+    human explanation of its most frequent label, cross-validated; None for a single instruction.
+    `words`, `human_words`: mean length of the explanations, split at white space.
+    By those of EXPLANATION_MEASURES that were measured, `by_item`: 0 to 1 (BERTScore may be below 0), by item
+    id; `intervals`: the 95 % interval of the mean x 100, None for a single instruction.
     """
 
     criterion: str
     items: int
     unexplained: int
     rouge_l: float
-    interval: Interval | None
     bertscore: float | None
     agreement: float | None
     p_yes: float | None
@@ -58,7 +61,8 @@ class ExplanationMeasures:
     typical: float | None
     words: float | None
     human_words: float
-    rouge_by_item: Mapping[str, float]
+    by_item: Mapping[str, Mapping[str, float]]
+    intervals: Mapping[str, Interval | None]
 
 
 def explained_pairs(matched: Matched, criterion: str) -> list[Pair]:
@@ -73,14 +77,11 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
         return None
     explained = [pair for pair in known if pair.prediction.explanation]
     rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
-    percents = [100 * value for value in rouge]
-    over = OverInstructions.of_one(percents, [pair.item.instruction for pair in known])
-    return ExplanationMeasures(
+    measures = ExplanationMeasures(
         criterion=criterion,
         items=len(known),
         unexplained=len(known) - len(explained),
-        rouge_l=sum(percents) / len(percents),
-        interval=over.mean_interval() if over else None,
+        rouge_l=0.0,
         bertscore=None,
         agreement=None,
         p_yes=None,
@@ -89,50 +90,85 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
         typical=_typical(known),
         words=mean([len((pair.prediction.explanation or "").split()) for pair in explained]),
         human_words=sum(len((pair.gold.explanation or "").split()) for pair in known) / len(known),
-        rouge_by_item={pair.item.id: value for pair, value in zip(known, rouge, strict=True)},
+        by_item={},
+        intervals={},
     )
+    return _with_values(measures, "rouge_l", list(zip(known, rouge, strict=True)))
 
 
-def mean_rouge_interval(
-    measures: Sequence[ExplanationMeasures], instructions: Mapping[str, str]
+def mean_explanation_interval(
+    measure: str, measures: Sequence[ExplanationMeasures], instructions: Mapping[str, str]
 ) -> Interval | None:
-    """Of the mean of ROUGE-L (x 100) over some criteria; None for a single instruction, and without any.
+    """Of the mean of one of EXPLANATION_MEASURES (x 100) over some criteria; None for a single instruction,
+    where a criterion was not measured, and without any.
 
     `instructions`: by item id.
     """
-    over = OverInstructions.of(
-        {one.criterion: [100 * value for value in one.rouge_by_item.values()] for one in measures},
-        {one.criterion: [instructions[item_id] for item_id in one.rouge_by_item] for one in measures},
+    columns = {one.criterion: one.by_item.get(measure, {}) for one in measures}
+    if not all(columns.values()):
+        return None
+    return _interval(
+        measure,
+        OverInstructions.of(
+            {name: list(values.values()) for name, values in columns.items()},
+            {name: [instructions[item_id] for item_id in values] for name, values in columns.items()},
+        ),
     )
-    return over.mean_interval() if over else None
 
 
-def add_model_scores(measures: ExplanationMeasures, model_scores: ModelScores) -> ExplanationMeasures:
-    """The same measures with the scores that needed a model; what `model_scores` lacks stays."""
-    missing = measures.unexplained
+def add_model_scores(
+    measures: ExplanationMeasures, pairs: Sequence[Pair], model_scores: ModelScores
+) -> ExplanationMeasures:
+    """The same measures with scores of these pairs that needed a model; what `model_scores` lacks stays."""
+    explained: list[Pair] = []
+    missing: list[Pair] = []
+    for pair in _with_reference(pairs):
+        (explained if pair.prediction.explanation else missing).append(pair)
+    zeros = [(pair, 0.0) for pair in missing]
     if model_scores.bertscores is not None:
-        measures = replace(measures, bertscore=_percent(model_scores.bertscores, missing))
+        scored = zip(explained, model_scores.bertscores, strict=True)
+        measures = _with_values(measures, "bertscore", [*scored, *zeros])
     if model_scores.agreements is None:
         return measures
-    asked = [answer for answer in model_scores.agreements if isinstance(answer, Agreement)]
+    answers = zip(explained, model_scores.agreements, strict=True)
+    asked = [(pair, answer) for pair, answer in answers if isinstance(answer, Agreement)]
+    agrees = [(pair, float(answer.agrees)) for pair, answer in asked]
+    p_yes = mean([*(answer.share for _, answer in asked), *(zero for _, zero in zeros)])
     return replace(
-        measures,
-        agreement=_percent([float(answer.agrees) for answer in asked], missing),
-        p_yes=_percent([answer.share for answer in asked], missing),
-        format_mass=mean([answer.format_mass for answer in asked]),
+        _with_values(measures, "agreement", [*agrees, *zeros]),
+        p_yes=p_yes and 100 * p_yes,
+        format_mass=mean([answer.format_mass for _, answer in asked]),
         unmeasured=len(model_scores.agreements) - len(asked),
     )
 
 
+def _with_values(
+    measures: ExplanationMeasures, measure: str, values: Sequence[tuple[Pair, float]]
+) -> ExplanationMeasures:
+    """With the mean of a measure, its interval, and what it is of each item; as it was without any."""
+    if not values:
+        return measures
+    numbers = [value for _, value in values]
+    over = OverInstructions.of_one(numbers, [pair.item.instruction for pair, _ in values])
+    means: dict[str, Any] = {measure: 100 * sum(numbers) / len(numbers)}
+    return replace(
+        measures,
+        **means,
+        by_item={**measures.by_item, measure: {pair.item.id: value for pair, value in values}},
+        intervals={**measures.intervals, measure: _interval(measure, over)},
+    )
+
+
+def _interval(measure: str, over: OverInstructions | None) -> Interval | None:
+    """Of a mean x 100."""
+    if over is None:
+        return None
+    ends = over.share_interval() if measure in _SHARES else over.score_interval()
+    return ends and Interval(100 * ends.low, 100 * ends.high)
+
+
 def _with_reference(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if pair.gold.explanation]
-
-
-def _percent(scores: Sequence[float], missing: int) -> float | None:
-    """The mean x 100, with 0 for what is missing; None where nothing could be measured."""
-    if not len(scores) + missing:
-        return None
-    return 100 * sum(scores) / (len(scores) + missing)
 
 
 def _typical(pairs: Sequence[Pair]) -> float | None:

@@ -7,6 +7,7 @@ Knows: numbers and groups. Does not know: what was measured.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ FEW = 10
 """Fewer instructions than this say next to nothing: on them nothing is called better than something else."""
 
 _TAIL = 0.025
+_NORMAL = NormalDist().inv_cdf(1 - _TAIL)
 _ONE = "all"
 
 
@@ -131,6 +133,21 @@ class OverInstructions:
         """Of a mean of differences from -1 to 1: Student's t over instructions."""
         half = self._error * float(_t(self._freedom))
         return Interval(max(self.mean - half, -1.0), min(self.mean + half, 1.0))
+
+    def score_interval(self) -> Interval | None:
+        """Of a mean of scores that may be anything from 0 to 1: Clopper and Pearson's interval of as many
+        values of 0 or 1 as would vary as much, with Student's t over instructions; None where none varies.
+
+        Source: Korn and Graubard, as above, without their limit to as many values as there are. The variance
+        is that with one instruction more, as far off as the furthest: a handful of skewed scores would seem
+        more alike than they are. Simulated coverage: `bench/coverage/intervals.py`.
+        """
+        count = self.instructions
+        variance = self._variance + count / (count - 1) * float(np.max(self.pulls**2))
+        if variance <= 0 or not 0 < self.mean < 1:
+            return None
+        worth = self.mean * (1 - self.mean) / variance * (_NORMAL / float(_t(self._freedom))) ** 2
+        return Interval(*clopper_pearson(self.mean, worth, _TAIL))
 
     def mean_interval(self) -> Interval | None:
         """Of a mean of other values, by Student's t over instructions; None where these do not vary."""

@@ -10,13 +10,14 @@ from functools import cached_property
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, Item, Prediction, Tie
-from engine.core.judgments import Judgment, JudgmentKey, Override
-from engine.core.people import count_overrides, picked_in_words
+from engine.core.judgments import Judgment, JudgmentKey, Origin, Override
+from engine.core.people import count_overrides, picked_in_words, skipped_in_words
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
+from engine.data.label_origins import label_origins, skipped_items
 from engine.decisions.gaps import incomplete
-from engine.decisions.random_part import origins_beside_sample
+from engine.decisions.random_part import origins_in_words
 from engine.measure.systems import System
 
 
@@ -47,8 +48,8 @@ class Matched:
     `pairs`: by criterion, in the order of the dataset, of the items that have a label there; criteria
     without any label are left out, and all where no labels were asked for. `items`: how many items both have;
     `missing`: ids of the dataset that the system lacks; `extra`: ids of the system that the dataset lacks.
-    `part`: of which slice all of this is, for people, and `whole` the dataset that it was taken from; empty
-    and None for all items.
+    `part`: of which slice all of this is, for people, `part_caveats` what is to be known of that, and `whole`
+    the dataset that it was taken from; empty and None for all items.
     """
 
     system: System
@@ -59,9 +60,12 @@ class Matched:
     extra: tuple[str, ...]
     part: str = ""
     whole: Dataset | None = None
+    part_caveats: tuple[str, ...] = ()
 
-    def only(self, ids: Container[str], part: str) -> "Matched":
-        """The items with these ids alone, `part` as it is shown. SetupError where no label is left."""
+    def only(self, ids: Container[str], part: str, *caveats: str) -> "Matched":
+        """The items with these ids alone, `part` as it is shown, with its `caveats`, of which some may be
+        empty. SetupError where no label is left.
+        """
         found = {
             name: tuple(pair for pair in pairs if pair.item.id in ids) for name, pairs in self.pairs.items()
         }
@@ -79,6 +83,7 @@ class Matched:
             (),
             part,
             self.whole or self.dataset,
+            tuple(filter(None, caveats)),
         )
 
     @property
@@ -122,8 +127,10 @@ class Matched:
         caveats = []
         if self.part:
             caveats.append(f"Only a slice is measured: {self.part}, {self.items:,} items of {len(whole):,}.")
+        caveats += self.part_caveats
         if ties := self._ties_in_words:
             caveats.append(ties)
+        caveats += self.labels_in_words
         if results is None:
             return caveats
         run = results.run
@@ -154,6 +161,21 @@ class Matched:
         )
 
     @property
+    def labels_in_words(self) -> list[str]:
+        """Sentences on human labels that were given in a review of a run, to items that were picked; none of
+        a dataset that does not say that its labels were.
+        """
+        origins: list[Origin | None] = []
+        for name in self.system.criteria:
+            known = label_origins(self.dataset, name)
+            if known is not None:
+                labelled = self.dataset.labels(name).keys() & self.system.rows.keys()
+                origins += [origin for item_id, origin in known.items() if item_id in labelled]
+        sampled = origins.count(Origin.RANDOM)
+        skipped = skipped_in_words(skipped_items(self.dataset), sampled) if sampled else ""
+        return [*picked_in_words(origins), *filter(None, [skipped])]
+
+    @property
     def _ties_in_words(self) -> str:
         """A sentence on human ties of which nobody said more; empty where there are none."""
         ties = sum(pair.gold.label is Tie.TIE for pairs in self.pairs.values() for pair in pairs)
@@ -174,13 +196,10 @@ def people_caveats(system: System, ids: Container[str] | None = None) -> list[st
     verb = "is" if counted.labels + counted.explanations == 1 else "are"
     labels = [(each.item_id, each.origin) for each in in_force if each.preference is not None]
     results = system.results
-    origins = (
-        origins_beside_sample(labels, results.reviews, results.run.review_seed) if results is not None else ()
-    )
     return [
         f"{counted.in_words} of these items {verb} a person's, not the model's own: what is measured is both"
         " together.",
-        *picked_in_words(origins),
+        *(origins_in_words(labels, results.reviews) if results is not None else ()),
     ]
 
 

@@ -17,9 +17,8 @@ import numpy as np
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree
 from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import BoolArray
-from engine.core.people import picked_in_words
 from engine.data.dataset import Dataset
-from engine.decisions.random_part import origins_beside_sample
+from engine.decisions.random_part import origins_in_words
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import kappa
@@ -112,13 +111,16 @@ def _plain(found: AmongPeople | SharedLabels | AgainstOthers) -> dict[str, Any]:
     return plain
 
 
-def people_agreement(results: RunResults, gold: Dataset | None = None) -> PeopleAgreement | None:
+def people_agreement(
+    results: RunResults, gold: Dataset | None = None, own: Dataset | None = None
+) -> PeopleAgreement | None:
     """How far the people of a run agree, and the annotators of a dataset with them; None where nobody has
     labelled anything.
 
     The model is held against them as it judged, whatever people overrode. `gold`: the dataset with human
     labels, of items with the same id and texts. Its annotators are not held against these labels: they are
-    their own majority.
+    their own majority. `own`: the run's dataset, for the instructions of what `gold` lacks: intervals are
+    over them.
     """
     people = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
     alone = results.model_alone()
@@ -129,11 +131,12 @@ def people_agreement(results: RunResults, gold: Dataset | None = None) -> People
     if gold is not None:
         people += _annotators(items, {side.name for side in people})
         others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
-    found = _agreement(people, others, judge, _Facts((*results.judgments, None), items))
-    reviews, seed = results.reviews, results.run.review_seed
-    return found and replace(
-        found, picked=picked_in_words(origins_beside_sample(reviews.origins, reviews, seed))
-    )
+    if not people:
+        return None
+    beside = [] if own is None or own is gold else own.same_items(results.content_hashes)
+    found = _agreement(people, others, judge, _Facts((*results.judgments, None), [*beside, *items]))
+    picked = origins_in_words(results.reviews.origins, results.reviews)
+    return found and replace(found, picked=picked)
 
 
 def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> PeopleAgreement | None:

@@ -5,7 +5,7 @@ Knows: matched pairs, slices. Does not know: by what items are divided, files, t
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.core.cancel import CancelToken
 from engine.core.items import HumanLabel, Preference, Tie, agree
@@ -150,9 +150,24 @@ def count_slices(results: RunResults, division: Slicing) -> SlicedMeasures:
     )
 
 
-def lead(one: Matched, other: Matched, part: Slice) -> tuple[float, Interval | None] | None:
+class Lead(NamedTuple):
+    """How much more accurate one of two systems is than the other, -1 to 1.
+
+    `over`: what it is a mean of, None for a single instruction.
+    """
+
+    value: float
+    over: OverInstructions | None
+
+    @property
+    def interval(self) -> Interval | None:
+        """Of `value`, over instructions; None for a single one."""
+        return self.over.difference_interval() if self.over else None
+
+
+def lead(one: Matched, other: Matched, part: Slice) -> Lead | None:
     """How much more accurate one of two systems is than the other on a slice, in the mean over the criteria
-    that both have (-1 to 1), with the interval of that; None where the slice has no human label.
+    that both have; None where the slice has no human label.
     """
     differences: dict[str, list[float]] = {}
     instructions: dict[str, list[str]] = {}
@@ -165,8 +180,7 @@ def lead(one: Matched, other: Matched, part: Slice) -> tuple[float, Interval | N
     found = mean([sum(values) / len(values) for values in differences.values()])
     if found is None:
         return None
-    led = OverInstructions.of(differences, instructions)
-    return found, led.difference_interval() if led else None
+    return Lead(found, OverInstructions.of(differences, instructions))
 
 
 def _measured(part: Slice, items: int, pairs: Mapping[str, Sequence[Pair]]) -> SliceMeasures:

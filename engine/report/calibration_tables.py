@@ -8,14 +8,14 @@ import math
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 
-from engine.calibrate.cross_validation import AS_READ, CalibrationReport
+from engine.calibrate.cross_validation import AS_READ, CalibrationReport, mean_accuracies
 from engine.calibrate.run_calibration import CalibratedRun
 from engine.core.formatting import percent, words
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.sheets import Section
-from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
-from engine.measure.intervals import FEW, OverInstructions
+from engine.core.value_tables import Column, Kind, Row, Table, Value
+from engine.measure.intervals import FEW
 from engine.report.columns import CRITERION, LABELS, MOST_FREQUENT
 from engine.report.measure_tables import TRIVIAL
 
@@ -124,10 +124,11 @@ def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
     for reason in made.left_out.values():
         yield f"Left as it is: {reason}"
     for name, report in made.reports.items():
-        if report.after.accuracy < report.before.accuracy:
+        found = mean_accuracies([report])
+        if found["more"].value < 0:
             yield (
-                f"{words(name)}: calibrated, fewer labels are right ({percent(report.after.accuracy)}) than"
-                f" as it is ({percent(report.before.accuracy)}). More human labels would help."
+                f"{words(name)}: calibrated, fewer labels are right than as it is, in percent points:"
+                f" {found['more']}. More human labels would help."
             )
     not_better = [
         f"{words(name)} {percent(report.after.accuracy)} ({TRIVIAL[rival]} {percent(reached)})"
@@ -185,24 +186,8 @@ def _chosen(strength: float | None) -> str:
 
 def _accuracies(reports: Mapping[str, CalibrationReport]) -> list[Value]:
     """Before and after, the difference, and of the most frequent label; in the mean."""
-    before, after, baseline = (
-        fmean(getattr(report, when).accuracy for report in reports.values())
-        for when in ("before", "after", "baseline")
-    )
-    groups = {name: report.groups for name, report in reports.items()}
-    was = OverInstructions.of({name: report.right_before for name, report in reports.items()}, groups)
-    is_now = OverInstructions.of({name: report.right_after for name, report in reports.items()}, groups)
-    gains = {
-        name: [two - one for one, two in zip(report.right_before, report.right_after, strict=True)]
-        for name, report in reports.items()
-    }
-    gained = OverInstructions.of(gains, groups)
-    return [
-        Estimate(before, was.share_interval() if was else None),
-        Estimate(after, is_now.share_interval() if is_now else None),
-        Estimate(after - before, gained.difference_interval() if gained else None),
-        baseline,
-    ]
+    frequent = fmean(report.baseline.accuracy for report in reports.values())
+    return [*mean_accuracies(reports.values()).values(), frequent]
 
 
 def parameter_section(made: CalibratedRun) -> Section:

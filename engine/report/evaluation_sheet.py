@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from engine.core.formatting import counted, interval, percent, words
 from engine.core.remedies import Remedy
 from engine.core.sheets import Section, Sentences, Sheet, Tone
+from engine.data.dataset import Dataset
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.people_agreement import people_agreement
@@ -38,16 +39,22 @@ def evaluation_sheet(
 
 
 def run_sheet(
-    system: System, doubts: Iterable[str], said: Iterable[str], word: Callable[[Remedy], str] = str
+    system: System,
+    doubts: Iterable[str],
+    said: Iterable[str],
+    word: Callable[[Remedy], str] = str,
+    own: Dataset | None = None,
 ) -> Sheet:
-    """What a run says by itself, without human labels."""
+    """What a run says by itself, without human labels. `own`: its dataset, over whose instructions there are
+    intervals; without it there are none.
+    """
     results = system.results
     assert results is not None
     sections = [
         _in_short_section(system, doubts, said, word),
         labels_given_section(results),
         *way_sections(results),
-        *people_sections(people_agreement(results)),
+        *people_sections(people_agreement(results, own=own)),
     ]
     return Sheet(results.run.title, sections)
 

@@ -321,7 +321,8 @@ def _counts_within(margins: Sequence[float], edges: FloatArray) -> IntArray:
 
 def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> Figure:
     """Labels that stay equal, in percent, by the share of items that are read in both orders, for margins
-    from 0 to 1: together and by criterion; and the least margin that keeps enough of each criterion's labels.
+    from 0 to 1: together, also calibrated, and by criterion; and the least margin that keeps enough of each
+    criterion's labels.
     """
     with drawing(dark) as theme:
         figure = new_figure(3.4)
@@ -335,13 +336,16 @@ def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> Fi
             )
         equal = [100 * point.equal for point in points]
         axes.plot(read, equal, color=theme.judge, linewidth=2, marker=".", label="all criteria together")
+        both = [(100 * point.read, 100 * of.equal) for point in points if (of := point.calibrated)]
+        if both:
+            axes.plot(*zip(*both, strict=True), color=theme.third, linewidth=2, label="together, calibrated")
         axes.axhline(
             100 * report.keep, color=theme.text, linestyle=":", linewidth=1, label=f"{report.keep:.0%} kept"
         )
         _mark_least(axes, report, theme)
         axes.set_xlim(0, 100)
         axes.set_xlabel("items read in both orders (%)")
-        axes.set_ylabel("labels equal to those of both orders (%)")
+        axes.set_ylabel("labels as of both orders (%)")
         axes.grid()
         title = "The second order only in doubt: what would be kept"
         finish(figure, [axes], f"{title}\n{drawable(name)}, {report.least.items:,} items", theme)

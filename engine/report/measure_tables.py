@@ -10,7 +10,7 @@ from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Tie
 from engine.core.measure_words import BETTER, MACRO_F1
 from engine.core.sheets import Picture, Section, Sentences, Tone
-from engine.core.value_tables import Column, Kind, Partial, Row, Table
+from engine.core.value_tables import Column, Kind, Partial, Ranked, Row, Table
 from engine.measure.baselines import Baselines
 from engine.measure.evaluation import Evaluation, mean_of
 from engine.measure.explanation_measures import ExplanationMeasures
@@ -22,7 +22,6 @@ from engine.report.columns import (
     CRITERION,
     FLIPPED,
     FORMAT_MASS,
-    INTERVAL,
     KAPPA,
     LABELS,
     LABELS_GIVEN,
@@ -72,8 +71,7 @@ _LABELS = (
 _EXPLANATIONS = (
     Column("criterion", "explanations", Kind.NAME, "The criterion whose explanations are measured."),
     Column("items", "items", Kind.COUNT, "How many items have a human explanation here."),
-    ROUGE_L,
-    INTERVAL,
+    replace(ROUGE_L, kind=Kind.RANKED),
     Column(
         "typical",
         "most typical",
@@ -81,7 +79,7 @@ _EXPLANATIONS = (
         "What a judge reaches that always repeats one human explanation, the most typical one of the most"
         " frequent label, × 100. A judge below it explains less like people than a fixed sentence does.",
     ),
-    BERTSCORE,
+    replace(BERTSCORE, kind=Kind.RANKED),
     replace(AGREEMENT, kind=Kind.PARTIAL),
     Column(
         "p_yes",
@@ -205,8 +203,8 @@ def explanation_section(evaluation: Evaluation, warnings: Sequence[str] = ()) ->
         "explanations",
         "Explanations",
         [*doubts, *([explanation_table(evaluation)] if evaluation.explanations else [])],
-        "Against human ones, all × 100 but items, words and missing. “Most typical” always repeats the most"
-        " typical human explanation. “-”: not measured here.",
+        "Against human ones, all × 100 but items, words and missing, in brackets the 95 % interval. “Most"
+        " typical” always repeats the most typical human explanation. “-”: not measured here.",
         help=("ROUGE-L", "Agreement"),
         spelt_out=True,
     )
@@ -216,14 +214,14 @@ def explanation_table(evaluation: Evaluation) -> Table:
     """The explanations' measures, beside the most typical human explanation."""
     measures = list(evaluation.explanations.values())
     of = evaluation.explanation_mean
+    ends = evaluation.explanation_interval
     means: Row = [
         "mean",
         "",
-        of("rouge_l"),
-        evaluation.rouge_interval(),
+        Ranked(of("rouge_l"), ends=ends("rouge_l")),
         of("typical"),
-        of("bertscore"),
-        Partial(of("agreement")),
+        Ranked(of("bertscore"), ends=ends("bertscore")),
+        Partial(of("agreement"), ends=ends("agreement")),
         *map(of, ("p_yes", "format_mass", "words", "human_words")),
         sum(measure.unexplained for measure in measures),
     ]
@@ -231,14 +229,14 @@ def explanation_table(evaluation: Evaluation) -> Table:
 
 
 def _explanation_row(measure: ExplanationMeasures) -> Row:
+    ends = measure.intervals
     return [
         words(measure.criterion),
         measure.items,
-        measure.rouge_l,
-        measure.interval,
+        Ranked(measure.rouge_l, ends=ends.get("rouge_l")),
         measure.typical,
-        measure.bertscore,
-        Partial(measure.agreement, measure.unmeasured),
+        Ranked(measure.bertscore, ends=ends.get("bertscore")),
+        Partial(measure.agreement, measure.unmeasured, ends.get("agreement")),
         measure.p_yes,
         measure.format_mass,
         measure.words,

@@ -61,7 +61,7 @@ def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
     for measured in found:
         whole, by_criterion = slice_table(measured), criterion_slice_table(measured)
         tables = [whole, by_criterion] if len(by_criterion.columns) > 1 else [whole]
-        said = best_slice(measured)
+        said = slices_in_words(measured)
         parts: list[Part] = [*tables, *([Sentences(said)] if said else ())]
         title = f"By {measured.division.words}"
         note = _SLICES_NOTE if measured is found[-1] else ""
@@ -69,12 +69,30 @@ def slice_sections(found: Sequence[SlicedMeasures]) -> list[Section]:
     return sections
 
 
-def best_slice(measured: SlicedMeasures) -> list[str]:
-    """What is to be known of the slice on which the judge is best; nothing where there are not two to say
-    anything of.
+def slices_in_words(measured: SlicedMeasures) -> list[str]:
+    """What is to be known of single slices, and of the one on which the judge is best, where there are two to
+    say anything of.
     """
     choice = cost_of_choosing(found.over for found in measured.slices)
-    return best_of(f"slices with {FEW} instructions or more", choice)
+    return [*slice_caveats(measured), *best_of(f"slices with {FEW} instructions or more", choice)]
+
+
+def compared_slices_in_words(matched: Sequence[Matched], measured: Sequence[SlicedMeasures]) -> list[str]:
+    """The same of several systems; of two also of the slice on which the first leads by most."""
+    said = slice_caveats(measured[0])
+    for one, of_system in zip(matched, measured, strict=True):
+        choice = cost_of_choosing(found.over for found in of_system.slices)
+        said += best_of(f"slices of {one.system.name} with {FEW} instructions or more", choice)
+    if len(matched) == len(("one", "other")):
+        leads = (lead(matched[0], matched[1], found.part) for found in measured[0].slices)
+        choice = cost_of_choosing(led and led.over for led in leads)
+        said += best_of(f"differences on slices with {FEW} instructions or more", choice, by="difference")
+    return said
+
+
+def slice_caveats(found: SlicedMeasures | SlicedWeighing) -> list[str]:
+    """What is to be known of single slices, whatever is measured by them."""
+    return [one.part.caveat for one in found.slices if one.part.caveat]
 
 
 def slice_table(measured: SlicedMeasures) -> Table:
@@ -164,7 +182,7 @@ def compared_slice_table(matched: Sequence[Matched], measured: Sequence[SlicedMe
         values: list[Estimate | None] = [_estimate(of_system.slices[place]) for of_system in measured]
         if two:
             known = lead(matched[0], matched[1], found.part)
-            values.append(known and Estimate(*known))
+            values.append(known and Estimate(known.value, known.interval))
         rows.append([_name(found), found.labelled, *values, _TOO_FEW if found.few else ""])
     return Table((_first(first.division.words), _LABELLED, *columns, _NOTE), rows)
 

@@ -192,8 +192,19 @@ STEPS: tuple[tuple[str, str], ...] = (
         """,
     ),
     (
+        "009_random_samples_by_their_seeds",
+        """
+        ALTER TABLE override ADD COLUMN seed INTEGER;
+        ALTER TABLE confirmation ADD COLUMN seed INTEGER;
+        UPDATE override SET seed = (SELECT review_seed FROM run WHERE run.id = override.run_id)
+            WHERE origin = 'random';
+        UPDATE confirmation SET seed = (SELECT review_seed FROM run WHERE run.id = confirmation.run_id)
+            WHERE origin = 'random';
+        """,
+    ),
+    (
         # `taken`: up to which number the words of an outbox are in this store.
-        "009_words_of_outboxes_and_drafts",
+        "010_words_of_outboxes_and_drafts",
         """
         CREATE TABLE outbox (
             name TEXT PRIMARY KEY,

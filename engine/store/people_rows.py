@@ -30,7 +30,7 @@ from engine.core.judgments import (
 from engine.core.said import checked_author, checked_explanation, checked_tags, now
 from engine.store.row_gate import DamagedError, Gate
 
-_OVERRIDE = "id, item_id, criterion, preference, explanation, author, created, undone, origin"
+_OVERRIDE = "id, item_id, criterion, preference, explanation, author, created, undone, origin, seed"
 _MOST_AT_ONCE = 500  # values in one statement
 
 
@@ -52,9 +52,10 @@ def add_override(
         author=checked_author(new.author),
         created=at or now(),
         origin=new.origin,
+        seed=_seed(db, run_id, new),
     )
     db.execute(
-        f"INSERT INTO override (run_id, {_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?)",
+        f"INSERT INTO override (run_id, {_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)",
         (
             run_id,
             override.id,
@@ -65,6 +66,7 @@ def add_override(
             override.author,
             override.created.isoformat(),
             override.origin,
+            override.seed,
         ),
     )
     return override
@@ -101,7 +103,7 @@ def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
 
 
 def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
-    number, item_id, criterion, preference, explanation, author, created, undone, origin = row
+    number, item_id, criterion, preference, explanation, author, created, undone, origin, seed = row
     made = partial(
         Override,
         id=gate.count("id", number),
@@ -113,6 +115,7 @@ def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
         created=gate.time("created", created),
         undone=None if undone is None else gate.time("undone", undone),
         origin=_origin(gate, origin),
+        seed=_stored_seed(gate, seed),
     )
     return gate.made("override", number, made)
 
@@ -124,16 +127,17 @@ def add_review(db: sqlite3.Connection, run_id: int, new: NewReview, at: datetime
     """
     _check_judged(db, run_id, new.item_id)
     author, created = checked_author(new.author), (at or now()).isoformat()
+    seed = _seed(db, run_id, new)
     if new.state is not None:
         db.execute(
             "INSERT INTO review_mark (run_id, item_id, author, state, created) VALUES (?, ?, ?, ?, ?)",
             (run_id, new.item_id, author, new.state.value, created),
         )
     db.executemany(
-        "INSERT INTO confirmation (run_id, item_id, criterion, preference, author, created, origin)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO confirmation (run_id, item_id, criterion, preference, author, created, origin, seed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (run_id, new.item_id, criterion, label.value, author, created, new.origin)
+            (run_id, new.item_id, criterion, label.value, author, created, new.origin, seed)
             for criterion, label in new.confirmed.items()
         ],
     )
@@ -159,8 +163,8 @@ def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
 def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]:
     """The confirmed labels of a run, the oldest first."""
     rows = db.execute(
-        "SELECT item_id, criterion, preference, author, created, origin FROM confirmation WHERE run_id = ?"
-        " ORDER BY id",
+        "SELECT item_id, criterion, preference, author, created, origin, seed FROM confirmation"
+        " WHERE run_id = ? ORDER BY id",
         (run_id,),
     )
     gate = Gate(f"Run {run_id}")
@@ -172,13 +176,26 @@ def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]
             gate.text("author", author),
             gate.time("created", created),
             _origin(gate, origin),
+            _stored_seed(gate, seed),
         )
-        for item_id, criterion, label, author, created, origin in rows
+        for item_id, criterion, label, author, created, origin, seed in rows
     ]
 
 
 def _origin(gate: Gate, value: object) -> Origin | None:
     return None if value is None else gate.one_of(Origin, "origin", value)
+
+
+def _stored_seed(gate: Gate, value: object) -> int | None:
+    return None if value is None else gate.count("seed", value)
+
+
+def _seed(db: sqlite3.Connection, run_id: int, new: NewOverride | NewReview) -> int | None:
+    """Of the random sample that a label is given in, which may be drawn by another seed some day."""
+    if new.origin is not Origin.RANDOM or new.seed is not None:
+        return new.seed
+    (seed,) = db.execute("SELECT review_seed FROM run WHERE id = ?", (run_id,)).fetchone()
+    return int(seed)
 
 
 def add_note(

@@ -17,6 +17,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from engine.core.errors import RunBusyError, StoreError
+from engine.core.item_sample import checked_seed
 from engine.core.judgments import (
     Confirmation,
     Draft,
@@ -316,6 +317,15 @@ class RunStore:
         with self._transaction():
             noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
             self._db.execute("UPDATE run SET note = ? WHERE id = ?", (noted, run_id))
+
+    def draw_sample_by(self, run_id: int, seed: int) -> None:
+        """Draw the random sample of a run by another seed from now on; labels keep that of theirs.
+
+        StoreError for no run, SetupError for what is no seed.
+        """
+        self.run(run_id)
+        with self._transaction():
+            self._db.execute("UPDATE run SET review_seed = ? WHERE id = ?", (checked_seed(seed), run_id))
 
     def archive(self, numbers: Sequence[int], by: str) -> None:
         """Put runs away: all of them or none; one that is keeps its day.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.fitted_on import FittedOn, KeptFit, kept_fit_of
+from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.data.plain_file import load_record, real_number
 from engine.weigh.weight_fit import WeightFit
@@ -27,7 +28,8 @@ class FittedWeights:
 
 def kept_of(fit: WeightFit, gold: Dataset, ids: Collection[str]) -> KeptFit:
     """What is kept of a fit to the items with these ids."""
-    return KeptFit(gold.name, fit.agreement, FittedOn.of(item for item in gold if item.id in ids))
+    agreement = Estimate(fit.agreement, fit.intervals["agreement"])
+    return KeptFit(gold.name, agreement, FittedOn.of(item for item in gold if item.id in ids))
 
 
 def fit_json(fit: WeightFit, kept: KeptFit) -> dict[str, Any]:

@@ -205,7 +205,10 @@ def _on_slice(
     from engine.measure.comparison import compare
     from engine.measure.evaluation import evaluate
 
-    kept = whole if chosen is None else [one.only(chosen.part.known, chosen.words) for one in whole]
+    kept = whole
+    if chosen is not None:
+        part = chosen.part
+        kept = [one.only(part.known, chosen.words, part.caveat) for one in whole]
     evaluations = []
     for joined in kept:
         steps.begin(f"Measuring {joined.system.name} …")

@@ -112,13 +112,14 @@ class Progress(QObject):
         state: ReviewState,
         confirmed: Mapping[str, Preference] | None = None,
         origin: Origin | None = None,
+        seed: int | None = None,
     ) -> bool:
-        """Let an item be in a state, with the labels that this person confirms; `origin`: of these.
+        """Let an item be in a state, with the labels that a person confirms; `origin`, `seed`: of these.
 
         False where that is not said, and nothing changes.
         """
         author = self._workspace.author
-        said = self._workspace.review(NewReview(item_id, author, state, confirmed or {}, origin))
+        said = self._workspace.review(NewReview(item_id, author, state, confirmed or {}, origin, seed))
         if said:
             self._asked[item_id] = state
             self._count_again(item_id)

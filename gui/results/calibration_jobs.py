@@ -48,7 +48,8 @@ def fit(results: "RunResults", gold: "Dataset", places_matter: bool) -> Job[Prop
         made = calibrate_run(matched, control.cancel, places_matter)
         one_label = made.one_label_sentence(results)
         changes = changes_section(results, results.calibrated(made.calibration))
-        sheet = _sheet([one_label, *calibration_warnings(made)], quality_section(made), changes)
+        said = [one_label, *matched.labels_in_words, *calibration_warnings(made)]
+        sheet = _sheet(said, quality_section(made), changes)
         source = f"fitted on {matched.dataset.name}"
         return Proposal(made.calibration, source, sheet, bool(one_label), parameter_section(made))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from engine.core.formatting import percent, visible
+from engine.core.formatting import visible
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.fold import Fold
@@ -250,6 +250,9 @@ def _in_words(calibration: "Calibration") -> str:
     text = f"This run is calibrated: fitted on {calibration.dataset} ({calibration.hash[:12]})."
     text += f" {calibration.in_words}"
     if calibration.accuracies:
-        before, after = map(percent, calibration.accuracies)
-        text += f" Cross-validated there: {before} of the labels right before, {after} after."
+        found = calibration.accuracies
+        text += (
+            f" Labels right there, in percent, cross-validated: {found['before']} before,"
+            f" {found['after']} after; the difference: {found['more']}."
+        )
     return text

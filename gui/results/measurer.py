@@ -75,7 +75,9 @@ class Measurer(QObject):
             return
         self._wanted = results, gold, chosen
         self._explanations.drop()
-        self._labels.start(score_jobs.measure_labels(results, gold, self.known, chosen))
+        run = self._workspace.run
+        own = run.dataset if run is not None and run.id == results.run.id else None
+        self._labels.start(score_jobs.measure_labels(results, gold, self.known, chosen, own))
         self.progress.emit(Measuring("Measuring the labels …"))
 
     def _measures(self, results: "RunResults", gold: "Dataset | None", chosen: Chosen | None) -> bool:

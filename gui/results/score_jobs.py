@@ -38,7 +38,7 @@ class Scores:
     `unscored`: how many judgments could not be made; `listed`: the first of them. `explained`: True once all
     explanations are measured, or where there are none. `warnings`: what is to be said of models that
     measured. `mark`: what all of this depends on, by value. `part`: the slice that alone was measured, None
-    for all items.
+    for all items. `own`: the run's dataset, with labels or without, where it is there.
     """
 
     system: "System"
@@ -51,6 +51,7 @@ class Scores:
     explained: bool = True
     mark: Hashable = None
     part: "Chosen | None" = None
+    own: "Dataset | None" = None
 
     @property
     def results(self) -> "RunResults":
@@ -79,9 +80,10 @@ def measure_labels(
     gold: "Dataset | None",
     known: Sequence[Scores] = (),
     chosen: Chosen | None = None,
+    own: "Dataset | None" = None,
 ) -> Job[Scores]:
     """All but the explanations: against human labels where they fit, else what the run says by itself; of the
-    `chosen` slice alone, if any.
+    `chosen` slice alone, if any. `own`: the run's dataset, where it is there.
 
     Where the same run and labels were measured already, the result is what is `known`.
     """
@@ -90,15 +92,19 @@ def measure_labels(
         whole = measured_mark(results, gold)
         mark = whole if chosen is None else (whole, chosen)
         for scores in known:
-            if scores.mark == mark:
+            if scores.mark == mark and (scores.evaluation is not None or scores.own is own):
                 return with_people(scores, results if chosen is None else results.only(chosen.part.known))
-        return replace(_measured(results, gold, control, chosen), mark=mark, part=chosen)
+        return replace(_measured(results, gold, control, chosen, own), mark=mark, part=chosen)
 
     return work
 
 
 def _measured(
-    results: "RunResults", gold: "Dataset | None", control: JobControl, chosen: Chosen | None
+    results: "RunResults",
+    gold: "Dataset | None",
+    control: JobControl,
+    chosen: Chosen | None,
+    own: "Dataset | None",
 ) -> Scores:
     from engine.measure.evaluation import evaluate_labels
     from engine.measure.matching import match
@@ -107,17 +113,17 @@ def _measured(
     system = system_of_run(results)
     alone = system if chosen is None else system.only(chosen.part.known)
     if gold is None or not results.judged:
-        return _alone(alone, None, chosen)
+        return _alone(alone, None, chosen, own)
     try:
         matched = match(system, gold, partial=True)
     except SetupError as error:
         remedy = "Choose the dataset that was judged, with its labels, under “Other labels…”."
-        return _alone(alone, SetupError(error.problem, remedy), chosen)
+        return _alone(alone, SetupError(error.problem, remedy), chosen, own)
     if chosen is not None:
         try:
-            matched = matched.only(chosen.part.known, chosen.words)
+            matched = matched.only(chosen.part.known, chosen.words, chosen.part.caveat)
         except SetupError as error:
-            return _alone(alone, error, chosen)
+            return _alone(alone, error, chosen, own)
     return _against_labels(evaluate_labels(matched, control.cancel), explained=not system.explains)
 
 
@@ -146,7 +152,9 @@ def _measuring(names: Sequence[str], done: int, scores: Scores | None) -> Measur
     return Measuring(f"Measuring the explanations: {what} …", done, len(names), scores)
 
 
-def _alone(system: "System", problem: SetupError | None, chosen: Chosen | None) -> Scores:
+def _alone(
+    system: "System", problem: SetupError | None, chosen: Chosen | None, own: "Dataset | None"
+) -> Scores:
     """What a run says by itself."""
     from engine.decisions.gaps import incomplete
     from engine.measure.matching import people_caveats
@@ -156,12 +164,13 @@ def _alone(system: "System", problem: SetupError | None, chosen: Chosen | None) 
     assert results is not None
     run = results.run
     caveats = ["\n".join(problem_of(problem))] if problem else []
-    caveats += [] if chosen is None else [f"Only a slice is shown: {chosen.words}."]
+    if chosen is not None:
+        caveats += filter(None, [f"Only a slice is shown: {chosen.words}.", chosen.part.caveat])
     caveats += [] if run.complete else [incomplete(run)]
     caveats += [run.device_left_in_words] if run.device_left else []
     said = [*filter(None, [results.one_label_sentence]), *([] if problem else [_NO_LABELS])]
-    sheet = run_sheet(system, [*caveats, *people_caveats(system)], said, IN_THE_WINDOW.of)
-    return Scores(system, None, sheet, *_unscored(results), problem=problem)
+    sheet = run_sheet(system, [*caveats, *people_caveats(system)], said, IN_THE_WINDOW.of, own)
+    return Scores(system, None, sheet, *_unscored(results), problem=problem, own=own)
 
 
 def _unscored(results: "RunResults") -> tuple[Table, int]:
@@ -188,7 +197,7 @@ def with_people(scores: Scores, results: "RunResults") -> Scores:
         return scores
     system, evaluation = replace(scores.system, results=results), scores.evaluation
     if evaluation is None:
-        made = _alone(system, scores.problem, scores.part)
+        made = _alone(system, scores.problem, scores.part, scores.own)
     else:
         evaluation = replace(evaluation, matched=replace(evaluation.matched, system=system))
         made = _against_labels(evaluation, scores.explained, scores.warnings)

@@ -11,7 +11,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
 
 from engine.core.formatting import words
-from engine.core.item_sample import USUAL_SEED
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
 from gui.kit.fields import SearchField, narrow_box
@@ -20,6 +19,7 @@ from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.people.person_filter import PersonFilter
+from gui.review.sample_seed import SeedButton
 from gui.work.slice_choice import SliceChoice
 from gui.work.workspace import Workspace
 
@@ -63,8 +63,9 @@ class FilterBar(QWidget):
         name(self.search, "Search in ids, instructions and responses")
         self.criterion = narrow_box("Criterion that is listed")
         self.order = narrow_box("Order of the list")
+        self.seed = SeedButton(workspace)
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
-        self._labelled, self._seed, self._blind = False, USUAL_SEED, False
+        self._labelled = self._blind = False
         self._other_order = ListOrder.DATASET.value  # blind, while not blind; and the reverse
         self.labels = {
             key: _label_box(text, what, HUMAN_LABELS if key == "human" else PREFERENCES)
@@ -80,9 +81,10 @@ class FilterBar(QWidget):
         self._fill_orders()
         self._lay_out()
         self._connect()
+        self._offer_seed()
 
     def _lay_out(self) -> None:
-        boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH))
+        boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
         first = in_row((self.search, STRETCH), self.more, self.clear_all)
         labels = in_row(*((box, STRETCH) for box in self.labels.values()))
         chips = FlowLayout(gap=4)
@@ -101,6 +103,7 @@ class FilterBar(QWidget):
         self.search.left.connect(self.left)
         for box in (self.criterion, self.order, *self.labels.values()):
             box.activated.connect(self._tell)
+        self.order.currentIndexChanged.connect(self._offer_seed)
         self.more.toggled.connect(self._panel.setVisible)
         self.clear_all.clicked.connect(self.clear)
         for chip in self.chips.values():
@@ -138,6 +141,10 @@ class FilterBar(QWidget):
         self.more.setVisible(not blind)
         self._panel.setVisible(not blind and self.more.isChecked())
 
+    @Slot()
+    def _offer_seed(self) -> None:
+        self.seed.setVisible(self.order.currentData() == ListOrder.RANDOM.value)
+
     def choose_order(self, order: ListOrder) -> None:
         """Another order, as if it were chosen in the box."""
         self.order.setCurrentIndex(max(0, self.order.findData(order.value)))
@@ -147,7 +154,8 @@ class FilterBar(QWidget):
         """Offer what makes sense for a run; what is chosen stays where it can. `seed`: of its sample."""
         criterion = self.criterion.currentData()
         self._fill_criteria(criteria)
-        self._labelled, self._seed = labelled, seed
+        self._labelled = labelled
+        self.seed.show_seed(seed)
         self._fill_orders(self.order.currentData())
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(criterion)))
         for control in (self.labels["human"], self.chips["differs_from_human"]):
@@ -225,10 +233,9 @@ class FilterBar(QWidget):
     def _fill_orders(self, chosen: str | None = None) -> None:
         self.order.clear()
         for order, text in _ORDERS.items():
-            seed = f", seed {self._seed}" if order is ListOrder.RANDOM else ""
             offered = self._labelled or order is not ListOrder.DISAGREEMENT
             if offered and not (self._blind and order in _TELLING):
-                self.order.addItem(f"{text}{seed}", order.value)
+                self.order.addItem(text, order.value)
         self.order.setCurrentIndex(max(0, self.order.findData(chosen)))
 
 

@@ -126,6 +126,6 @@ class ItemQueue(QObject):
         elif state is ReviewState.DONE:
             self._desk.finish_writing()
             confirmed = session.labels_in_force()
-        said = self._reviewer.progress.mark(item_id, state, confirmed, session.origin)
+        said = self._reviewer.progress.mark(item_id, state, confirmed, session.origin, session.seed)
         if said and not self._go_on():
             self._workspace.note.emit("No item is left to do by this filter.")

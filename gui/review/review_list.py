@@ -118,6 +118,7 @@ class ReviewList(QWidget):
         self.progress.changed.connect(self._show_progress)
         self.wanted_line.show_all.clicked.connect(self.filters.clear)
         self.alike.wanted.connect(self.filters.choose_order)
+        self._workspace.sample_drawn.connect(self._draw_again)
 
     def read_run(self) -> None:
         """Make the list of the open run anew."""
@@ -277,8 +278,10 @@ class ReviewList(QWidget):
 
     @Slot(object)
     def _take_review(self, review: Review) -> None:
-        self.review = replace(review, shown=self._blind.row)
-        self.filters.show_run(review.criteria, review.labelled, review.seed)
+        run = self._workspace.run
+        seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
+        self.review = replace(review, shown=self._blind.row, seed=seed)
+        self.filters.show_run(review.criteria, review.labelled, seed)
         asked = self._asked
         if asked is None:
             self.list_again()
@@ -340,6 +343,17 @@ class ReviewList(QWidget):
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
         labelled = self.review is not None and self.review.labelled
         self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
+
+    @Slot(int)
+    def _draw_again(self, seed: int) -> None:
+        """List the sample of another seed from its top."""
+        if self.review is not None and self.follows:
+            self.review = replace(self.review, seed=seed)
+            self.filters.seed.show_seed(seed)
+            if self.filters.list_order is ListOrder.RANDOM:
+                self.go_on_with_to_do()
+                self.list_again()
+                self.take_focus()
 
     @Slot(object)
     def _take_item(self, again: ItemAgain) -> None:
@@ -412,7 +426,9 @@ class ReviewList(QWidget):
         item = self.table.item_at(now.row())
         self.queue.show_state(self.progress.state(item.item_id) if item else None)
         if item is not None:
-            self._session.origin = self._origin(now.row())
+            origin, review = self._origin(now.row()), self.review
+            self._session.origin = origin
+            self._session.seed = review.seed if review is not None and origin is Origin.RANDOM else None
             self.chosen.emit(item.item_id)
 
     def _show_nothing(self, nothing: bool) -> None:

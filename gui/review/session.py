@@ -85,6 +85,7 @@ class ReviewSession:
         self.item_id = ""
         self.criterion = ""
         self.origin: Origin | None = None  # how the person came to the item
+        self.seed: int | None = None  # of the random sample, where he came to it so
         self.writing = False
         self._review: Review | None = None
         self._asked: dict[JudgmentKey, tuple[Preference | None, str | None]] = {}  # not stored yet
@@ -215,7 +216,7 @@ class ReviewSession:
             self._blind.give(key)
         if self._label_in_force(key) is label:
             if blind or by not in (None, author):
-                agrees = NewReview(key.item_id, author, confirmed={key.criterion: label}, origin=self.origin)
+                agrees = NewReview(key.item_id, author, None, {key.criterion: label}, self.origin, self.seed)
                 return Change(review=agrees, note=f"You agree: {LABEL_WORDS[label]}.")
             if by == author:
                 return Change(note=f"The label is {LABEL_WORDS[label]} by you already.")
@@ -276,7 +277,8 @@ class ReviewSession:
         over: tuple[str, ...] = (),
     ) -> Change:
         self._asked[key] = (label, explanation)
-        return Change(NewOverride(*key, label, explanation, self._opened.author, self.origin), over)
+        new = NewOverride(*key, label, explanation, self._opened.author, self.origin, self.seed)
+        return Change(new, over)
 
     # What becomes of it
 

@@ -27,7 +27,9 @@ OF_RUNS, SAVED, FITS = "weights/runs", "weights/saved", "weights/fits"
 with the layout.
 """
 HIGHEST_WEIGHT = 10.0  # that a slider reaches
-DIGITS = 2  # of a weight, behind the point
+MOST_DIGITS = 6  # of a weight or a threshold, behind the point
+_USUAL_DIGITS = 2
+_ROUNDED_OFF = 0.01  # of a number, at most
 _HIGHEST_THRESHOLD = 10.0  # points: more lie between no two scores
 _USUAL_WEIGHT = 1.0
 _MOST_RUNS = 500
@@ -61,8 +63,15 @@ def usual_wish(rubric: Rubric) -> Wish:
     weights = rubric.weights(rubric.names)
     highest = max(weights.values())
     scale = 1.0 if highest == 0 or _USUAL_WEIGHT <= highest <= HIGHEST_WEIGHT else HIGHEST_WEIGHT / highest
-    shown = {name: round(scale * weight, DIGITS) for name, weight in weights.items()}
-    return Wish(shown, min(rubric.tie_threshold, _HIGHEST_THRESHOLD))
+    reached = {name: scale * weight for name, weight in weights.items()}
+    return Wish(reached, min(rubric.tie_threshold, _HIGHEST_THRESHOLD))
+
+
+def digits_of(value: float) -> int:
+    """How many digits behind the point a number needs: two, or more where these would not show it."""
+    digits = range(_USUAL_DIGITS, MOST_DIGITS)
+    near = (each for each in digits if abs(round(value, each) - value) <= _ROUNDED_OFF * value)
+    return next(near, MOST_DIGITS)
 
 
 class RunWeights:

@@ -33,7 +33,15 @@ from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import headed
 from gui.weigh import weighing_jobs
-from gui.weigh.run_weights import BY_HAND, DIGITS, HIGHEST_WEIGHT, RunWeights, Wish, usual_wish
+from gui.weigh.run_weights import (
+    BY_HAND,
+    HIGHEST_WEIGHT,
+    MOST_DIGITS,
+    RunWeights,
+    Wish,
+    digits_of,
+    usual_wish,
+)
 from gui.weigh.saved_weights import SavedWeights
 from gui.weigh.weighing_jobs import Basis, Fitted, Weighed
 from gui.weigh.win_charts import MarginChart, WinRates
@@ -53,10 +61,19 @@ _WHAT = (
 )
 
 
+class _NumberField(DoubleSpinBox):
+    """Shows a number with two digits behind the point, or as many more as a small one needs."""
+
+    def textFromValue(self, value: float) -> str:
+        """Without what rounding would not miss."""
+        return self.locale().toString(value, "f", digits_of(value))
+
+
 class WeightControl(QObject):
     """A number from 0 to `highest`: a slider in steps of 0.1 and a field that takes finer ones, kept in step.
 
-    Its two parts are laid out by whoever shows them: `slider` and `field`.
+    Its two parts are laid out by whoever shows them: `slider` and `field`. A number that was set stays what
+    it is, however it is shown, until a person changes it.
     """
 
     changed = Signal()
@@ -67,9 +84,10 @@ class WeightControl(QObject):
         self.slider.setRange(0, round(highest * _STEPS))
         self.slider.setPageStep(_STEPS)
         name(self.slider, what)
-        self.field = DoubleSpinBox()
+        self._value = 0.0
+        self.field = _NumberField()
+        self.field.setDecimals(MOST_DIGITS)
         self.field.setRange(0.0, highest)
-        self.field.setDecimals(DIGITS)
         self.field.setSingleStep(1 / _STEPS)
         name(self.field, f"{what}, as a number")
         self.slider.valueChanged.connect(self._take_slider)
@@ -78,20 +96,32 @@ class WeightControl(QObject):
     @property
     def value(self) -> float:
         """The number."""
-        return self.field.value()
+        return self._value
+
+    @property
+    def _shown(self) -> float:
+        return round(self._value, digits_of(self._value))
 
     def set_value(self, value: float) -> None:
         """Show a number, without a signal."""
-        with QSignalBlocker(self.slider), QSignalBlocker(self.field):
-            self.field.setValue(value)
-            self.slider.setValue(round(self.field.value() * _STEPS))
+        self._value = min(max(value, self.field.minimum()), self.field.maximum())
+        with QSignalBlocker(self.field):
+            self.field.setValue(self._shown)
+        self._show_in_slider()
+
+    def _show_in_slider(self) -> None:
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(round(self._value * _STEPS))
 
     def _take_slider(self, steps: int) -> None:
         self.set_value(steps / _STEPS)
         self.changed.emit()
 
     def _take_field(self, value: float) -> None:
-        self.set_value(value)
+        if value == self._shown:  # Enter alone changes nothing
+            return
+        self._value = value  # the field is not filled again under the hand that writes in it
+        self._show_in_slider()
         self.changed.emit()
 
 

@@ -22,7 +22,7 @@ from gui.work.lanes import Job, JobControl
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
-    from engine.data.slices import Slice, Slicing, Tags
+    from engine.data.slices import Noted, Slice, Slicing
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,12 @@ def with_labels_for(dataset: "Dataset", asked: Sequence[Rubric], cancel: CancelT
 class Divided:
     """By what the items of a dataset can be divided, each with its title, and how they are by one of it.
 
-    `by_tag`: they are by the tags of people.
+    `by_people`: they are by what people noted.
     """
 
     titles: Mapping[str, str]
     slicing: "Slicing | None"
-    by_tag: bool = False
+    by_people: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,44 +129,45 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class TagWish:
-    """Where the tags of items are kept, and whose of them count: all people's where no `author` is named."""
+class NotedWish:
+    """Where it is kept what people noted of items, and whose notes count: all where no `author` is named."""
 
     store_path: Path
     author: str | None = None
 
 
-def divide(dataset: "Dataset", gold: "Dataset | None", by: str, tag_wish: TagWish) -> Job[Divided]:
+def divide(dataset: "Dataset", gold: "Dataset | None", by: str, wish: NotedWish) -> Job[Divided]:
     """Divide the items of a dataset; human labels are those of `gold`, where there is one. Nothing is divided
     by what the dataset does not have, nor by the empty text.
     """
 
     def work(_control: JobControl) -> Divided:
-        from engine.data.slices import LABEL, divisions, is_by_tag, slicing
+        from engine.data.slices import LABEL, divisions, is_by_people, slicing
 
-        tags = _tags(dataset, tag_wish)
-        known = divisions(dataset, tags)
+        noted = _noted(dataset, wish)
+        known = divisions(dataset, noted)
         own = {name: title for name, title in known.items() if not name.startswith(LABEL)}
         labels = divisions(dataset if gold is None else gold)
         human = {name: title for name, title in labels.items() if name.startswith(LABEL)}
         source = gold if gold is not None and by in human else dataset
-        found = slicing(source, by, tags) if by in own or by in human else None
-        return Divided({**own, **human}, found, found is not None and is_by_tag(by))
+        found = slicing(source, by, noted) if by in own or by in human else None
+        return Divided({**own, **human}, found, found is not None and is_by_people(by))
 
     return work
 
 
-def _tags(dataset: "Dataset", wish: TagWish) -> "Tags":
-    """The tags of the items; none from a store that cannot be read, of which the list of runs tells."""
-    from engine.decisions.run_dataset import tags_of_items
+def _noted(dataset: "Dataset", wish: NotedWish) -> "Noted":
+    """What people noted of items; nothing of a store that cannot be read: the list of runs tells of it."""
+    from engine.data.slices import Noted
+    from engine.decisions.run_dataset import noted_of_items
     from engine.store import opening
     from engine.store.run_store import RunStore
 
     with suppress(SetupError):
         if opening.is_there(wish.store_path):
             with RunStore(wish.store_path) as store:
-                return tags_of_items(store, dataset, wish.author)
-    return {}
+                return noted_of_items(store, dataset, wish.author)
+    return Noted()
 
 
 def missing(paths: Sequence[Path]) -> Job[frozenset[Path]]:

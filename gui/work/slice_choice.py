@@ -14,7 +14,7 @@ from engine.core.formatting import clipped, visible
 from gui.kit.fields import narrow_box
 from gui.kit.foreign_text import tip
 from gui.kit.layouts import STRETCH, in_row
-from gui.work.file_jobs import Chosen, Divided, TagWish, divide
+from gui.work.file_jobs import Chosen, Divided, NotedWish, divide
 from gui.work.lanes import Lane, LatestTask
 from gui.work.state import BLIND
 from gui.work.workspace import Workspace
@@ -36,7 +36,7 @@ class SliceChoice(QWidget):
     def __init__(self, workspace: Workspace, letters: int = 13) -> None:
         super().__init__()
         self._workspace = workspace
-        self._by_tag = self._outdated = False
+        self._by_people = self._outdated = False
         self.slicing: Slicing | None = None
         self.part: Slice | None = None
         self._dataset: Dataset | None = None
@@ -118,7 +118,7 @@ class SliceChoice(QWidget):
         self._outdated = False
         space = self._workspace
         own = space.author if space.state.text(BLIND) == "on" else None
-        self._dividing.start(divide(self._dataset, self._gold, by, TagWish(space.store_path, own)))
+        self._dividing.start(divide(self._dataset, self._gold, by, NotedWish(space.store_path, own)))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Catch up with what people tagged meanwhile."""
@@ -130,14 +130,14 @@ class SliceChoice(QWidget):
     def _follow_notes(self) -> None:
         """Offer tags as soon as there are any; the slice that is listed does not change under one's hands."""
         self._outdated = True
-        if self.isVisible() and not self._by_tag:
+        if self.isVisible() and not self._by_people:
             self._again()
 
     @Slot()
     def _follow_people(self) -> None:
         """Whose tags may be seen has changed: what is chosen by them must not stay."""
         self._outdated = True
-        if self.isVisible() or self._by_tag:
+        if self.isVisible() or self._by_people:
             self._again()
 
     def _again(self) -> None:
@@ -148,7 +148,7 @@ class SliceChoice(QWidget):
 
     @Slot(object)
     def _take(self, divided: Divided) -> None:
-        slicing, self._by_tag = divided.slicing, divided.by_tag
+        slicing, self._by_people = divided.slicing, divided.by_people
         self._fill(divided.titles, slicing.by if slicing else "")
         parts = slicing.slices if slicing else ()
         part = next((found for found in parts if found.key == self._wanted_part), None)

@@ -63,7 +63,7 @@ def measure_slices(
     """
 
     def work(control: JobControl) -> Sliced:
-        from engine.report.slice_tables import best_slice, criterion_slice_table, slice_table
+        from engine.report.slice_tables import criterion_slice_table, slice_table, slices_in_words
 
         mark = measured_mark(results, gold)
         if known is not None and (known.of, known.division) == (mark, slicing):
@@ -73,7 +73,7 @@ def measure_slices(
         if any(found.measures for found in measured.slices):
             below = criterion_slice_table(measured)
             table = _with_drawing(table, measured)
-        return Sliced(slicing, table, below, mark, [measured], said=best_slice(measured))
+        return Sliced(slicing, table, below, mark, [measured], said=slices_in_words(measured))
 
     return work
 
@@ -88,7 +88,11 @@ def compare_slices(
 
     def work(control: JobControl) -> Sliced:
         from engine.measure.slice_measures import measure_slices
-        from engine.report.slice_tables import compared_slice_table, compared_win_table
+        from engine.report.slice_tables import (
+            compared_slice_table,
+            compared_slices_in_words,
+            compared_win_table,
+        )
         from engine.weigh.slice_weighing import weigh_as_usual
 
         if known is not None and known.of is matched and known.division == slicing:
@@ -101,7 +105,8 @@ def compare_slices(
                 weighed[one.system.name] = found
         table = compared_slice_table(matched, measured)
         below = compared_win_table(measured[0], weighed) if weighed else None
-        return Sliced(slicing, table, below, matched, measured, weighed)
+        said = compared_slices_in_words(matched, measured)
+        return Sliced(slicing, table, below, matched, measured, weighed, said)
 
     return work
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _DRAWN_WIDTH = 130
 _NOTHING = (
     "Choose above by what the items are divided (“Items: all”): by a column of the dataset, lengths, the"
-    " script of the texts, the human label or the tags of people."
+    " script of the texts, the human label, the tags or the random samples of people."
 )
 _HOW = "A click or Enter on a row lists its items in Review."
 
@@ -128,7 +128,7 @@ class SlicesPanel(QWidget):
             self.below.clear()
             return
         self.title.setText(visible(f"By {sliced.division.words}{self._said.in_title}"))
-        self.what.setText(" ".join([_HOW, SLICES_NOTE, *sliced.said]))
+        self.what.setText(visible(" ".join([_HOW, SLICES_NOTE, *sliced.said])))
         self.table.show_table(sliced.table)
         for place, column in enumerate(sliced.table.columns):
             delegate = self._delegate if column.key == DRAWN else self.view.itemDelegate()

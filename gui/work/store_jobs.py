@@ -147,6 +147,11 @@ def store_words(store_path: Path, outbox: Outbox) -> Job[Stored]:
     return work
 
 
+def draw_sample_by(store_path: Path, run_id: int, seed: int) -> Job[None]:
+    """Draw the random sample of a run by another seed from now on."""
+    return in_store(store_path, lambda store: store.draw_sample_by(run_id, seed))
+
+
 def known_tags(store_path: Path) -> Job[Sequence[str]]:
     """The tags in use, the most frequent first."""
     return in_store(store_path, lambda store: store.tags(), or_none=True)

@@ -51,6 +51,7 @@ class Workspace(QObject):
     dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
     run_changed = Signal()  # another run is open, or it was read again
     overrides_changed = Signal(object)  # a JudgmentKey
+    sample_drawn = Signal(int)  # the random sample of the open run is by another seed now
     reviewed = Signal(str)  # item id: what people say of it has changed, be it an override, a mark or a label
     noted = Signal(str)  # content hash of an item
     author_changed = Signal()
@@ -354,12 +355,9 @@ class Workspace(QObject):
         preference: Preference | None,
         explanation: str | None,
         origin: Origin | None = None,
-        over: Sequence[str] = (),
     ) -> None:
-        """Let a person's label, explanation or both stand for the model's; `origin`: of the label; `over`:
-        names of the drafts that end with it.
-        """
-        self.say(NewOverride(*key, preference, explanation, self.author, origin), over=over)
+        """Let a person's label, explanation or both stand for the model's; `origin`: of the label."""
+        self.say(NewOverride(*key, preference, explanation, self.author, origin))
 
     def undo_override(self, key: JudgmentKey) -> None:
         """Take this person's last override of a judgment back."""
@@ -368,6 +366,22 @@ class Workspace(QObject):
     def review(self, new: NewReview) -> bool:
         """Keep how far a person is with an item, and which labels he confirms; False where it is not said."""
         return bool(self.say(new))
+
+    def draw_sample_by(self, run_id: int, seed: int) -> None:
+        """Draw the random sample of a run by another seed from now on, for everybody."""
+
+        def take(_stored: object) -> None:
+            run = self.run
+            if run is not None and run.id == run_id:
+                stored = replace(run.results.run, review_seed=seed)
+                self.run = replace(run, results=replace(run.results, run=stored))
+                self.sample_drawn.emit(seed)
+            self.note.emit(f"The random sample of run {run_id} is drawn by seed {seed} now.")
+
+        job = store_jobs.draw_sample_by(self.store_path, run_id, seed)
+        task = self.threads.start(Lane.STORE, job, must_end=True)
+        task.finished.connect(take)
+        task.failed.connect(self.problem)
 
     def note_item(self, content_hash: str, text: str, tags: Sequence[str]) -> None:
         """Note something of an item, for all runs."""

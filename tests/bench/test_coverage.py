@@ -35,3 +35,12 @@ def test_a_claim_is_broken_where_it_surely_misses_its_bar() -> None:
     assert [claim.is_broken for claim in (held, missed, wrong)] == [False, True, True]
     assert list(worst([held, missed, wrong])) == [missed, wrong]
     assert missed.line.endswith("BROKEN")
+
+
+def test_the_worst_kind_is_drawn_again_in_other_worlds() -> None:
+    claim = Claim.drawn("a yes", "a world", lambda random: random.random() < 0.5, 20, 1, 0.5, 0.4)
+    again = claim.again(50)
+    assert again is not None
+    assert again.of == 1000
+    assert again.rate == pytest.approx(0.5, abs=0.06)
+    assert Claim("a yes", "a world", 3, 20, nominal=0.5, bar=0.4).again(50) is None

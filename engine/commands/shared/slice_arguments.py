@@ -9,11 +9,10 @@ from typing import Any
 
 from engine.commands.shared.printed_sheet import printed_section
 from engine.core.measure_words import SLICES_NOTE
-from engine.core.sheets import Section
-from engine.core.value_tables import Table
+from engine.core.sheets import Part, Section
 from engine.data.dataset import Dataset
-from engine.data.slices import Slicing, Tags, is_by_tag, select, slicing
-from engine.decisions.run_dataset import tags_of_items
+from engine.data.slices import Noted, Slicing, is_by_people, select, slicing
+from engine.decisions.run_dataset import noted_of_items
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures, measure_slices
 from engine.store.opening import is_there
@@ -30,7 +29,8 @@ def add_slices(arguments: argparse.ArgumentParser) -> None:
         default=[],
         metavar="WHAT",
         help="a table with a row for each slice: a COLUMN of the dataset, length (of both responses),"
-        " instruction (its length), longer (which response), script, label (label:CRITERION), or tag;"
+        " instruction (its length), longer (which response), script, label (label:CRITERION), tag, or"
+        " random-sample;"
         " column:NAME for a column of one of these names; may be given again",
     )
     group.add_argument(
@@ -38,34 +38,36 @@ def add_slices(arguments: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WHAT=VALUE",
-        help="only this slice: COLUMN=value, length=short, longer=A; again: items that are in all of them",
+        help="only this slice: COLUMN=value, length=short, longer=A, random-sample=labelled; again: items"
+        " that are in all of them",
     )
 
 
 def divided(options: argparse.Namespace, gold: Dataset) -> list[Slicing]:
     """The divisions that --by asks for; SetupError, before long work, where one or a --slice is not there."""
-    tags = _tags(options, gold)
+    noted = _noted(options, gold)
     for wish in options.slice:
-        select(gold, wish, tags)
-    return [slicing(gold, by, tags) for by in dict.fromkeys(options.by)]
+        select(gold, wish, noted)
+    return [slicing(gold, by, noted) for by in dict.fromkeys(options.by)]
 
 
-def _tags(options: argparse.Namespace, dataset: Dataset) -> Tags:
-    """The tags that the run store holds of the items, where the options ask for any."""
-    if not any(map(is_by_tag, (*options.by, *options.slice))) or not is_there(options.store):
-        return {}
+def _noted(options: argparse.Namespace, dataset: Dataset) -> Noted:
+    """What the run store holds of the items by which these are divided, where the options ask for any."""
+    if not any(map(is_by_people, (*options.by, *options.slice))) or not is_there(options.store):
+        return Noted()
     with RunStore(options.store) as store:
-        return tags_of_items(store, dataset)
+        return noted_of_items(store, dataset)
 
 
 def kept(options: argparse.Namespace, matched: Matched) -> Matched:
     """The items of all slices that --slice names; all items without it."""
     if not options.slice:
         return matched
-    tags = _tags(options, matched.dataset)
-    chosen = [select(matched.dataset, wish, tags) for wish in options.slice]
+    noted = _noted(options, matched.dataset)
+    chosen = [select(matched.dataset, wish, noted) for wish in options.slice]
     ids = frozenset.intersection(*(part.known for _, part in chosen))
-    return matched.only(ids, " and ".join(division.in_words(part) for division, part in chosen))
+    names = " and ".join(division.in_words(part) for division, part in chosen)
+    return matched.only(ids, names, *(part.caveat for _, part in chosen))
 
 
 def sliced(matched: Matched, divisions: Sequence[Slicing]) -> list[SlicedMeasures]:
@@ -78,7 +80,7 @@ def slices_json(found: Sequence[SlicedMeasures | SlicedWeighing]) -> dict[str, A
     return {"slices": [measured.as_json() for measured in found]} if found else {}
 
 
-def print_slice_tables(tables: Sequence[Table]) -> None:
-    """Tables of slices, with the note that belongs under them."""
-    if tables:
-        print(f"\n{printed_section(Section('slices', '', tables, SLICES_NOTE))}")
+def print_slice_tables(parts: Sequence[Part]) -> None:
+    """Tables of slices, and sentences on them, with the note that belongs under all of them."""
+    if parts:
+        print(f"\n{printed_section(Section('slices', '', parts, SLICES_NOTE))}")

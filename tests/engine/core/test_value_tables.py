@@ -40,6 +40,7 @@ def column(kind: Kind, key: str = "key") -> Column:
         (Kind.RANKED, Ranked(None), "-"),
         (Kind.PARTIAL, Partial(33.3), "33.30"),
         (Kind.PARTIAL, Partial(33.3, 1234), "33.30 (1,234 left out)"),
+        (Kind.PARTIAL, Partial(33.3, 2, (20.04, 50)), "33.30 (20.0 to 50.0) (2 left out)"),
         (Kind.PARTIAL, Partial(None, 2), "- (2 left out)"),
         (Kind.ESTIMATE, Estimate(0.5, (0.25, 0.751)), "50.0 (25.0 to 75.1)"),
         (Kind.ESTIMATE, Estimate(-0.025), "-2.5"),

@@ -19,8 +19,10 @@ from engine.data.slices import (
     MOST_VALUES,
     NONE,
     OTHERS,
+    RANDOM_SAMPLE,
     TAG,
     UNTAGGED,
+    Noted,
     divisions,
     script_of,
     select,
@@ -194,7 +196,7 @@ def test_a_slice_that_is_not_there_is_named_with_those_that_are(tmp_path: Path, 
 
 # Tags of people
 
-TAGS = {"0": ("hard", "odd"), "2": ("hard",), "9": ("not here",)}
+TAGS = Noted({"0": ("hard", "odd"), "2": ("hard",), "9": ("not here",)})
 
 
 def test_an_item_is_in_the_slice_of_each_of_its_tags(tmp_path: Path) -> None:
@@ -207,7 +209,7 @@ def test_an_item_is_in_the_slice_of_each_of_its_tags(tmp_path: Path) -> None:
 
 def test_rare_tags_are_one_slice_and_an_item_is_in_it_once(tmp_path: Path) -> None:
     many = tuple(f"t{number:02}" for number in range(MOST_VALUES + 3))
-    division = slicing(saved(tmp_path, {}, {}), TAG, {"0": many, "1": many[:MOST_VALUES]})
+    division = slicing(saved(tmp_path, {}, {}), TAG, Noted({"0": many, "1": many[:MOST_VALUES]}))
     assert [part.ids for part in division.slices] == [("0", "1")] * MOST_VALUES + [("0",)]
     assert division.slices[-1].name == "(all others: 3 tags)"
 
@@ -225,10 +227,31 @@ def test_a_tag_is_chosen_also_where_it_is_rare(tmp_path: Path) -> None:
     dataset = saved(tmp_path, {}, {}, {})
     assert select(dataset, "tag=odd", TAGS)[1].ids == ("0",)
     assert select(dataset, "tag=", TAGS)[1].ids == ("1",)
-    many = {"0": tuple(f"t{number:02}" for number in range(60))}
+    many = Noted({"0": tuple(f"t{number:02}" for number in range(60))})
     assert select(dataset, "tag=t59", many)[1].ids == ("0",)
     with pytest.raises(SetupError, match="no item with tag = 'hrd'"):
         select(dataset, "tag=hrd", TAGS)
+
+
+# Random samples of people
+
+
+def test_a_tag_of_a_persons_own_is_kept_apart_from_the_random_sample(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, {}, {}, {}, {"random-sample": "own"})
+    noted = Noted({"0": ("random sample",)}, sampled=frozenset("12"), skipped=frozenset("3"))
+    assert [part.ids for part in slicing(dataset, TAG, noted).slices] == [("0",), ("1", "2", "3")]
+    found = slicing(dataset, RANDOM_SAMPLE, noted).slices
+    assert [(part.key, part.ids) for part in found] == [
+        ("labelled", ("1", "2")),
+        ("skipped", ("3",)),
+        ("others", ("0",)),
+    ]
+    assert [bool(part.caveat) for part in found] == [True, False, False]
+    assert select(dataset, "tag=random sample", noted)[1].ids == ("0",)
+    assert select(dataset, "random-sample=labelled", noted)[1].ids == ("1", "2")
+    assert RANDOM_SAMPLE not in divisions(dataset, TAGS)
+    with pytest.raises(SetupError, match="was labelled in a random sample"):
+        slicing(dataset, RANDOM_SAMPLE, TAGS)
 
 
 # What a dataset keeps

@@ -15,6 +15,7 @@ from engine.core.fitted_on import FittedOn
 from engine.core.items import Order, Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading
 from engine.core.rubric import ELOQUENT, Criterion, PromptWording, Rubric
+from engine.core.value_tables import Estimate
 from engine.decisions.calibration import (
     Calibration,
     JudgeIdentity,
@@ -37,6 +38,7 @@ OUT_OF_FOLD = replace(
     CALIBRATION,
     criteria={"safety": replace(ONE, folds=(FREQUENCIES, ONE), fold_of={IN_FIT[:12]: 1, LEFT_OUT[:12]: 0})},
     fitted_on=FittedOn((IN_FIT[:12], LEFT_OUT[:12]), frozenset({"a" * 12})),
+    accuracies={"before": Estimate(0.5, (0.4, 0.6)), "after": Estimate(0.45), "more": Estimate(-0.05)},
 )
 
 
@@ -214,6 +216,8 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
             lambda value: value | {"criteria": {"safety": _numbers(scale=1) | {"folds": [_fold(0)]}}},
             "leaves out item 0, which it cannot",
         ),
+        (lambda value: _with_accuracy(value, share=10**400, interval=None), "is no share"),
+        (lambda value: _with_accuracy(value, share=0.5, interval=[0.4]), "is no interval"),
     ],
 )
 def test_a_file_that_is_none_is_refused(
@@ -227,10 +231,8 @@ def test_a_file_that_is_none_is_refused(
     assert problem in str(error.value)
 
 
-@pytest.mark.parametrize("accuracy", [1e308, 10**400, "much", None])
-def test_figures_that_are_none_are_left_out(accuracy: object) -> None:
-    quality = {"before": {"accuracy": accuracy}, "after": {"accuracy": 0.5}}
-    assert replace(CALIBRATION, measured={"a": quality, "b": quality}).accuracies is None
+def _with_accuracy(value: dict[str, object], **found: object) -> dict[str, object]:
+    return value | {"mean_accuracy": {"before": found}}
 
 
 def _fold(place: int) -> dict[str, object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, ReviewState
+from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Origin, ReviewState
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, load_results
@@ -62,17 +62,19 @@ def test_a_note_is_found_again_by_the_content_of_its_item(store: RunStore) -> No
 
 
 def test_json_holds_states_labels_and_notes(store: RunStore) -> None:
-    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}))
+    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.DOUBT))
     store.note(hash_of(store, "1"), "why?", ["odd"], "Ben")
     first, second, _ = json.loads(json.dumps(as_json(results(store))))["items"]
     assert [(mark["author"], mark["state"]) for mark in first["reviews"]] == [("Ada", "done")]
     assert first["judgments"]["safety"]["people"] == {"Ada": "A"}
+    assert first["judgments"]["safety"]["people_origins"] == {"Ada": {"origin": "doubt", "seed": None}}
+    assert (first["random_sample"], second["judgments"]["safety"]["people_origins"]) == (None, {})
     assert (first["note"]["text"], first["note"]["author"], first["tags"]) == ("why?", "Ben", ["odd"])
     assert (second["reviews"], second["note"], second["tags"]) == ([], None, [])
 
 
 def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> None:
-    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}))
+    store.review(1, NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM))
     store.override(1, NewOverride("1", "safety", B, explanation=None, author=LONG))
     store.note(hash_of(store, "1"), 'a "note",\nwith lines', ["odd, very", "ß"], "Ben")
     write_results_csv(tmp_path / "all.csv", results(store))
@@ -80,6 +82,15 @@ def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> N
     first, other = table.iloc[0], table.iloc[2]
     assert (first.review_state, first.review_author, other.review_state) == ("done", "Ada", "")
     assert json.loads(first.labels_by_people) == {"Ada": "A", LONG: "B"}
+    assert json.loads(first.origins_by_people) == {"Ada": "random", LONG: None}
+    assert (first.override_origin, first.random_sample) == ("", "labelled")
+    assert (other.origins_by_people, other.random_sample) == ("", "")
+    store.override(1, NewOverride("1", "safety", B, None, LONG, Origin.RANDOM, seed=3))
+    write_results_csv(tmp_path / "all.csv", results(store))
+    again = pd.read_csv(tmp_path / "all.csv", dtype=str, keep_default_na=False)
+    assert again.override_origin[0] == "random"
+    [judgment, *_] = as_json(results(store))["items"][0]["judgments"].values()
+    assert (judgment["override"]["origin"], judgment["override"]["seed"]) == ("random", 3)
     assert first.note == 'a "note",\nwith lines'
     assert json.loads(first.tags) == ["odd, very", "ß"]
     assert (other.note, other.tags) == ("", "")

@@ -52,7 +52,7 @@ def test_the_trivial_judges_are_better_than_the_official_baseline(baseline: Eval
 def test_the_details_are_plain_values(baseline: Evaluation) -> None:
     details = json.loads(json.dumps(official_json(baseline), allow_nan=False))["details"]
     assert details["labels"]["safety"]["confusion"]["both_good"]["A"] == 67
-    assert len(details["explanations"]["safety"]["rouge_by_item"]) == 99
+    assert len(details["explanations"]["safety"]["by_item"]["rouge_l"]) == 99
 
 
 def test_the_details_of_labels_hold_all_measures_in_the_order_of_the_file(baseline: Evaluation) -> None:

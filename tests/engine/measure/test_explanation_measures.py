@@ -1,14 +1,19 @@
 """Explanations held against human ones: what is missing counts 0, and the typical one stands beside."""
 
+from dataclasses import replace
+
 import pytest
 
 from engine.core.judgments import Agreement, Unscored
 from engine.measure.explanation_measures import (
+    EXPLANATION_MEASURES,
     ExplanationMeasures,
     ModelScores,
     add_model_scores,
+    mean_explanation_interval,
     measure_explanations,
 )
+from engine.measure.intervals import Interval, OverInstructions, share_interval
 from engine.measure.matching import match
 from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
 
@@ -21,7 +26,7 @@ def measured(
     found = match(system({"safety": labels}, {"safety": given}), gold)
     result = measure_explanations("safety", found.pairs["safety"])
     assert result is not None
-    return add_model_scores(result, scores) if scores else result
+    return add_model_scores(result, found.pairs["safety"], scores) if scores else result
 
 
 def test_rouge_l_is_the_mean_with_0_for_what_is_missing() -> None:
@@ -40,6 +45,41 @@ def test_scores_of_models_count_missing_explanations_as_0() -> None:
     assert score.agreement == pytest.approx(25.0)
     assert score.p_yes == pytest.approx(25.0)
     assert score.format_mass == pytest.approx(0.75)
+    assert score.by_item["bertscore"] == {"1": 0.9, "2": 0.7, "3": 0.0, "4": 0.0}
+    assert score.by_item["agreement"] == {"1": 1.0, "2": 0.0, "3": 0.0, "4": 0.0}
+
+
+def test_each_measure_has_an_interval_over_instructions() -> None:
+    words = ["one two", "two", "three", "three four"]
+    asked: list[Agreement | Unscored] = [
+        Agreement(0.8, 0.2),
+        Agreement(0.1, 0.4),
+        Unscored("2", "safety", "too long"),
+    ]
+    asked.append(Agreement(0.9, 0.0))
+    score = measured(words, ["one", *words[1:]], scores=ModelScores([0.9, 0.7, 0.5, 0.8], asked))
+    # Each of these pairs is an instruction of its own, and one could not be asked about.
+    scores = OverInstructions.of_one([0.9, 0.7, 0.5, 0.8], range(4))
+    assert scores is not None
+    assert score.intervals["bertscore"] == in_percent(scores.score_interval())
+    assert score.intervals["agreement"] == in_percent(share_interval([1.0, 0.0, 1.0], range(3)))
+    assert set(score.intervals) == set(EXPLANATION_MEASURES)
+
+
+def in_percent(ends: Interval | None) -> tuple[float, float]:
+    assert ends is not None
+    return (100 * ends.low, 100 * ends.high)
+
+
+def test_the_mean_over_criteria_has_an_interval_where_all_are_measured() -> None:
+    one = measured(["one", "x"], ["one", "two"], scores=ModelScores(bertscores=[0.9, 0.3]))
+    other = replace(one, criterion="overall_quality")
+    instructions = {item_id: f"what is {item_id}?" for item_id in one.by_item["rouge_l"]}
+    # The same values of the same instructions twice are worth one.
+    assert mean_explanation_interval("bertscore", [one, other], instructions) == one.intervals["bertscore"]
+    without = replace(other, by_item={"rouge_l": other.by_item["rouge_l"]})
+    assert mean_explanation_interval("bertscore", [one, without], instructions) is None
+    assert mean_explanation_interval("rouge_l", [one, without], instructions) == one.intervals["rouge_l"]
 
 
 def test_what_the_judge_model_could_not_be_asked_is_counted_and_left_out() -> None:

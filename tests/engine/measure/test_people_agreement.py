@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import krippendorff
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -53,6 +54,26 @@ def pair(results: RunResults, one: str, other: str, criterion: str | None) -> Sh
         each for each in found.pairs if (each.one, each.other, each.criterion) == (one, other, criterion)
     ]
     return pair
+
+
+def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_intervals(tmp_path: Path) -> None:
+    labels = {"safety": [A, A, GOOD, B], "relevance": [A, A, B, B]}
+    results = run_of(tmp_path, {"Ada": labels, "Ben": {"safety": [A, B, GOOD, A], "relevance": [A] * 4}})
+    bare = people_agreement(results)
+    assert bare is not None
+    assert {one.equal.interval for one in bare.among.values()} == {None}
+    assert {one.equal.interval for one in bare.pairs} == {None}
+    instructions = pa.array([f"instruction {number}" for number in range(4)])
+    table = GOLD.table.set_column(GOLD.table.column_names.index("instruction"), "instruction", instructions)
+    own = replace(GOLD, table=table.select(["id", "instruction", "output_a", "output_b"]))
+    hashes = {item.id: item.content_hash for item in own}
+    judged = tuple(replace(item, content_hash=hashes[item.item_id]) for item in results.judged)
+    found = people_agreement(replace(results, judged=judged), own=own)
+    assert found is not None
+    assert all(one.equal.interval is not None for one in found.among.values())
+    assert all(one.equal.interval is not None for one in found.pairs)
+    assert {pair.other for pair in found.pairs} == {"Ben", MODEL}
+    assert [one.equal.value for one in found.pairs] == [one.equal.value for one in bare.pairs]
 
 
 def test_where_nobody_labelled_anything_there_is_nothing_to_say(tmp_path: Path) -> None:

@@ -11,17 +11,18 @@ from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
 from engine.core.sheets import Sentences
-from engine.data.slices import slicing
+from engine.data.slices import Noted, slicing
 from engine.measure.evaluation import evaluate_labels, mean_of
 from engine.measure.matching import Matched, match
 from engine.measure.slice_measures import count_slices, lead, measure_slices
 from engine.report.slice_tables import (
-    best_slice,
     compared_slice_table,
+    compared_slices_in_words,
     compared_win_table,
     criterion_slice_table,
     slice_sections,
     slice_table,
+    slices_in_words,
     weighed_slice_table,
 )
 from engine.weigh.slice_weighing import weigh_as_usual, weigh_slices
@@ -122,18 +123,18 @@ def test_what_the_best_slice_owes_to_being_chosen_is_said_where_two_have_items_e
     given = [A, A, A, B]
     rows = [(A, A, given[n % 4], A, str(n), "a" * (1 + n % 2), "aa"[n % 2 :]) for n in range(40)]
     measured = measure_slices(matched(rows), slicing(matched(rows).dataset, "longer"))
-    [said] = best_slice(measured)
+    [said] = slices_in_words(measured)
     assert said.startswith("The best of 2 slices with 10 instructions or more is chosen by these items")
     assert slice_sections([measured])[0].parts[-1] == Sentences([said])
     few = measure_slices(matched(rows[:18]), slicing(matched(rows[:18]).dataset, "longer"))
-    assert best_slice(few) == []
+    assert slices_in_words(few) == []
 
 
 def test_an_item_with_two_tags_is_measured_in_both_slices() -> None:
     rows = [(A, A, A, A, "x", "a", "b"), (A, A, B, B, "y", "a", "b"), (B, B, B, B, "z", "a", "b")]
     whole = matched(rows)
     ids = whole.dataset.ids
-    division = slicing(whole.dataset, "tag", {ids[0]: ("odd", "hard"), ids[1]: ("hard",)})
+    division = slicing(whole.dataset, "tag", Noted({ids[0]: ("odd", "hard"), ids[1]: ("hard",)}))
     found = {part.part.name: part for part in measure_slices(whole, division).slices}
     assert {name: (part.items, part.accuracy) for name, part in found.items()} == {
         "hard": (2, 0.5),
@@ -167,14 +168,31 @@ def test_two_systems_have_a_difference_with_its_interval() -> None:
     division = slicing(one.dataset, "longer")
     found = lead(one, other, division.slices[0])
     assert found is not None
-    assert found[0] == pytest.approx(-0.5)
-    assert found[1] == pytest.approx((-0.598, -0.402), abs=1e-3)
+    assert found.value == pytest.approx(-0.5)
+    assert found.interval == pytest.approx((-0.598, -0.402), abs=1e-3)
     pair = [one, other]
     table = compared_slice_table(pair, [measure_slices(each, division) for each in pair])
     assert table.texts()[0][2:5] == [
         "50.0 (36.3 to 63.7)",
         "100.0 (87.9 to 100.0)",
         "-50.0 (-59.8 to -40.2)",
+    ]
+
+
+def test_what_choosing_a_slice_costs_is_said_of_each_system_and_of_their_difference() -> None:
+    given = [A, A, A, B]
+    rows = [(A, A, given[n % 4], A, str(n), "a" * (1 + n % 2), "aa"[n % 2 :]) for n in range(40)]
+    one = matched(rows)
+    half = [A if n % 3 else B for n in range(40)]
+    other = match(system({"relevance": half, "overall_quality": half}, name="other"), one.dataset)
+    division = slicing(one.dataset, "longer")
+    pair = [one, other]
+    said = compared_slices_in_words(pair, [measure_slices(each, division) for each in pair])
+    chosen = "with 10 instructions or more is chosen by these items: if all were equally good, its"
+    assert [sentence.partition(" would")[0] for sentence in said] == [
+        f"The best of 2 slices of judge.tsv {chosen} accuracy",
+        f"The best of 2 slices of other {chosen} accuracy",
+        f"The best of 2 differences on slices {chosen} difference",
     ]
 
 

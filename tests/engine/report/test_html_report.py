@@ -435,8 +435,8 @@ def test_what_was_not_measured_of_explanations_is_a_dash() -> None:
     plain = page_of(found).table("explanations", "items", "ROUGE-L")[0]
     page = Page(report_html(gather(evaluate(found, slow)), {}))
     measured = page.table("explanations", "items", "ROUGE-L")[0]
-    assert (plain[2], plain[5:7], plain[-1]) == ("50.00", ["-", "-"], "1")
-    assert measured[5:7] == ["45.00", "50.00"]
+    assert (plain[2], plain[4:6], plain[-1]) == ("50.00 (0.0 to 100.0)", ["-", "-"], "1")
+    assert [cell.split(" (")[0] for cell in measured[4:6]] == ["45.00", "50.00"]
 
 
 def test_the_weighted_judge_is_held_against_human_winners(tmp_path: Path) -> None:

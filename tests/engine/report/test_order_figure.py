@@ -46,7 +46,18 @@ def test_it_holds_what_is_read_and_kept_at_each_margin() -> None:
     assert together[0] == read == sorted(read)
     assert together[1][0] == pytest.approx(100 * 75 / 80)
     assert curve(figure, f"margin {found.least.below:g}") == ([25.0], [100.0])
+    assert "together, calibrated" not in {line.get_label() for line in figure.axes[0].lines}
     as_png(figure, 40)
+
+
+def test_calibrated_labels_have_a_line_of_their_own() -> None:
+    margins, equal = np.array([[0.1]] * 4 + [[0.9]] * 6), np.array([[True]] * 10)
+    ids = tuple(map(str, range(10)))
+    found = margin_report(BothOrders(("safety",), ids, margins, equal, equal & (margins > 0.5)), ids, 0.9)
+    read, kept = curve(order_figure(found), "together, calibrated")
+    assert read[0] == 0
+    assert kept[0] == pytest.approx(60)
+    assert (40, 100) in set(zip(read, kept, strict=True))
 
 
 def test_no_margin_is_marked_where_none_keeps_enough() -> None:

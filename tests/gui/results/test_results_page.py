@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import Preference
 from engine.core.judgments import Explanation, JudgmentKey, NewReview
 from engine.core.settings import JudgeSettings, Mode
+from engine.core.value_tables import Table
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results
 from engine.measure.evaluation import evaluate
@@ -22,9 +23,11 @@ from engine.measure.systems import system_of_run
 from engine.report.measure_tables import accuracy_table, explanation_table
 from engine.store.run_store import RunStore
 from gui.results.results_page import ResultsPage
+from gui.results.score_jobs import measure_labels
 from gui.work.open_run import UnderWay
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
+from tests.gui.jobs import done
 from tests.gui.results.steps import (
     Save,
     click,
@@ -300,6 +303,27 @@ def test_tabs_and_menu_open_by_key(qtbot: QtBot, opened: ResultsPage) -> None:
     again = ResultsPage(opened.workspace, Rewriter(opened.workspace))
     qtbot.addWidget(again)
     assert again.tabs.currentIndex() == 1
+
+
+def test_people_have_intervals_also_where_the_dataset_has_no_human_labels(
+    qtbot: QtBot, opened: ResultsPage
+) -> None:
+    space = opened.workspace
+    assert space.run is not None
+    for judged in space.run.results.judged[:12]:
+        for author in ("Ada", "Ben"):
+            said = NewReview(judged.item_id, author, confirmed={"safety": Preference.A})
+            with qtbot.waitSignal(space.reviewed):
+                space.review(said)
+    results = space.run.results
+    alone = done(measure_labels(results, None, own=space.run.dataset))
+    [people] = [section for section in alone.sheet.sections if section.key == "people"]
+    [table] = people.parts
+    assert isinstance(table, Table)
+    assert table.texts()[0][:3] == ["safety", "2", "12"]
+    assert re.fullmatch(r"100\.0 \([\d.]+ to 100\.0\)", table.texts()[0][3])
+    without = done(measure_labels(results, None, [alone]))
+    assert without.own is None
 
 
 def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, opened: ResultsPage) -> None:

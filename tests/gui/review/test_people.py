@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.core.item_sample import LARGEST_SEED
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey, NewReview, Origin, ReviewState
 from engine.core.people import Reviews
@@ -24,6 +25,7 @@ from gui.people.naming import WhoDialog
 from gui.people.note_line import NoteDialog
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import DOUBT, HIDDEN, LABELS, MARKS, STATE
+from gui.review.sample_seed import SeedDialog
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
 from tests.full_disk import disk_that_holds
@@ -426,7 +428,7 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     assert not any(button.isChecked() for button in card.buttons.labels.values())
     filters = page.list.filters
     orders = [filters.order.itemText(place) for place in range(filters.order.count())]
-    assert orders == ["Dataset order", "Random sample, seed 0"]  # the others tell of labels
+    assert orders == ["Dataset order", "Random sample"]  # the others tell of labels
     assert filters.more.isHidden()
     assert not any(control.isVisible() for control in (*filters.chips.values(), *filters.labels.values()))
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: text == card.reason.text()):
@@ -655,8 +657,8 @@ def test_who_goes_down_a_random_sample_gives_labels_of_it_and_who_jumps_does_not
     qtbot.waitUntil(lambda: expected.items() <= origins(store).items())
     if doubtful not in (first, second):
         assert origins(store)[doubtful] is Origin.DOUBT
-    assert random_part(reviews(store), seed=0) >= {first, second}
-    assert far not in random_part(reviews(store), seed=0)
+    assert random_part(reviews(store)).labelled >= {first, second}
+    assert far not in random_part(reviews(store)).labelled
 
 
 def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(
@@ -670,3 +672,55 @@ def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(
     assert page.list.filters.list_order is ListOrder.DOUBT  # as before
     page.list.filters.chips["flipped"].click()
     qtbot.waitUntil(lambda: page.session.origin is Origin.CHOSEN)
+
+
+def test_another_seed_draws_another_sample_and_labels_keep_theirs(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    button = page.list.filters.seed
+    assert button.isHidden()
+    first, *_others = choose_random(qtbot, page)
+    assert (button.isHidden(), button.text()) == (False, "Seed 0…")
+    page.list.choose(first)
+    enter(qtbot, page)
+    button.setFocus()
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    dialog = button.dialog
+    assert dialog is not None
+    assert "5 labels by seed 0. They keep their origin" in dialog.said.text()
+    qtbot.waitUntil(dialog.isActiveWindow)  # else the keys would be the page's
+    dialog.field.setFocus()
+    dialog.field.selectAll()
+    qtbot.keyClicks(dialog.field, "7")
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    with RunStore(store) as opened:
+        drawn = in_drawn_order([item.item_id for item in opened.judged(1)], seed=7)
+    to_do = [item for item in drawn if item != first]
+    qtbot.waitUntil(lambda: page.list.table.row_of(drawn[0]) == 0 and current(page) == to_do[0])
+    assert button.text() == "Seed 7…"
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+    enter(qtbot, page)
+    with RunStore(store) as opened:
+        assert opened.run(1).review_seed == 7
+    qtbot.waitUntil(lambda: set(seeds(store)) == {first, to_do[0]})
+    assert seeds(store) == {first: 0, to_do[0]: 7}
+    assert random_part(reviews(store)).labelled == {first, to_do[0]}
+    button.click()
+    again = button.dialog
+    assert again is not None
+    assert "5 labels by seed 0, 5 labels by seed 7" in again.said.text()
+    again.reject()
+
+
+def seeds(store: Path) -> dict[str, int | None]:
+    return {each.item_id: each.seed for each in reviews(store).confirmations}
+
+
+def test_a_seed_that_no_field_can_hold_can_be_changed_too(qtbot: QtBot) -> None:
+    dialog = SeedDialog(2**40, {2**40: 3})
+    qtbot.addWidget(dialog)
+    assert f"3 labels by seed {2**40}" in dialog.said.text()
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        dialog.accept()
+    assert chosen.args == [LARGEST_SEED]

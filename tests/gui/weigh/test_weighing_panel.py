@@ -24,7 +24,7 @@ from engine.weigh.system_weighing import scored_pairs_of, weigh
 from gui.results.score_jobs import Scores, measure_labels
 from gui.weigh.run_weights import FITS, OF_RUNS, SAVED, Wish, usual_wish
 from gui.weigh.weighing_jobs import MARGIN_BINS, Basis, fit, weighed
-from gui.weigh.weighing_panel import WeighingPanel
+from gui.weigh.weighing_panel import WeighingPanel, WeightControl
 from gui.work.lanes import EngineThreads, Lane
 from gui.work.workspace import Workspace
 from tests.gui.jobs import done
@@ -361,3 +361,25 @@ def test_a_run_begins_with_the_weights_of_its_own_rubric(
 ) -> None:
     criteria = tuple(Criterion(name, "Which?", weight) for name, weight in zip("ab", weights, strict=True))
     assert usual_wish(Rubric("own", criteria, threshold)) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.004, "0.004"), (0.00312, "0.0031"), (10 / 3, "3.33"), (0.5, "0.50"), (0.0, "0.00"), (12.0, "10.00")],
+)
+def test_a_fitted_number_is_kept_as_it_is_and_shown_with_the_digits_that_it_needs(
+    qtbot: QtBot, value: float, shown: str
+) -> None:
+    control = WeightControl("Tie threshold", 10.0)
+    for part in (control.field, control.slider):
+        qtbot.addWidget(part)
+    changes: list[float] = []
+    control.changed.connect(lambda: changes.append(control.value))
+    control.set_value(value)
+    assert (control.value, control.field.text()) == (min(value, 10.0), shown)
+    qtbot.keyClick(control.field, Qt.Key.Key_Return)
+    assert changes == []
+    control.field.selectAll()
+    qtbot.keyClicks(control.field, "0.0025")
+    qtbot.keyClick(control.field, Qt.Key.Key_Return)
+    assert (control.value, changes[-1], control.field.text()) == (0.0025, 0.0025, "0.0025")
