@@ -114,7 +114,7 @@ class Progress(QObject):
         origin: Origin | None = None,
         seed: int | None = None,
     ) -> bool:
-        """Let an item be in a state, with the labels that this person confirms; `origin`, `seed`: of these.
+        """Let an item be in a state, with the labels that a person confirms; `origin`, `seed`: of these.
 
         False where that is not said, and nothing changes.
         """

@@ -151,9 +151,7 @@ class JudgmentDesk(QWidget):
         """Let the store keep it. What is in force is shown once it is stored, not when it is wished for."""
         new = change.override
         if new is not None:
-            self._workspace.override(
-                new.key, new.preference, new.explanation, new.origin, seed=new.seed, over=change.over
-            )
+            self._workspace.say(new, over=change.over)
         if change.review is not None:
             self._workspace.review(change.review)
         if change.undo is not None:

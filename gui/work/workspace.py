@@ -365,14 +365,9 @@ class Workspace(QObject):
         preference: Preference | None,
         explanation: str | None,
         origin: Origin | None = None,
-        *,
-        seed: int | None = None,
-        over: Sequence[str] = (),
     ) -> None:
-        """Let a person's label, explanation or both stand for the model's; `origin`, `seed`: of the label;
-        `over`: names of the drafts that end with it.
-        """
-        self.say(NewOverride(*key, preference, explanation, self.author, origin, seed), over=over)
+        """Let a person's label, explanation or both stand for the model's; `origin`: of the label."""
+        self.say(NewOverride(*key, preference, explanation, self.author, origin))
 
     def undo_override(self, key: JudgmentKey) -> None:
         """Take this person's last override of a judgment back."""

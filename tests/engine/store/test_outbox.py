@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.errors import SetupError
-from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
 from engine.core.said import NewDraft, NewNote, RunWords, Said, Undo, refuse_unfit, said_of
 from engine.store.run_store import RunStore
 from engine.system.outbox import Outbox, all_words
@@ -27,7 +27,7 @@ LABEL = NewOverride("1", "safety", B, None, "Ada")
 WORDS = (
     Said(NewOverride("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
     Said(Undo("1", "safety", "Ada"), AT, 1),
-    Said(NewReview("1", "Ada", ReviewState.DONE, {"safety": A}), AT, 1),
+    Said(NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM, 7), AT, 1),
     Said(NewNote("c" * 64, "ä note\n", ("odd", "rare"), "Ada"), AT),
     Said(NewDraft("1", "safety", "Ada", None), AT, 1, None, ("x:1", "x:2")),
     Said(RunWords("mine", "good"), AT, 1),
