@@ -49,6 +49,12 @@ def refuse(path: Path) -> None:
 
 
 @gated
+def unsendable(path: Path) -> Callable[[], Path]:
+    """What no pickle holds."""
+    return lambda: path
+
+
+@gated
 def fail(path: Path) -> float:
     """A fault of the program."""
     return 1 / len(path.name[:0])

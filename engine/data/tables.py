@@ -379,6 +379,8 @@ class _ParquetTable(SourceTable):
         return ""
 
     def _damaged(self, error: Exception) -> InputError:
+        if isinstance(error, MemoryError):  # which pyarrow says in its own way
+            raise error
         found = f"the Parquet file is damaged ({error})."
         return InputError(self.path, [found], "Download or export it again.")
 

@@ -160,9 +160,7 @@ class _Reader:
         if cancel is not None or not self._is_hard:
             watch.start()
         try:
-            kind, value, trace = self._outcome(asked, cancel, progress)
-        except EOFError:
-            self._raise_end(path, cancel)
+            kind, value, trace = self._outcome(asked, path, cancel, progress)
         finally:
             over.set()
             if watch.ident is not None:
@@ -175,13 +173,20 @@ class _Reader:
         return value
 
     def _outcome(
-        self, asked: object, cancel: CancelToken | None, progress: Callable[[Any], None] | None
+        self,
+        asked: object,
+        path: object,
+        cancel: CancelToken | None,
+        progress: Callable[[Any], None] | None,
     ) -> Any:
-        """How it ended: the kind, the value, the trace. EOFError where the process ended instead."""
+        """How it ended: the kind, the value, the trace. Raises why the process ended instead."""
         with suppress(OSError):
             send(self._input, asked)
         while True:
-            message = receive(self._output)
+            try:
+                message = receive(self._output)
+            except EOFError:
+                self._raise_end(path, cancel)
             if message[0] != "progress":
                 return message
             if progress is not None:
@@ -265,7 +270,7 @@ def in_child() -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.enable(2)
     wanted: queue.SimpleQueue[Sequence[bytearray]] = queue.SimpleQueue()
-    with suppress(EOFError, OSError):
+    with suppress(EOFError):
         memory_limit.limit_memory(receive(commands))
         threading.Thread(target=_serve, args=(wanted, told), name="reads files", daemon=True).start()
         while True:
@@ -283,7 +288,9 @@ def _serve(wanted: "queue.SimpleQueue[Sequence[bytearray]]", told: int) -> None:
         with suppress(OSError):  # nobody hears us any more, and the other thread knows
             try:
                 send(told, _outcome(asked, told))
-            except MemoryError as error:
+            except OSError:
+                raise
+            except Exception as error:  # too large to be sent, or of no kind that can be
                 send(told, failure(error))
         if computer.own_memory() > _MOST_KEPT:
             os._exit(_ENDED_IDLE)

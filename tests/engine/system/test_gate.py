@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import ColumnsError, EngineBug, InputError, SetupError
@@ -70,11 +72,26 @@ def test_an_error_that_was_meant_comes_back_as_it_was() -> None:
     assert (error.foreign, list(error.unknown)) == (True, ["x"])
 
 
+def test_what_cannot_be_sent_is_a_fault_and_nobody_waits() -> None:
+    with pytest.raises(Exception, match="unsendable"):
+        works.unsendable(PATH)
+
+
 def test_a_fault_comes_back_with_its_traceback() -> None:
     with pytest.raises(ZeroDivisionError) as met:
         works.fail(PATH)
     assert isinstance(met.value.__cause__, DistantTrace)
     assert "gate_works.py" in str(met.value.__cause__)
+
+
+@pytest.mark.usefixtures("small")
+def test_a_parquet_file_for_which_the_memory_does_not_suffice_is_not_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "d.parquet"
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 64, pa.int32()), pa.array(["ab" * 7_000_000]))
+    names = ("id", "instruction", "output_a", "output_b")
+    parquet.write_table(pa.table(dict.fromkeys(names, texts)), path, compression="zstd", store_schema=False)
+    with pytest.raises(InputError, match=r"takes more than 1.0 GiB of memory to be read"):
+        load_dataset(path)
 
 
 @pytest.mark.usefixtures("small")
