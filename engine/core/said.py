@@ -177,12 +177,6 @@ def _texts(value: object) -> tuple[str, ...]:
     return tuple(map(_text, value))
 
 
-def _seed(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError(f"{value!r} is no seed")
-    return value
-
-
 def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else read(value)
 
