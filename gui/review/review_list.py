@@ -114,6 +114,7 @@ class ReviewList(QWidget):
         self._busy.cancelled.connect(self._listing.cancel)
         self.filters.changed.connect(self.list_again)
         self.filters.left.connect(self.take_focus)
+        self.filters.order.activated.connect(self._begin_sample)
         self.people.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)
         self.wanted_line.show_all.clicked.connect(self.filters.clear)
@@ -343,6 +344,13 @@ class ReviewList(QWidget):
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
         labelled = self.review is not None and self.review.labelled
         self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
+
+    @Slot()
+    def _begin_sample(self) -> None:
+        """Go to the top of a random sample that is chosen: what is labelled out of its turn is not of it."""
+        if self.filters.list_order is ListOrder.RANDOM:
+            self.go_on_with_to_do()
+            self.list_again()
 
     @Slot(int)
     def _draw_again(self, seed: int) -> None:

@@ -661,6 +661,19 @@ def test_who_goes_down_a_random_sample_gives_labels_of_it_and_who_jumps_does_not
     assert far not in random_part(reviews(store)).labelled
 
 
+def test_who_chooses_a_random_sample_is_at_its_top(qtbot: QtBot, page: ReviewPage) -> None:
+    drawn = choose_random(qtbot, page)
+    page.list.filters.choose_order(ListOrder.DATASET)
+    qtbot.waitUntil(lambda: page.list.table.row_of(drawn[0]) != 0)
+    page.list.choose(drawn[5])
+    order = page.list.filters.order
+    order.setFocus()
+    qtbot.keyClick(order, Qt.Key.Key_R)
+    assert page.list.filters.list_order is ListOrder.RANDOM
+    qtbot.waitUntil(lambda: current(page) == drawn[0])
+    assert page.session.origin is Origin.RANDOM
+
+
 def test_a_random_sample_can_be_labelled_blind_and_by_filters_it_is_none(
     qtbot: QtBot, page: ReviewPage, store: Path
 ) -> None:
