@@ -35,6 +35,7 @@ from engine.loading.checked_model import TRIAL_COMMAND, checked_model
 from engine.loading.devices import found_devices
 from engine.loading.opening import machine_settings
 from engine.measure.accuracy import run_accuracy
+from engine.store.opening import SQLITE
 from engine.store.run_store import RunStore
 from engine.system.child_process import run_child
 from engine.system.computer import available_memory, default_threads
@@ -121,7 +122,7 @@ def _versions() -> str:
         except ImportError as error:
             raise SetupError(f"The package {name} cannot be loaded: {error}.", _SET_UP_AGAIN) from error
     python = f"Python {platform.python_version()} on {platform.platform()}"
-    return "; ".join([f"Tiebreak {VERSION}", python, library_version(), ", ".join(packages)])
+    return "; ".join([f"Tiebreak {VERSION}", python, SQLITE, library_version(), ", ".join(packages)])
 
 
 def _write_and_read(which: Callable[[], Path]) -> str:

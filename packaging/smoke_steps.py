@@ -27,6 +27,7 @@ _ASKED_FOR = {
     *("cut short.gguf", "overwritten.gguf", "not a model.gguf"),
     *("submission é.tsv", "all.json", "cut.gguf", "scores.json", "calibration.json", "again.tsv", "all.csv"),
     *("report.html", "figures", "resumed.tsv", "two.tsv", "second.sqlite", "second.sqlite.run-1.lock"),
+    "second.sqlite.reserve",
 }
 
 

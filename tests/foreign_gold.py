@@ -42,8 +42,8 @@ def judged_by_columns(store_path: Path, path: Path, columns: ColumnMap | None = 
     with RunStore(store_path) as store:
         manifest = dict(store.run(1).manifest)
         store.describe(1, {**manifest, **({"columns": columns.as_json()} if columns else {})})
-        with store._transaction():
-            store._db.execute("UPDATE run SET dataset_path = ? WHERE id = 1", (str(path),))
+        with store._file.writing(1) as db:
+            db.execute("UPDATE run SET dataset_path = ? WHERE id = 1", (str(path),))
 
 
 def with_a_mistake(path: Path) -> Path:

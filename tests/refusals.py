@@ -112,7 +112,7 @@ def _rewritten(bench: Bench, shown: ExamplePool, now: ExamplePool) -> None:
 
 def _newer_store(bench: Bench) -> None:
     with RunStore(bench.store) as store:
-        store._db.execute("PRAGMA user_version = 999")
+        store._file._db.execute("PRAGMA user_version = 999")
     RunStore(bench.store)
 
 

@@ -72,10 +72,11 @@ def run(options: argparse.Namespace) -> int:
     if not is_there(options.store):
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with interruptible() as cancel, RunStore(options.store) as store:
-        run = store.run(options.run)
-        given = options.calibration
-        calibration = load_calibration(given) if given else calibration_of_run(run)
-        read = learned_from(run, store.judged(run.id), calibration=calibration)
+        with store.reading():
+            run = store.run(options.run)
+            given = options.calibration
+            calibration = load_calibration(given) if given else calibration_of_run(run)
+            read = learned_from(run, store.judged(run.id), calibration=calibration)
         report = _report(options, run, read, cancel)
     if options.json:
         write_json(options.json, _as_json(run, report))

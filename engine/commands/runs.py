@@ -246,7 +246,8 @@ def _add_listing(
 
 def _list_runs(store: RunStore, options: argparse.Namespace) -> int:
     """Print the runs of a store."""
-    runs, damaged = store.runs(), store.damaged_runs()
+    with store.reading():
+        runs, damaged = store.runs(), store.damaged_runs()
     shown = [run for run in runs if options.all or not run.archived]
     away = len(runs) - len(shown)
     hidden = f"{counted(away, 'run is', 'runs are')} in the archive: runs --all" if away else ""
@@ -279,8 +280,9 @@ def _find(store: RunStore, options: argparse.Namespace) -> int:
 def _diff(store: RunStore, options: argparse.Namespace) -> int:
     if options.id == options.other:
         raise SetupError(f"Both are run {options.id}.", Remedy(Step.CHOOSE_RUN))
-    runs = [store.run(options.id), store.run(options.other)]
-    made = differences_table(runs[0], runs[1], {run.id: store.efforts(run.id) for run in runs})
+    with store.reading():
+        runs = [store.run(options.id), store.run(options.other)]
+        made = differences_table(runs[0], runs[1], {run.id: store.efforts(run.id) for run in runs})
     print(_printed(made, _LONGEST_FACT))
     number = difference_count(made)
     print(f"\n{counted(number, 'difference', 'differences')}." if number else "\nNo differences.")

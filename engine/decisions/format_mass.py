@@ -36,7 +36,7 @@ def newest_masses(store_path: Path, hashes: Container[str]) -> Mapping[str, RunM
     found: dict[str, RunMass] = {}
     if not is_there(store_path):
         return found
-    with RunStore(store_path) as store:
+    with RunStore(store_path) as store, store.reading():
         for run in reversed(store.runs()):
             model = run.identity.model_hash
             if model in hashes and model not in found and run.judged and not run.submitted:

@@ -125,11 +125,12 @@ def noted_of_items(store: RunStore, dataset: Dataset, author: str | None = None)
     """What people said of the items of a dataset by which these can be divided, of whatever run; with an
     `author` the tags that he gave last, and his own random samples.
     """
-    part = _random_part(store, author)
-    if not part.labelled and not store.tags():
-        return Noted()
-    hashes = {item.id: item.content_hash for item in dataset}
-    notes = store.notes(hashes.values())
+    with store.reading():
+        part = _random_part(store, author)
+        if not part.labelled and not store.tags():
+            return Noted()
+        hashes = {item.id: item.content_hash for item in dataset}
+        notes = store.notes(hashes.values())
     tags: dict[str, tuple[str, ...]] = {}
     for item_id, content in hashes.items():
         note = notes.get(content)

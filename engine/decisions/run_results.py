@@ -198,13 +198,13 @@ class RunResults:
 
 def load_results(store: RunStore, run_id: int) -> RunResults:
     """A run's judged items with their decisions, calibrated where the run is. Raises StoreError."""
-    run = store.run(run_id)
-    calibration = calibration_of_run(run)
-    # Read before the items, so that each override has its item while the run goes on.
-    reviews = load_reviews(store, run_id)
+    with store.reading():  # so that none of it is of a moment later, when the run went on or was deleted
+        run = store.run(run_id)
+        calibration = calibration_of_run(run)
+        reviews = load_reviews(store, run_id)
+        judged = tuple(store.judged(run_id))
+        notes = store.notes(item.content_hash for item in judged)
     overrides = in_force(reviews.overrides)
-    judged = tuple(store.judged(run_id))
-    notes = store.notes(item.content_hash for item in judged)
     results = RunResults(run, judged, {}, overrides=overrides, reviews=reviews, notes=notes)
     return results.calibrated(calibration)
 
@@ -219,9 +219,10 @@ def calibration_of_run(run: StoredRun) -> Calibration | None:
 
 def load_reviews(store: RunStore, run_id: int) -> Reviews:
     """All that people said of a run. Raises StoreError."""
-    return Reviews(
-        tuple(store.overrides(run_id)), tuple(store.marks(run_id)), tuple(store.confirmations(run_id))
-    )
+    with store.reading():
+        return Reviews(
+            tuple(store.overrides(run_id)), tuple(store.marks(run_id)), tuple(store.confirmations(run_id))
+        )
 
 
 def submission_of(results: RunResults) -> Submission:

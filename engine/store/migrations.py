@@ -225,23 +225,26 @@ STEPS: tuple[tuple[str, str], ...] = (
 )
 
 
-def upgrade(connection: sqlite3.Connection) -> None:
-    """Bring a store up to the last step: all of it or nothing.
+def upgrade(connection: sqlite3.Connection) -> int:
+    """Bring a store up to the last step, all of it or nothing; how many steps it had gone, 0 for a new one.
 
-    Raises ValueError for a store that a newer version has written, and for a database that is no store.
+    Where it had gone all, nothing is written. Raises ValueError for a store that a newer version has written,
+    and for a database that is no store.
     """
+    connection.execute("BEGIN")
+    try:
+        version, is_new = _version(connection)
+    finally:
+        if connection.in_transaction:  # SQLite ends some by itself, such as on a full disk
+            connection.execute("ROLLBACK")
+    if version == len(STEPS):
+        return version
+    if is_new:  # so that it can become smaller step by step; said before there is anything in it
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     # At once for writing: two processes that open an old store must not both upgrade it.
     connection.execute("BEGIN IMMEDIATE")
     try:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if application != APPLICATION_ID and (tables or version):
-            raise ValueError("it is the database of another program")
-        if version > len(STEPS):
-            raise ValueError(
-                f"a newer Tiebreak wrote it: its version is {version}, this program knows {len(STEPS)}"
-            )
+        version, _ = _version(connection)
         for _name, statements in STEPS[version:]:
             # One by one: executescript would end the transaction first.
             for statement in statements.split(";"):
@@ -249,6 +252,22 @@ def upgrade(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(STEPS)}")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
+    return version
+
+
+def _version(connection: sqlite3.Connection) -> tuple[int, bool]:
+    """How many steps a store has gone, and whether nothing is in it yet; ValueError as `upgrade`."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if application != APPLICATION_ID and (tables or version):
+        raise ValueError("it is the database of another program")
+    if version > len(STEPS):
+        raise ValueError(
+            f"a newer Tiebreak wrote it: its version is {version}, this program knows {len(STEPS)}"
+        )
+    return int(version), not tables

@@ -1,24 +1,30 @@
 """Open the database of a run store: in place, or as a copy where nothing can be written.
 
+Opening writes nothing where the store is as it should be: who only reads must never wait for who writes.
+
 Knows: SQLite's settings, how it says that it cannot write. Does not know: tables, what the store is read for.
 """
 
 import errno
-import os
+import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from pathlib import Path
 
 from engine.core.errors import StoreError
 from engine.core.remedies import Remedy, Step
-from engine.store.migrations import upgrade
+from engine.store.migrations import STEPS, upgrade
 from engine.store.private_copy import LentCopy
 from engine.system.places import Found, look_at, reason_of, refuse_impossible, shown
+
+SQLITE = f"SQLite {sqlite3.sqlite_version}"
+"""The library that reads and writes stores: the one that this Python was linked with."""
 
 DAMAGED = Remedy("The file is damaged or something else. ", Step.USE_OTHER_STORE)
 _BUSY_SECONDS = 10.0
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
+_WITHOUT_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_LEAST_ROOM = 128 << 10  # bytes that SQLite needs to read and to write a little
 
 
 def is_there(path: Path) -> bool:
@@ -32,72 +38,129 @@ def is_there(path: Path) -> bool:
         ) from error
 
 
-def plain_code(error: sqlite3.Error) -> int:
-    """SQLite's code for an error; the extended codes hold it in their last byte."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
-
-
 def size_on_disk(path: Path) -> int:
     """Bytes of the store at `path`, with what is not yet written into its file."""
     files = (path, path.with_name(f"{path.name}-wal"))
     return sum(file.stat().st_size for file in files if look_at(file) is not Found.NOTHING)
 
 
-def open_database(path: Path, or_none: bool) -> tuple[sqlite3.Connection, LentCopy | None]:
-    """The store at `path`, made where it is missing, and the copy that is open in its place, if it is one.
+def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:
+    """The store at `path`, made where it is missing.
 
-    `or_none`: where it is missing and cannot be made, an empty one that will be thrown away. Raises
-    sqlite3.Error, OSError, SetupError; ValueError as `upgrade`.
+    `network`: the file system, where other computers may use it as well. Raises sqlite3.Error, OSError, and
+    ValueError as `upgrade`; StoreError where it is open elsewhere in a way that a network cannot do.
     """
-    there = is_there(path)
-    # Not opened to try it: closing a file that SQLite has open, too, would end SQLite's locks.
-    if not there or os.access(path, os.W_OK):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            return _opened(path), None
-        except (sqlite3.Error, OSError) as error:
-            unwritable = isinstance(error, OSError) or plain_code(error) in _UNWRITABLE
-            if not unwritable or not (there or or_none):
-                raise
-    copy = LentCopy(path if there else None)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    db, steps = _opened(path, network)
+    if steps < len(STEPS):
+        _let_it_shrink(db, path)
+    return db
+
+
+def _opened(path: Path, network: str | None) -> tuple[sqlite3.Connection, int]:
+    """The database, and how many steps it had gone, as `upgrade`."""
+    # Without Python's own transactions: each begins and ends where it is said.
+    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     try:
-        return _opened(copy.path), copy
+        if network is not None:
+            _leave_shared_memory(db, path, network)
+        steps = upgrade(db)
+        if network is None and steps == 0:
+            # Readers and a writer work at once, by a log and memory that the programs of a computer share.
+            # Only a new store: of one with a journal this may be the server, and others have it open.
+            db.execute("PRAGMA journal_mode = WAL")
+        # FULL: what was committed is on the disk, also when the battery ends. EXTRA: also that the journal is
+        # gone, which would else take the last transaction back.
+        db.execute(f"PRAGMA synchronous = {'FULL' if network is None else 'EXTRA'}")
+    except BaseException:
+        db.close()
+        raise
+    return db, steps
+
+
+def open_copy(path: Path | None, why: str) -> tuple[sqlite3.Connection, LentCopy]:
+    """A copy of the store at `path` that can be read, or an empty one; `why`: see PrivateCopy."""
+    copy = LentCopy(path, why)
+    try:
+        return _opened(copy.path, None)[0], copy
     except BaseException:
         copy.close()
         raise
 
 
-def _opened(path: Path) -> sqlite3.Connection:
-    # Without Python's own transactions: each begins and ends where it is said.
-    db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> None:
+    """Give a store that two computers may use a journal: the log needs memory that they do not share.
+
+    Each would write as if the other were not there, and destroy the store (https://sqlite.org/wal.html).
+    """
     try:
-        upgrade(db)
-        db.execute("PRAGMA journal_mode = WAL")
-        # FULL: what was committed is on the disk, also when the battery ends.
-        db.execute("PRAGMA synchronous = FULL")
-    except BaseException:
-        db.close()
-        raise
-    return db
+        # By itself: then SQLite keeps what else is in the shared memory for itself.
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        (mode,) = db.execute("PRAGMA journal_mode").fetchone()
+        if mode == "wal":
+            db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("PRAGMA locking_mode = NORMAL")
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()  # only with this the lock ends
+    except sqlite3.OperationalError as error:
+        if plain_code(error) != sqlite3.SQLITE_BUSY:
+            raise
+        raise StoreError(
+            f"The run store {shown(path)} lies on a network folder ({network}) and is open elsewhere, by a"
+            " program that takes the folder for a disk of its own: both would destroy it.",
+            "Close Tiebreak everywhere, then open it here.",
+        ) from error
 
 
-@contextmanager
-def patience(db: sqlite3.Connection, seconds: float) -> Iterator[None]:
-    """While something waits for others at the most so long, because it can be done later as well."""
-    db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
+def _let_it_shrink(db: sqlite3.Connection, path: Path) -> None:
+    """Write a store of an earlier version whole, if that can be now: from then on it shrinks by steps."""
+    with suppress(sqlite3.Error, OSError):
+        if not shrinks(db) and shutil.disk_usage(path.parent).free > 4 * size_on_disk(path):
+            rewrite_whole(db)
+
+
+def shrinks(db: sqlite3.Connection) -> bool:
+    """Whether a store can become smaller step by step; those of earlier versions must be written whole."""
+    (kind,) = db.execute("PRAGMA auto_vacuum").fetchone()
+    return int(kind) != 0
+
+
+def rewrite_whole(db: sqlite3.Connection) -> None:
+    """Write a store once more without what is free in it. sqlite3.Error where that cannot be now."""
     try:
-        yield
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        db.execute("VACUUM")
     finally:
-        db.execute(f"PRAGMA busy_timeout = {int(1000 * _BUSY_SECONDS)}")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def remedy_of(error: sqlite3.Error | OSError) -> Remedy:
-    """The next step for what SQLite or the system said."""
+def plain_code(error: sqlite3.Error) -> int:
+    """SQLite's code for an error; the extended codes hold it in their last byte."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def cannot_write(error: sqlite3.Error | OSError) -> bool:
+    """Whether an error says that nothing may be written here."""
+    return isinstance(error, OSError) or plain_code(error) in _UNWRITABLE
+
+
+def has_no_room(error: sqlite3.Error | OSError, path: Path) -> bool:
+    """Whether an error comes of a full disk: SQLite has many codes for that."""
+    if isinstance(error, OSError):
+        return error.errno in _WITHOUT_ROOM
+    code = plain_code(error)
+    if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
+        with suppress(OSError):
+            return shutil.disk_usage(path.parent).free < _LEAST_ROOM
+    return code == sqlite3.SQLITE_FULL
+
+
+def remedy_of(error: sqlite3.Error | OSError, path: Path) -> Remedy:
+    """The next step for what SQLite or the system said of the store at `path`."""
     code = plain_code(error) if isinstance(error, sqlite3.Error) else error.errno
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Remedy("Another program holds it. Close that program, then try again.")
-    if code == (errno.ENOSPC if isinstance(error, OSError) else sqlite3.SQLITE_FULL):
-        return Remedy("The disk is full. Make room, then try again: what was judged is kept.")
+    if has_no_room(error, path):
+        return Remedy("The disk is full. Make room, or delete runs, then try again: what was judged is kept.")
     if isinstance(error, sqlite3.NotSupportedError):
         return DAMAGED
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):

@@ -1,15 +1,16 @@
-"""A private copy of a run store that lies where nothing can be written: made to be read, then thrown away.
+"""A private copy of a run store where nothing can be written or no room is: to be read, then thrown away.
 
 All who read a store in one process share a copy for as long as the store does not change.
 
 Reading in place is no way out: SQLite makes files beside a store in WAL mode to read it; told that nothing
 changes, it would leave out what still lies in the -wal file; and an older store must be upgraded first.
 
-Knows: the files of an SQLite database, the system's folder for temporary files.
+Knows: the files of an SQLite database, the system's folders for temporary files.
 Does not know: what is in them.
 """
 
 import atexit
+import os
 import shutil
 import tempfile
 import threading
@@ -20,12 +21,13 @@ from pathlib import Path
 from engine.core.errors import StoreError
 from engine.core.formatting import amount
 from engine.core.remedies import Remedy, Step
-from engine.system.places import Found, look_at, real_path, seen_at
+from engine.system.places import Found, look_at, seen_at
 
 _BESIDE = ("", "-wal", "-journal")  # what a store consists of, by the ends of the names
 _TRIES = 5
 _SECONDS_BETWEEN = 0.3
 _SPARE = 64 << 20  # bytes that are left free for others
+_IN_MEMORY = "/dev/shm"  # Linux has it: where the disk is full, the usual folder is mostly on the same one
 _SETTLED_SECONDS = (
     3.0  # file systems tell the time of a change to two seconds; until then another may not show
 )
@@ -37,17 +39,20 @@ class PrivateCopy:
     """A copy of the store at `path` in a folder that nobody else may read; `delete` ends it.
 
     `state`: that of the store when it was copied. None for a store that is nowhere: there will be an empty
-    one. StoreError where there is no room for the copy, or where the store is written all the time; OSError.
+    one. `why` it is not read in place, as a clause of a sentence on the store. StoreError where there is no
+    room for the copy, or where the store is written all the time; OSError.
     """
 
-    def __init__(self, path: Path | None) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="tiebreak-store-", ignore_cleanup_errors=True)
+    def __init__(self, path: Path | None, why: str) -> None:
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="tiebreak-store-", ignore_cleanup_errors=True, dir=_place_for(path, why)
+        )
         self.path = Path(self._folder.name) / "runs.sqlite"
         self.state: _State = {}
         self.users = 0
         try:
             if path is not None:
-                self._copy(real_path(path))  # SQLite's other files are beside the file that a link leads to
+                self._copy(path)
         except BaseException:
             self.delete()
             raise
@@ -60,7 +65,6 @@ class PrivateCopy:
         """Copy all files of a store as they were at one moment."""
         for _ in range(_TRIES):
             before = _state(path)
-            self._check_room(path, sum(size for size, _changed in before.values()))
             with suppress(FileNotFoundError):  # taken away meanwhile: no state like before
                 for end in before:
                     shutil.copyfile(_beside(path, end), _beside(self.path, end))
@@ -75,14 +79,23 @@ class PrivateCopy:
             "Try again when that program has ended.",
         )
 
-    def _check_room(self, path: Path, size: int) -> None:
-        # Twice: what a -wal file holds is written into the copy once more.
-        if shutil.disk_usage(self._folder.name).free < 2 * size + _SPARE:
-            raise StoreError(
-                f"The run store {path} lies where nothing can be written, so a copy of it must be read, and"
-                f" {self.path.parent.parent} has no room for that: {amount(2 * size)} are needed.",
-                Remedy("Make room there. ", Step.COPY_STORE),
-            )
+
+def _place_for(store: Path | None, why: str) -> str:
+    """The folder for temporary files that has room for a copy of a store."""
+    usual = tempfile.gettempdir()
+    if store is None:
+        return usual
+    # Twice: what a -wal file holds is written into the copy once more.
+    size = 2 * sum(size for size, _changed in _state(store).values())
+    for place in (usual, _IN_MEMORY):
+        with suppress(OSError):
+            if os.access(place, os.W_OK) and shutil.disk_usage(place).free >= size + _SPARE:
+                return place
+    raise StoreError(
+        f"The run store {store} {why}, so a copy of it must be read, and {usual} has no room for that:"
+        f" {amount(size)} are needed.",
+        Remedy("Make room there. ", Step.COPY_STORE),
+    )
 
 
 _kept: dict[Path, PrivateCopy] = {}  # the newest of each store
@@ -90,12 +103,12 @@ _keeping = threading.Lock()
 
 
 class LentCopy:
-    """The copy of a store as it is now, at `path`, until `close`; None and errors as for PrivateCopy."""
+    """The copy of a store as it is now, at `path`, until `close`; the rest as for PrivateCopy."""
 
-    def __init__(self, store: Path | None) -> None:
-        self._store = None if store is None else real_path(store)
+    def __init__(self, store: Path | None, why: str) -> None:
+        self._store = store
         with _keeping:
-            self._copy = _newest(self._store)
+            self._copy = _newest(self._store, why)
             self._copy.users += 1
         self.path = self._copy.path
         self._open = True
@@ -109,10 +122,10 @@ class LentCopy:
                 _delete_unused(self._store, self._copy)
 
 
-def _newest(store: Path | None) -> PrivateCopy:
+def _newest(store: Path | None, why: str) -> PrivateCopy:
     """The copy that is kept where the store is as it was, else a new one."""
     if store is None:
-        return PrivateCopy(None)
+        return PrivateCopy(None, why)
     kept = _kept.get(store)
     # The system may have tidied up its folder for temporary files.
     if kept is not None and seen_at(kept.path) is Found.FILE and kept.state == _state(store):
@@ -121,7 +134,7 @@ def _newest(store: Path | None) -> PrivateCopy:
         del _kept[store]  # first, so that its room is free for the new one
         _delete_unused(store, kept)
     began = time.time()
-    copy = PrivateCopy(store)
+    copy = PrivateCopy(store, why)
     if began - max(changed for _size, changed in copy.state.values()) / 1e9 > _SETTLED_SECONDS:
         _kept[store] = copy
     return copy

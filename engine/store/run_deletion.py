@@ -2,22 +2,28 @@
 
 Notes and tags stay: they belong to the texts of items, whichever run judges them. So do measures.
 
-Knows: all tables that hold something of a run, pages of SQLite. Does not know: transactions, locks of runs.
+Knows: all tables that hold something of a run, pages of SQLite. Does not know: locks of runs, full disks.
 """
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import AnyRun, RunContents
 from engine.core.said import now
+from engine.store.opening import rewrite_whole, shrinks
+from engine.store.run_table import judged_count
+from engine.store.store_file import StoreFile
 
 _JUDGED = ("judged_item", "reading", "answer", "explanation", "rewritten_explanation", "unscored", "given")
 _SAID = ("override", "review_mark", "confirmation")
 _BEGUN = ("draft",)
 _BYTES_OF_ROW = 14  # header, integers, pointer
 _SHARE_OF_PAGE = 0.8  # that rows fill on average
+# Bytes that are deleted in one transaction, which writes three times as many.
+_AT_ONCE, _AT_ONCE_ON_FULL_DISK = 4 << 20, 48 << 10
 
 
 def run_contents(db: sqlite3.Connection, run: AnyRun) -> RunContents:
@@ -53,17 +59,85 @@ def refuse_decided(contents: Iterable[RunContents]) -> None:
         )
 
 
-def delete_rows(db: sqlite3.Connection, run_ids: Sequence[int]) -> None:
-    """Delete runs with all that hangs on them, in the caller's transaction; their numbers stay taken.
+def strike(db: sqlite3.Connection, run_ids: Sequence[int]) -> None:
+    """Take runs out of the list, in the caller's transaction: from then on they are deleted. Their numbers
+    stay taken.
 
-    What they held is written over, so that it is gone also where the file cannot be made smaller.
+    What hangs on them goes by `sweep`.
     """
-    db.execute("PRAGMA secure_delete = ON")
-    for run_id in run_ids:
-        for table in (*_JUDGED, *_SAID, *_BEGUN):
+    db.executemany("DELETE FROM run WHERE id = ?", [(run_id,) for run_id in run_ids])
+    db.executemany(
+        "INSERT INTO deleted_run VALUES (?, ?)", [(run_id, now().isoformat()) for run_id in run_ids]
+    )
+
+
+def sweep(file: StoreFile) -> None:
+    """Delete what hangs on runs that are struck, those too that another program was about to sweep when it
+    was ended.
+
+    In parts, each for itself: others get their turn between them, and a full disk has room for one.
+    """
+    with file.reading() as db:
+        left = [(run_id, _items_of_part(db, run_id, _at_once(file))) for run_id in _unswept(db)]
+    for run_id, items in left:
+        more = True
+        while more:
+            with file.writing() as db:
+                more = _delete_part(db, run_id, items)
+            with suppress(sqlite3.Error), file.by_itself() as db:  # the log may grow as well
+                _begin_log_again(db)
+
+
+def _unswept(db: sqlite3.Connection) -> list[int]:
+    return [
+        run_id
+        for (run_id,) in db.execute(
+            "SELECT id FROM deleted_run AS struck"
+            " WHERE EXISTS (SELECT 1 FROM judged_item WHERE run_id = struck.id)"
+        )
+    ]
+
+
+def _at_once(file: StoreFile) -> int:
+    return _AT_ONCE_ON_FULL_DISK if file.is_tight else _AT_ONCE
+
+
+def _items_of_part(db: sqlite3.Connection, run_id: int, n_bytes: int) -> int:
+    """How many items of a run hold about so many bytes."""
+    return max(1, int(judged_count(db, run_id) * n_bytes / _size(db, run_id)))
+
+
+def _delete_part(db: sqlite3.Connection, run_id: int, items: int) -> bool:
+    """Delete what hangs on the first items of a run, in the caller's transaction; whether more is left.
+
+    With the last part goes all that was said of the run, and what another hand may have left.
+    """
+    rows = db.execute(
+        "SELECT position FROM judged_item WHERE run_id = ? ORDER BY position LIMIT ?", (run_id, items)
+    ).fetchall()
+    if len(rows) < items:
+        for table in (*_SAID, *_BEGUN, *_JUDGED):
             db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
-        db.execute("DELETE FROM run WHERE id = ?", (run_id,))
-        db.execute("INSERT INTO deleted_run VALUES (?, ?)", (run_id, now().isoformat()))
+        return False
+    for table in _JUDGED:
+        db.execute(f"DELETE FROM {table} WHERE run_id = ? AND position <= ?", (run_id, *rows[-1]))
+    return True
+
+
+def shrink(file: StoreFile) -> None:
+    """Give what is free back to the disk. sqlite3.Error where that cannot be now."""
+    with file.by_itself() as db:
+        if shrinks(db):
+            (page,) = db.execute("PRAGMA page_size").fetchone()
+            free, before = free_bytes(db), -1
+            while free not in (0, before):
+                # As a script: it has a row without columns for each page, and of those Python fetches one.
+                db.executescript(f"PRAGMA incremental_vacuum({_at_once(file) // page})")
+                _begin_log_again(db)
+                free, before = free_bytes(db), free
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        elif not file.any_held():  # whoever judges must not wait until all is written once more
+            rewrite_whole(db)
 
 
 def free_bytes(db: sqlite3.Connection) -> int:
@@ -73,10 +147,9 @@ def free_bytes(db: sqlite3.Connection) -> int:
     return int(pages * size)
 
 
-def shrink(db: sqlite3.Connection) -> None:
-    """Give what is free back to the disk, outside a transaction. sqlite3.Error where that cannot be now."""
-    db.execute("VACUUM")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+def _begin_log_again(db: sqlite3.Connection) -> None:
+    """Bring what is in the log into the file, so that the log stays as small as one part."""
+    db.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
 
 def _size(db: sqlite3.Connection, run_id: int) -> int:

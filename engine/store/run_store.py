@@ -5,18 +5,14 @@ Raw readings are stored, decisions are derived. One transaction holds one group 
 Knows: runs, judged items, SQLite, the locks of runs. Does not know: models, prompts, decisions.
 """
 
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from filelock import FileLock, Timeout
-
-from engine.core.errors import RunBusyError, StoreError
+from engine.core.errors import StoreError
 from engine.core.item_sample import checked_seed
 from engine.core.judgments import (
     Confirmation,
@@ -30,9 +26,7 @@ from engine.core.judgments import (
     Override,
     ReviewMark,
 )
-from engine.core.remedies import Remedy, Step
 from engine.core.run_records import (
-    AnyRun,
     DamagedRun,
     Deleted,
     Effort,
@@ -52,7 +46,6 @@ from engine.store.judged_rows import (
     judged_positions,
     shared_items,
 )
-from engine.store.opening import open_database, patience, remedy_of, size_on_disk
 from engine.store.people_rows import (
     add_note,
     add_override,
@@ -65,11 +58,11 @@ from engine.store.people_rows import (
     undo_newest,
 )
 from engine.store.row_gate import DamagedError, numbers_of_row
-from engine.store.run_deletion import delete_rows, free_bytes, refuse_decided, run_contents, shrink
+from engine.store.run_deletion import free_bytes, refuse_decided, run_contents, shrink, strike, sweep
 from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_run, run_ids, run_row
 from engine.store.said_rows import Refused, draft_rows, take_words, taken_of
+from engine.store.store_file import StoreFile
 from engine.system.outbox import Word, all_words, left_words, put_aside
-from engine.system.places import Found, seen_at
 
 _taking_left_words = Lock()
 _SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are left where they are, for later
@@ -78,8 +71,9 @@ _SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are le
 class RunStore:
     """An open store. A connection belongs to the thread that made it; close it when done.
 
-    One that lies where nothing can be written is read by way of a copy: then each change is refused
-    with a StoreError, but for what `remember` is given, which is not kept.
+    One that lies where nothing can be written, or on a full disk, is read by way of a copy: then each change
+    is refused with a StoreError, but for what `remember` is given, which is not kept, and for `delete` on a
+    full disk.
     """
 
     def __init__(self, path: Path, or_none: bool = False) -> None:
@@ -88,34 +82,35 @@ class RunStore:
         `or_none`: a store that is missing and cannot be made is as good as an empty one, which keeps nothing.
         """
         self.path = path
-        with self._errors("open"):
-            try:
-                self._db, self._copy = open_database(path, or_none)
-            except ValueError as error:
-                raise StoreError(
-                    f"{path} cannot be used as run store: {error}.", Remedy(Step.USE_OTHER_STORE)
-                ) from error
-        # What is no UTF-8 is refused by the gate, with the place where it stands.
-        self._db.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
+        self._file = StoreFile(path, or_none)
         if not self.read_only:
             self._take_left_words()
 
     @property
+    def refusal(self) -> StoreError | None:
+        """What is said to whoever wants to change something; None where that can be done."""
+        return self._file.refusal
+
+    @property
     def read_only(self) -> bool:
-        """True where the store lies where nothing can be written."""
-        return self._copy is not None
+        """True where the store lies where nothing can be written, or on a full disk."""
+        return self.refusal is not None
 
     def close(self) -> None:
         """Close the connection. May be called twice."""
-        self._db.close()
-        if self._copy is not None:
-            self._copy.close()
+        self._file.close()
 
     def __enter__(self) -> "RunStore":
         return self
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One state of the store for all that is read in the block, whoever changes it meanwhile."""
+        with self._file.reading():
+            yield
 
     @contextmanager
     def begin(self, identity: RunIdentity, fresh: bool = False) -> Iterator[StoredRun]:
@@ -130,32 +125,13 @@ class RunStore:
     def hold(self, run_id: int) -> Iterator[StoredRun]:
         """Keep others from a run. RunBusyError where it is being judged, StoreError for no run."""
         self.run(run_id)
-        with self._locked(run_id):
+        with self._file.holding([run_id]):
             yield self.run(run_id)
-
-    @contextmanager
-    def _locked(self, run_id: int) -> Iterator[None]:
-        """Keep others from a run, whether or not it can be read."""
-        self._refuse_where_read_only()
-        # A lock of the system, not a row: it is gone with the process, however that ends.
-        lock = FileLock(self._lock_path(run_id))
-        with self._errors("lock"):
-            try:
-                lock.acquire(blocking=False)
-            except Timeout as error:
-                raise self._busy(run_id) from error
-        try:
-            with self._transaction():
-                # Only for the message to whoever comes second; the lock is what keeps him out.
-                self._db.execute("UPDATE run SET worker = ? WHERE id = ?", (os.getpid(), run_id))
-            yield
-        finally:
-            lock.release()
 
     def add(self, run_id: int, judged: Sequence[JudgedItem]) -> None:
         """Store a group of items: all of them or none."""
-        with self._transaction():
-            add_items(self._db, run_id, judged)
+        with self._file.writing(run_id) as db:
+            add_items(db, run_id, judged)
 
     def add_rewritten(self, run_id: int, written: Mapping[int, Mapping[str, Explanation]]) -> None:
         """Store explanations, by position and criterion, beside the first ones: all of them or none.
@@ -163,19 +139,19 @@ class RunStore:
         One for a label that was written for before takes the place of that one. Where there is no first one,
         none is added.
         """
-        with self._transaction():
-            add_rewritten(self._db, run_id, written)
+        with self._file.writing(run_id) as db:
+            add_rewritten(db, run_id, written)
 
     def describe(self, run_id: int, manifest: Mapping[str, Any]) -> None:
         """Store how a run is made: versions, template, threads."""
-        with self._transaction():
-            self._db.execute("UPDATE run SET manifest = ? WHERE id = ?", (as_json(manifest), run_id))
+        with self._file.writing(run_id) as db:
+            db.execute("UPDATE run SET manifest = ? WHERE id = ?", (as_json(manifest), run_id))
 
     def calibrate(self, run_id: int, calibration: Mapping[str, Any] | None) -> None:
         """Store what a run's decisions are calibrated with from now on; None for nothing."""
         text = None if calibration is None else as_json(calibration)
-        with self._transaction():
-            self._db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
+        with self._file.writing(run_id) as db:
+            db.execute("UPDATE run SET calibration = ? WHERE id = ?", (text, run_id))
 
     def override(self, run_id: int, new: NewOverride) -> Override:
         """Put a person's label, explanation or both in the place of the model's, whose own stay stored.
@@ -184,12 +160,12 @@ class RunStore:
         StoreError where the run has not judged the item on this criterion; SetupError for an override that
         changes nothing or names no author, and for an explanation that a submission cannot hold.
         """
-        run = self.run(run_id)
-        if new.criterion not in run.identity.criteria:
-            criteria = ", ".join(run.identity.criteria)
-            raise StoreError(f"Run {run_id} has no criterion {new.criterion}.", f"It has {criteria}.")
-        with self._transaction():
-            return add_override(self._db, run_id, new)
+        with self._file.writing(run_id) as db:
+            run = self.run(run_id)
+            if new.criterion not in run.identity.criteria:
+                criteria = ", ".join(run.identity.criteria)
+                raise StoreError(f"Run {run_id} has no criterion {new.criterion}.", f"It has {criteria}.")
+            return add_override(db, run_id, new)
 
     def undo_override(self, run_id: int, key: JudgmentKey, author: str | None = None) -> Override | None:
         """Undo the override that is in force and return it, undone; None where there is none.
@@ -197,74 +173,71 @@ class RunStore:
         With `author` the last one of this person, whether in force or not. It stays in the history; the one
         before it, where there is one, is in force again.
         """
-        with self._transaction():
-            return undo_newest(self._db, run_id, key, author)
+        with self._file.writing(run_id) as db:
+            return undo_newest(db, run_id, key, author)
 
     def overrides(self, run_id: int) -> list[Override]:
         """All overrides of a run, those that are undone too, the oldest first."""
-        with self._errors("read"):
-            return override_rows(self._db, run_id)
+        with self._file.reading() as db:
+            return override_rows(db, run_id)
 
     def review(self, run_id: int, new: NewReview) -> None:
         """Store how far a person is with an item, and which labels he confirms: all of it or none.
 
         StoreError where the run has not judged the item; SetupError where no person is named.
         """
-        self.run(run_id)
-        with self._transaction():
-            add_review(self._db, run_id, new)
+        with self._file.writing(run_id) as db:
+            add_review(db, run_id, new)
 
     def marks(self, run_id: int) -> list[ReviewMark]:
         """How far people were with the items of a run, the oldest mark first."""
-        with self._errors("read"):
-            return mark_rows(self._db, run_id)
+        with self._file.reading() as db:
+            return mark_rows(db, run_id)
 
     def confirmations(self, run_id: int) -> list[Confirmation]:
         """The labels that people confirmed in a run, the oldest first."""
-        with self._errors("read"):
-            return confirmation_rows(self._db, run_id)
+        with self._file.reading() as db:
+            return confirmation_rows(db, run_id)
 
     def note(self, content_hash: str, text: str, tags: Iterable[str], author: str) -> None:
         """Note words and tags of an item, for all runs; nothing of both takes the last note back.
 
         SetupError where no person is named, and for a tag of several lines.
         """
-        with self._transaction():
-            add_note(self._db, content_hash, text, tags, author)
+        with self._file.writing() as db:
+            add_note(db, content_hash, text, tags, author)
 
     def notes(self, content_hashes: Iterable[str]) -> dict[str, ItemNote]:
         """The notes of the items that have one, by the hash of their content."""
-        with self._errors("read"):
-            return note_rows(self._db, content_hashes)
+        with self._file.reading() as db:
+            return note_rows(db, content_hashes)
 
     def tags(self) -> list[str]:
         """The tags that items have by their last notes, the most frequent first."""
-        with self._errors("read"):
-            return tag_rows(self._db)
+        with self._file.reading() as db:
+            return tag_rows(db)
 
     def drafts(self, run_id: int) -> list[Draft]:
         """Explanations of a run that people began to write and did not save, the oldest first."""
-        with self._errors("read"):
-            return draft_rows(self._db, run_id)
+        with self._file.reading() as db:
+            return draft_rows(db, run_id)
 
     def take_words(self, outbox: str, words: Sequence[Word]) -> list[Refused]:
         """Store the words of an outbox that are not stored yet; those of them that cannot be.
 
         StoreError where nothing can be stored now: then all of them wait.
         """
-        with self._errors("read"):
-            if not words or words[-1].number <= taken_of(self._db, outbox):
+        with self._file.reading() as db:
+            if not words or words[-1].number <= taken_of(db, outbox):
                 return []
-        with patience(self._db, _SECONDS_FOR_WORDS), self._transaction():
-            return take_words(self._db, outbox, words)
+        with self._file.patience(_SECONDS_FOR_WORDS), self._file.writing() as db:
+            return take_words(db, outbox, words)
 
     def waiting_words(self) -> int:
         """How many words of people wait beside the store, for want of a disk or a store to write to."""
-        with self._errors("read"):
+        with self._file.reading() as db:
             return sum(
-                word.number > taken_of(self._db, kept.name)
-                for kept in all_words(self.path)
-                for word in kept.words
+                word.number > taken_of(db, kept.name) for kept in all_words(self.path) for word in kept.words
             )
 
     def _take_left_words(self) -> None:
@@ -284,81 +257,70 @@ class RunStore:
     def runs(self) -> list[StoredRun]:
         """All runs that can be read, those that are put away too, the oldest first."""
         found = []
-        with self._errors("read"):
-            for run_id in run_ids(self._db):
+        with self._file.reading() as db:
+            for run_id in run_ids(db):
                 with suppress(DamagedError):  # see `damaged_runs`
-                    found.append(run_row(self._db, run_id))
+                    found.append(run_row(db, run_id))
         return [run for run in found if run is not None]
 
     def damaged_runs(self) -> list[DamagedRun]:
         """The runs that cannot be read, with what is wrong with each, the oldest first."""
-        with self._errors("read"):
-            found = [damaged_run(self._db, run_id) for run_id in run_ids(self._db)]
+        with self._file.reading() as db:
+            found = [damaged_run(db, run_id) for run_id in run_ids(db)]
         return [run for run in found if run is not None]
 
     def run(self, run_id: int) -> StoredRun:
         """One run. StoreError where the store does not hold it."""
-        with self._errors("read"):
-            run = run_row(self._db, run_id)
+        with self._file.reading() as db:
+            run = run_row(db, run_id)
             if run is None:
-                raise no_run(self._db, run_id, self.path)
+                raise no_run(db, run_id, self.path)
         return run
 
     def name(self, run_id: int, name: str) -> None:
         """Give a run a name, empty for none. StoreError for no run, SetupError for what is no name."""
-        self.run(run_id)
-        with self._transaction():
+        with self._file.writing(run_id) as db:
             named = checked_name(name, f"run {run_id}")
-            self._db.execute("UPDATE run SET name = ? WHERE id = ?", (named, run_id))
+            db.execute("UPDATE run SET name = ? WHERE id = ?", (named, run_id))
 
     def note_run(self, run_id: int, note: str) -> None:
         """Note something of a run, empty for nothing. StoreError for no run, SetupError where too long."""
-        self.run(run_id)
-        with self._transaction():
+        with self._file.writing(run_id) as db:
             noted = checked_note(note, f"run {run_id}").encode("utf-8", "replace").decode()
-            self._db.execute("UPDATE run SET note = ? WHERE id = ?", (noted, run_id))
+            db.execute("UPDATE run SET note = ? WHERE id = ?", (noted, run_id))
 
     def draw_sample_by(self, run_id: int, seed: int) -> None:
         """Draw the random sample of a run by another seed from now on; labels keep that of theirs.
 
         StoreError for no run, SetupError for what is no seed.
         """
-        self.run(run_id)
-        with self._transaction():
-            self._db.execute("UPDATE run SET review_seed = ? WHERE id = ?", (checked_seed(seed), run_id))
+        with self._file.writing(run_id) as db:
+            db.execute("UPDATE run SET review_seed = ? WHERE id = ?", (checked_seed(seed), run_id))
 
     def archive(self, numbers: Sequence[int], by: str) -> None:
         """Put runs away: all of them or none; one that is keeps its day.
 
         StoreError for no run, SetupError where no person is named.
         """
-        for run_id in numbers:
-            self.run(run_id)
-        with self._transaction():
-            self._db.executemany(
+        with self._file.writing(*numbers) as db:
+            db.executemany(
                 "UPDATE run SET archived = ?, archived_by = ? WHERE id = ? AND archived IS NULL",
                 [(now().isoformat(), checked_author(by), run_id) for run_id in numbers],
             )
 
     def restore(self, numbers: Sequence[int]) -> None:
         """Let runs that were put away stand in the lists again. StoreError for no run."""
-        for run_id in numbers:
-            self.run(run_id)
-        with self._transaction():
-            self._db.executemany(
+        with self._file.writing(*numbers) as db:
+            db.executemany(
                 "UPDATE run SET archived = NULL, archived_by = NULL WHERE id = ?",
                 [(run_id,) for run_id in numbers],
             )
 
     def contents(self, numbers: Iterable[int]) -> list[RunContents]:
         """What would go with runs that are deleted, and what that frees. StoreError for no run."""
-        runs = [self._run_or_damaged(run_id) for run_id in numbers]
-        with self._errors("read"):
-            return [run_contents(self._db, run) for run in runs]
-
-    def _run_or_damaged(self, run_id: int) -> AnyRun:
-        with self._errors("read"):
-            return damaged_run(self._db, run_id) or self.run(run_id)
+        with self._file.reading() as db:
+            runs = [damaged_run(db, run_id) or self.run(run_id) for run_id in numbers]
+            return [run_contents(db, run) for run in runs]
 
     def delete(self, numbers: Sequence[int], with_decisions: bool = False) -> Deleted:
         """Delete runs with all that hangs on them, for good: all of them or none.
@@ -367,61 +329,62 @@ class RunStore:
         StoreError for no run, SetupError where people decided something in them unless `with_decisions`.
         """
         wanted = tuple(dict.fromkeys(numbers))
-        before = size_on_disk(self.path)
-        with ExitStack() as held:
+        with self._file.on_full_disk():
+            before = self._file.size
+            with self._file.holding(wanted):
+                with self._file.writing(*wanted) as db:
+                    if not with_decisions:
+                        refuse_decided(self.contents(wanted))
+                    strike(db, wanted)
+                sweep(self._file)
             for run_id in wanted:
-                self._run_or_damaged(run_id)
-                held.enter_context(self._locked(run_id))
-            with self._transaction():
-                if not with_decisions:
-                    refuse_decided(self.contents(wanted))
-                delete_rows(self._db, wanted)
-        for run_id in wanted:
-            with suppress(OSError):
-                self._lock_path(run_id).unlink(missing_ok=True)
-        # Whoever judges must not wait until the whole file is written again.
-        if not self._any_held():
+                self._file.forget_lock(run_id)
             with suppress(sqlite3.Error):  # no room for a copy, or somebody reads: the file keeps its size
-                shrink(self._db)
-        return Deleted(wanted, max(0, before - size_on_disk(self.path)), free_bytes(self._db))
+                shrink(self._file)
+            with self._file.reading() as db:
+                left = free_bytes(db)
+        return Deleted(wanted, max(0, before - self._file.size), left)
 
     def find(self, key: str) -> StoredRun | None:
         """The latest run of an identity's key; None where there is none."""
-        with self._errors("read"):
-            run_id = newest_of(self._db, key)
-        return None if run_id is None else self.run(run_id)
+        with self._file.reading() as db:
+            run_id = newest_of(db, key)
+            return None if run_id is None else self.run(run_id)
 
     def efforts(self, run_id: int) -> list[Effort]:
         """What each item of a run took that a model has read; those that did not fit are left out."""
-        with self._errors("read"):
-            return item_efforts(self._db, run_id)
+        with self._file.reading() as db:
+            return item_efforts(db, run_id)
 
     def positions(self, run_id: int) -> set[int]:
         """Places in the dataset whose items are judged."""
-        with self._errors("read"):
-            return judged_positions(self._db, run_id)
+        with self._file.reading() as db:
+            return judged_positions(db, run_id)
 
     def judged(self, run_id: int) -> Iterator[JudgedItem]:
-        """The judged items of a run, in the order of its dataset."""
-        with self._errors("read"):
-            yield from item_rows(self._db, run_id)
+        """The judged items of a run, in the order of its dataset.
+
+        All are of one state of the store; within `reading` they are read as they are asked for.
+        """
+        with self._file.reading() as db:
+            yield from item_rows(db, run_id)
 
     def shared_items(self, run_id: int) -> dict[int, int]:
         """By the id of each other run that judged items of this one, with the same texts: how many."""
-        with self._errors("read"):
-            return shared_items(self._db, run_id)
+        with self._file.reading() as db:
+            return shared_items(db, run_id)
 
     def content_hashes(self, run_id: int) -> dict[str, str]:
         """The hash of the content of each item that a run has judged, by item id."""
-        with self._errors("read"):
-            return content_hashes(self._db, run_id)
+        with self._file.reading() as db:
+            return content_hashes(db, run_id)
 
     def recall(self, keys: Iterable[str]) -> dict[str, tuple[float, ...]]:
         """What was measured before under these keys; what is not known, or damaged, is left out."""
         found = {}
-        with self._errors("read"):
+        with self._file.reading() as db:
             for key in keys:
-                row = self._db.execute("SELECT numbers FROM measured WHERE key = ?", (key,)).fetchone()
+                row = db.execute("SELECT numbers FROM measured WHERE key = ?", (key,)).fetchone()
                 with suppress(DamagedError):  # it can be measured again
                     if row:
                         found[key] = numbers_of_row(row[0])
@@ -432,66 +395,10 @@ class RunStore:
         if self.read_only:
             return
         rows = [(key, as_json(list(numbers))) for key, numbers in measured.items()]
-        with self._transaction():
-            self._db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?)", rows)
+        with self._file.writing() as db:
+            db.executemany("INSERT OR REPLACE INTO measured VALUES (?, ?)", rows)
 
     def _find_or_add(self, identity: RunIdentity, fresh: bool) -> int:
-        with self._transaction():
-            found = None if fresh else newest_of(self._db, identity.key)
-            return add_run(self._db, identity) if found is None else found
-
-    def _lock_path(self, run_id: int) -> Path:
-        """The file beside the store that whoever judges a run holds."""
-        return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
-
-    def _any_held(self) -> bool:
-        """Whether one of the runs is being judged now."""
-        for path in map(self._lock_path, run_ids(self._db)):
-            if seen_at(path) is not Found.NOTHING:
-                lock = FileLock(path)
-                try:
-                    lock.acquire(blocking=False)
-                except (Timeout, OSError):
-                    return True
-                lock.release()
-        return False
-
-    def _busy(self, run_id: int) -> RunBusyError:
-        (worker,) = self._db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
-        by = "this program" if worker == os.getpid() else f"another process (process id {worker})"
-        return RunBusyError(
-            f"Run {run_id} is being judged by {by} already.",
-            "Wait until it ends, or stop it; then try again. What is judged is kept.",
-        )
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._refuse_where_read_only()
-        with self._errors("write"):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                # SQLite rolls some back by itself, such as on a full disk.
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
-
-    def _refuse_where_read_only(self) -> None:
-        """What is written into a copy would be lost with it."""
-        if self.read_only:
-            raise StoreError(
-                f"Nothing can be changed in the run store {self.path}: the file, its folder or its disk is"
-                " read-only.",
-                Remedy(Step.COPY_STORE),
-            )
-
-    @contextmanager
-    def _errors(self, action: str) -> Iterator[None]:
-        try:
-            yield
-        except (sqlite3.Error, OSError) as error:
-            raise StoreError(
-                f"Cannot {action} the run store {self.path}: {error}.", remedy_of(error)
-            ) from error
+        with self._file.writing() as db:
+            found = None if fresh else newest_of(db, identity.key)
+            return add_run(db, identity) if found is None else found

@@ -60,6 +60,13 @@ def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
     return _run_of_row(run_id, dict(zip(_COLUMNS, row, strict=True)), judged_count(db, run_id))
 
 
+def has_run(db: sqlite3.Connection, run_id: int) -> bool:
+    """Whether there is a run of this number, whatever its row holds."""
+    with suppress(OverflowError):
+        return db.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone() is not None
+    return False
+
+
 def judged_count(db: sqlite3.Connection, run_id: int) -> int:
     """How many items of a run are judged."""
     (judged,) = db.execute("SELECT count(*) FROM judged_item WHERE run_id = ?", (run_id,)).fetchone()

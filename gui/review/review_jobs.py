@@ -187,7 +187,7 @@ def answering_runs(store_path: Path, run_id: int) -> "Job[Sequence[tuple[StoredR
     def work(_control: JobControl) -> "Sequence[tuple[StoredRun, int]]":
         from engine.store.run_store import RunStore
 
-        with RunStore(store_path) as store:
+        with RunStore(store_path) as store, store.reading():
             shared = store.shared_items(run_id)
             runs = (run for run in store.runs()[::-1] if not run.archived)
             found = [(run, shared[run.id]) for run in runs if run.id in shared]

@@ -45,7 +45,7 @@ def differences(store_path: Path, first: int, other: int) -> Job[Table]:
         from engine.report.run_differences import differences_table
         from engine.store.run_store import RunStore
 
-        with RunStore(store_path) as store:
+        with RunStore(store_path) as store, store.reading():
             runs = store.run(first), store.run(other)
             return differences_table(*runs, {run.id: store.efforts(run.id) for run in runs})
 

@@ -18,7 +18,6 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
-from engine.core.remedies import Remedy, Step
 from engine.core.run_records import what_is_joined
 from engine.system.paths import data_folder, demo_dataset, log_folder, text_of_path
 from engine.system.places import Found, seen_at
@@ -56,7 +55,7 @@ from gui.work.page_name import PageName
 from gui.work.people_words import WAITING_WORDS
 from gui.work.rewriter import Rewriter
 from gui.work.state import AUTHOR, BLIND
-from gui.work.store_jobs import is_read_only
+from gui.work.store_jobs import SeenStore, look_at_store
 from gui.work.workspace import Workspace
 
 _MODEL_SUFFIX = ".gguf"
@@ -104,12 +103,10 @@ class Interior(QObject):
             self.submissions.open_files(files, otherwise=dataset)
         else:
             self.workspace.open_last(dataset)
+        # By a job: a folder of a network may let whoever asks for a file wait.
+        looking = self.threads.start(Lane.STORE, look_at_store(self.workspace.store_path))
+        looking.finished.connect(self._take_store)  # what fails, the list of runs says too
         self.workspace.refresh_runs()
-        asking = self.threads.start(Lane.STORE, is_read_only(self.workspace.store_path))
-        asking.finished.connect(self._tell_whether_read_only)  # what fails, the list of runs says too
-        last_run = state.number("last/run", 0)
-        if last_run and seen_at(self.workspace.store_path) is not Found.NOTHING:
-            self.workspace.open_run(last_run)
         self._turn_to(self.frame.page)
 
     def end(self, at_once: bool = False) -> bool:
@@ -127,15 +124,16 @@ class Interior(QObject):
         self.notices.add(Message.of(error))
 
     @Slot(object)
-    def _tell_whether_read_only(self, is_so: bool) -> None:
-        """Say before anybody works for nothing that nothing can be stored."""
-        if is_so:
-            path = text_of_path(self.workspace.store_path)
+    def _take_store(self, seen: SeenStore | None) -> None:
+        """Open the run of last time; say before anybody works for nothing that nothing can be stored."""
+        if seen is not None:
+            self.workspace.open_last_run()
+        if seen is not None and seen.refusal is not None:
             said = (
-                f"The run store {path} is read-only: runs can be read, measured and exported, but no run can"
-                " be judged, and no label or note be stored."
+                f"{seen.refusal.problem} Runs can be read, measured and exported, but no run can be judged,"
+                " and no label or note be stored."
             )
-            self.notices.add(Message(said, IN_THE_WINDOW.of(Remedy(Step.COPY_STORE))))
+            self.notices.add(Message(said, IN_THE_WINDOW.of(seen.refusal.remedy)))
 
     @Slot()
     def _tell_settled(self) -> None:

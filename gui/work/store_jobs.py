@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.core.cancel import CancelToken
-from engine.core.errors import SetupError
+from engine.core.errors import SetupError, StoreError
 from engine.core.judgments import ItemNote, NewOverride, NewReview
 from engine.core.people import Reviews
 from engine.core.said import NewNote, Said, Undo, said_of
@@ -64,23 +64,30 @@ def list_runs(store_path: Path) -> "Job[Sequence[AnyRun]]":
 
         if not is_there(store_path):
             return []
-        with RunStore(store_path) as store:
+        with RunStore(store_path) as store, store.reading():
             return [*store.runs()[::-1], *store.damaged_runs()[::-1]]
 
     return work
 
 
-def is_read_only(store_path: Path) -> Job[bool]:
-    """Whether the store can be read alone; False where there is none yet."""
+@dataclass(frozen=True)
+class SeenStore:
+    """A store that is there; `refusal`: what is said to whoever would change it, where nobody can."""
 
-    def work(_control: JobControl) -> bool:
+    refusal: StoreError | None
+
+
+def look_at_store(store_path: Path) -> "Job[SeenStore | None]":
+    """What the window must know of the store at its start; None where there is none yet."""
+
+    def work(_control: JobControl) -> SeenStore | None:
         from engine.store.opening import is_there
         from engine.store.run_store import RunStore
 
         if not is_there(store_path):
-            return False
+            return None
         with RunStore(store_path) as store:
-            return store.read_only
+            return SeenStore(store.refusal)
 
     return work
 

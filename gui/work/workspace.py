@@ -234,6 +234,12 @@ class Workspace(QObject):
             self.note.emit(f"Opening {self._called(run_id)} …")
         self._opening.start(store_jobs.open_run(self.store_path, run_id, at_hand or self.dataset))
 
+    def open_last_run(self) -> None:
+        """Look at the run of last time, if there was one and none was chosen since."""
+        last = self.state.number("last/run", 0)
+        if last and self.run is None and not self._opening.busy:
+            self.open_run(last)
+
     def forget_runs(self, run_ids: Sequence[int]) -> None:
         """Runs were deleted: look at none of them any more, and let all who keep something of them know."""
         if self._wanted_run in run_ids:

@@ -1,6 +1,7 @@
 """The self-test: it passes here, and each of its checks can fail."""
 
 import socket
+import sqlite3
 import sys
 import threading
 from itertools import islice
@@ -31,6 +32,7 @@ def test_the_command_passes_here_and_names_all_checks() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert all(line.startswith(f"passed  {name} ") for line, name in zip(lines, NAMES, strict=False))
+    assert f"; SQLite {sqlite3.sqlite_version}; " in lines[0]
     assert lines[len(NAMES) :] == ["All checks passed."]
 
 

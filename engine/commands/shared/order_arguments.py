@@ -110,7 +110,7 @@ def orders_of(options: argparse.Namespace, criteria: Sequence[str]) -> Orders:
 def _learned(options: argparse.Namespace, criteria: Sequence[str]) -> Orders:
     if not is_there(options.store):
         raise SetupError(f"There is no run store {options.store}.", "Name the right file with --store.")
-    with RunStore(options.store) as store:
+    with RunStore(options.store) as store, store.reading():
         run = store.run(options.margin_from)
         calibration = load_calibration(options.calibration) if options.calibration else None
         found = learned_from(run, store.judged(run.id), criteria, calibration)

@@ -127,7 +127,7 @@ def test_bertscore_and_agreement_are_measured_once(
     monkeypatch.setattr("engine.measure.model_measures.open_agreement_model", not_again)
     assert command("evaluate", *words) == first.out.split("\n\n", 1)[1]
     with RunStore(demo_store) as store:
-        remembered = store._db.execute("SELECT count(*) FROM measured").fetchone()[0]
+        remembered = store._file._db.execute("SELECT count(*) FROM measured").fetchone()[0]
     assert 5 * 4 <= remembered <= 2 * 5 * 4
 
 

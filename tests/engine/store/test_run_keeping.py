@@ -12,8 +12,10 @@ from engine.core.errors import RunBusyError, SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview, ReviewState
 from engine.core.run_records import LONGEST_NAME, LONGEST_NOTE
+from engine.store.migrations import STEPS
+from engine.store.run_deletion import strike
 from engine.store.run_store import RunStore
-from tests.judged import IDENTITY, judged_item
+from tests.judged import IDENTITY, judged_item, write_old_store
 
 TABLES_OF_RUNS = [
     "judged_item",
@@ -183,10 +185,46 @@ def test_the_file_becomes_smaller_by_about_what_was_said(tmp_path: Path) -> None
     assert held.n_bytes / 2 < deleted.freed < held.n_bytes * 2
 
 
-def test_while_another_run_is_judged_the_file_keeps_its_size(store: RunStore) -> None:
+def add_large_run(store: RunStore) -> int:
     with store.begin(replace(IDENTITY, key="large", items=2000)) as run:
         store.add(run.id, [judged_item(position) for position in range(2000)])
+    return run.id
+
+
+def test_while_another_run_is_judged_the_file_becomes_smaller_too(store: RunStore) -> None:
+    large = add_large_run(store)
     with RunStore(store.path) as other, other.hold(1):
-        deleted = store.delete([run.id])
-    assert deleted.left > 100_000
-    assert "wait for later runs" in deleted.in_words
+        deleted = store.delete([large])
+    assert deleted.left == 0
+    assert deleted.freed > 100_000
+
+
+def test_a_file_that_cannot_shrink_by_steps_keeps_its_size_while_a_run_is_judged(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    write_old_store(path, len(STEPS))
+    with RunStore(path) as store:
+        large = add_large_run(store)
+        with RunStore(path) as other, other.hold(7):
+            deleted = store.delete([large])
+        assert deleted.left > 100_000
+        assert "wait for later runs" in deleted.in_words
+        assert store.delete([7]).left == 0  # nobody judges: it is written whole, and can shrink from then on
+
+
+def test_a_store_of_an_earlier_version_can_shrink_by_steps_once_it_was_opened(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    write_old_store(path, 1)
+    with RunStore(path) as store:
+        large = add_large_run(store)
+        with store.hold(7):
+            assert store.delete([large]).left == 0
+
+
+def test_what_an_ended_program_left_of_a_deleted_run_goes_with_the_next_one(store: RunStore) -> None:
+    large = add_large_run(store)
+    with store._file.writing(large) as db:
+        strike(db, [large])
+    assert rows(store, large)
+    store.delete([1])
+    assert rows(store, large) == {}
+    assert len(list(store.judged(2))) == 3

@@ -157,8 +157,8 @@ def test_a_folder_where_nothing_can_be_written_is_an_error_with_a_remedy(tmp_pat
 def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
     with store.begin(IDENTITY) as run:
         store.add(run.id, [judged_item(0)])
-        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
-        store._db.execute(f"PRAGMA max_page_count = {pages}")
+        (pages,) = store._file._db.execute("PRAGMA page_count").fetchone()
+        store._file._db.execute(f"PRAGMA max_page_count = {pages}")
         huge = replace(judged_item(1), explanations={"safety": Explanation("x" * 100_000, Preference.A)})
         with pytest.raises(StoreError, match="full") as caught:
             store.add(run.id, [huge])
@@ -167,7 +167,7 @@ def test_a_full_disk_is_said_and_loses_nothing(store: RunStore) -> None:
 
 
 def test_a_store_locked_by_another_program_is_said(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    store._db.execute("PRAGMA busy_timeout = 50")
+    store._file._db.execute("PRAGMA busy_timeout = 50")
     blocker = sqlite3.connect(store.path, isolation_level=None)
     blocker.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreError, match="locked") as caught, store.begin(IDENTITY):
@@ -252,7 +252,7 @@ def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> No
     for fresh in (False, True):
         with store.begin(IDENTITY, fresh) as run:
             store.add(run.id, [judged_item(0)])
-    store._db.execute("UPDATE run SET settings = '{}' WHERE id = 1")
+    store._file._db.execute("UPDATE run SET settings = '{}' WHERE id = 1")
     (damaged,) = store.damaged_runs()
     assert (damaged.id, damaged.judged, damaged.problem[:16]) == (1, 1, "Run 1: settings:")
     assert [run.id for run in store.runs()] == [2]
@@ -264,7 +264,7 @@ def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> No
 
 def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore) -> None:
     store.note("c" * 64, "Odd.", ["odd"], "Ada")
-    store._db.execute("UPDATE item_note SET tags = '[1]'")
+    store._file._db.execute("UPDATE item_note SET tags = '[1]'")
     assert store.notes(["c" * 64])["c" * 64].text.startswith("The note is damaged.")
     assert store.tags() == []
     store.note("c" * 64, "Even.", ["even"], "Ada")
@@ -273,5 +273,5 @@ def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore
 
 def test_what_was_measured_and_is_damaged_is_measured_again(store: RunStore) -> None:
     store.remember({"one": [0.5], "two": [1.5]})
-    store._db.execute("UPDATE measured SET numbers = '[null]' WHERE key = 'one'")
+    store._file._db.execute("UPDATE measured SET numbers = '[null]' WHERE key = 'one'")
     assert store.recall(["one", "two"]) == {"two": (1.5,)}

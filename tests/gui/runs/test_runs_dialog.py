@@ -283,7 +283,7 @@ def test_a_damaged_run_stands_in_the_list_and_can_only_be_deleted(
     qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
 ) -> None:
     with stored(workspace) as store:
-        store._db.execute("UPDATE run SET criteria = '[1]' WHERE id = 2")
+        store._file._db.execute("UPDATE run SET criteria = '[1]' WHERE id = 2")
     workspace.refresh_runs()
     qtbot.waitUntil(lambda: "damaged" in shown(dialog, MODE), timeout=A_WHILE)
     assert numbers(dialog) == [3, 2, 1]

@@ -1,6 +1,8 @@
 """All that the interior holds: how it starts, what it remembers, and how it closes during a run."""
 
+import os
 import shutil
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -273,6 +275,26 @@ def test_a_store_that_can_only_be_read_is_shown_and_said(
         space.override(JudgmentKey(item, "safety"), Preference.BOTH_BAD, None)
         qtbot.waitUntil(lambda: "what you decided is not stored" in interior.notices.text, timeout=A_WHILE)
         assert not space.run.results.overrides
+
+
+def test_the_window_itself_never_asks_for_the_file_of_the_store(
+    opened: Opened, qtbot: QtBot, demo_store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that does not answer would let it stand still."""
+    path, stat = opened.folder / "runs.sqlite", os.stat
+    shutil.copy(demo_store, path)
+    State(opened.folder / "state").set_number("last/run", 1)
+    asked: set[bool] = set()
+
+    def seen(place: object, *more: object, **named: object) -> os.stat_result:
+        if str(place) == str(path):
+            asked.add(threading.current_thread() is threading.main_thread())
+        return stat(place, *more, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "stat", seen)
+    interior = opened()
+    qtbot.waitUntil(lambda: interior.workspace.run is not None, timeout=A_WHILE)
+    assert asked == {False}
 
 
 def test_closing_during_a_run_asks_stops_it_cleanly_and_the_next_start_offers_to_resume(

@@ -1,0 +1,284 @@
+"""The one owner of a run store: where it really lies, how it may be written there, who holds its runs.
+
+All that reads or writes the store goes through `reading` and `writing`. So nobody sees half of a change,
+nothing is written of a run that was deleted meanwhile, and the same file has the same locks by whatever name.
+
+Knows: SQLite's transactions, locks of the system, full disks. Does not know: what runs hold.
+"""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from engine.core.errors import EngineBug, RunBusyError, StoreError
+from engine.core.remedies import Remedy, Step
+from engine.store.opening import (
+    cannot_write,
+    has_no_room,
+    is_there,
+    open_copy,
+    open_in_place,
+    remedy_of,
+    size_on_disk,
+)
+from engine.store.private_copy import LentCopy
+from engine.store.run_table import has_run, no_run, run_ids
+from engine.system.file_systems import network_file_system
+from engine.system.places import Found, real_path, seen_at, shown
+
+_Kinds = tuple[type[sqlite3.Error] | type[OSError], ...]
+_OF_FILES: _Kinds = (sqlite3.Error, OSError)
+_RESERVE = 256 << 10  # bytes; what deleting a part of a run takes, with SQLite's shared memory
+_TIGHT = 64 << 20  # bytes; where less is free, each change must be small
+
+
+class StoreFile:
+    """An open store. A connection belongs to the thread that made it.
+
+    Where nothing can be written, or the disk is full, a copy elsewhere is read; then `writing` is refused.
+    """
+
+    def __init__(self, path: Path, or_none: bool = False) -> None:
+        """As RunStore."""
+        self.named = path
+        self._or_none = or_none
+        self._copy: LentCopy | None = None
+        with self._errors("open", _OF_FILES):
+            try:
+                there = is_there(path)
+                # Its journal and its locks lie beside the file itself, whatever links lead to it.
+                self.path = real_path(path)
+                self._network = network_file_system(self.path)
+                self._db = self._open(there)
+            except ValueError as error:
+                raise StoreError(
+                    f"{path} cannot be used as run store: {error}.", Remedy(Step.USE_OTHER_STORE)
+                ) from error
+
+    def _open(self, there: bool) -> sqlite3.Connection:
+        self._full = False
+        # Not opened to try it: closing a file that SQLite has open, too, would end SQLite's locks.
+        if not there or os.access(self.path, os.W_OK):
+            try:
+                return self._set_up(open_in_place(self.path, self._network))
+            except (sqlite3.Error, OSError) as error:
+                self._full = has_no_room(error, self.path)
+                if not (self._full or cannot_write(error)) or not (there or self._or_none):
+                    raise
+        why = "is on a full disk" if self._full else "lies where nothing can be written"
+        db, self._copy = open_copy(self.path if there else None, why)
+        return self._set_up(db)
+
+    @staticmethod
+    def _set_up(db: sqlite3.Connection) -> sqlite3.Connection:
+        # What is no UTF-8 is refused by the gate, with the place where it stands.
+        db.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
+        # What is deleted is written over, so that it is gone also where the file stays as large as it was.
+        db.execute("PRAGMA secure_delete = ON")
+        return db
+
+    def close(self) -> None:
+        """Close the connection. May be called twice."""
+        self._db.close()
+        if self._copy is not None:
+            self._copy.close()
+
+    @property
+    def refusal(self) -> StoreError | None:
+        """What is said to whoever wants to write; None where that can be done."""
+        if self._copy is None:
+            return None
+        if self._full:
+            way_out = ", or delete runs" if seen_at(self._reserve) is Found.FILE else ""
+            return StoreError(
+                f"Nothing can be changed in the run store {self.named}: its disk is full.",
+                f"Make room there{way_out}, then try again: what was judged is kept.",
+            )
+        # What is written into a copy would be lost with it.
+        return StoreError(
+            f"Nothing can be changed in the run store {self.named}: the file, its folder or its disk is"
+            " read-only.",
+            Remedy(Step.COPY_STORE),
+        )
+
+    @property
+    def size(self) -> int:
+        """Bytes of the store on its disk."""
+        return size_on_disk(self.path)
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """One state of the store for all that is read in the block, whoever writes meanwhile; writes nothing.
+
+        Within another block it is a part of that.
+        """
+        with self._errors("read"):
+            within = self._db.in_transaction
+            if within:
+                yield self._db
+                return
+            self._db.execute("BEGIN")
+            try:
+                yield self._db
+            finally:
+                if self._db.in_transaction:  # SQLite ends some by itself, such as on a full disk
+                    self._db.execute("COMMIT")
+
+    @contextmanager
+    def writing(self, *runs: int) -> Iterator[sqlite3.Connection]:
+        """Change the store: all of the block or nothing. StoreError where one of these runs is not there.
+
+        Runs are looked for inside the transaction: one that was deleted a moment ago gets nothing any more.
+        """
+        if self.refusal is not None:
+            raise self.refusal
+        self._check_no_transaction()
+        with self._errors("write"):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                for run_id in runs:
+                    if not has_run(self._db, run_id):
+                        raise no_run(self._db, run_id, self.named)
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def by_itself(self) -> Iterator[sqlite3.Connection]:
+        """For what SQLite does in transactions of its own; it waits for nobody, and errors are SQLite's."""
+        self._check_no_transaction()
+        with self.patience(0.1):
+            yield self._db
+
+    @contextmanager
+    def patience(self, seconds: float) -> Iterator[None]:
+        """While something waits for others at the most so long, because it can be done later as well."""
+        (usual,) = self._db.execute("PRAGMA busy_timeout").fetchone()
+        self._db.execute(f"PRAGMA busy_timeout = {int(1000 * seconds)}")
+        try:
+            yield
+        finally:
+            self._db.execute(f"PRAGMA busy_timeout = {usual}")
+
+    def _check_no_transaction(self) -> None:
+        if self._db.in_transaction:
+            raise EngineBug("the store is changed within another transaction of the same connection")
+
+    @contextmanager
+    def holding(self, runs: Sequence[int]) -> Iterator[None]:
+        """Keep others from runs. RunBusyError where one is being judged, StoreError where one is missing."""
+        with ExitStack() as held:
+            # Locks are taken and looked at while nobody else writes: so a look makes nobody wait or fail.
+            with self.writing(*runs) as db:
+                for run_id in runs:
+                    held.enter_context(self._locked(db, run_id))
+                # Only for the message to whoever comes second; the lock is what keeps him out.
+                db.executemany("UPDATE run SET worker = ? WHERE id = ?", [(os.getpid(), run) for run in runs])
+            self._keep_reserve()
+            yield
+
+    @contextmanager
+    def _locked(self, db: sqlite3.Connection, run_id: int) -> Iterator[None]:
+        # A lock of the system, not a row: it is gone with the process, however that ends.
+        lock = FileLock(self.lock_path(run_id))
+        with self._errors("lock", _OF_FILES):
+            try:
+                lock.acquire(blocking=False)
+            except Timeout as error:
+                raise _busy(db, run_id) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def any_held(self) -> bool:
+        """Whether one of the runs is being judged now."""
+        with self.writing() as db:
+            return any(map(self._is_held, run_ids(db)))
+
+    def _is_held(self, run_id: int) -> bool:
+        path = self.lock_path(run_id)
+        if seen_at(path) is Found.NOTHING:
+            return False
+        lock = FileLock(path)
+        try:
+            lock.acquire(blocking=False)
+        except (Timeout, OSError):
+            return True
+        lock.release()
+        return False
+
+    def lock_path(self, run_id: int) -> Path:
+        """The file beside the store that whoever judges a run holds."""
+        return self.path.with_name(f"{self.path.name}.run-{run_id}.lock")
+
+    def forget_lock(self, run_id: int) -> None:
+        """Take the file of a lock away that nobody needs any more."""
+        with suppress(OSError):
+            self.lock_path(run_id).unlink(missing_ok=True)
+
+    @contextmanager
+    def on_full_disk(self) -> Iterator[None]:
+        """While runs are deleted: where the disk is full, the room that was kept for this is used.
+
+        SQLite cannot take anything away without writing first what it takes away.
+        """
+        if self._free() < _RESERVE:
+            with suppress(OSError):
+                self._reserve.unlink(missing_ok=True)
+            if self._full and self._copy is not None:
+                self._db.close()
+                self._copy.close()
+                self._copy = None
+                with self._errors("open", _OF_FILES):
+                    self._db = self._open(True)
+        yield
+        self._keep_reserve()
+
+    @property
+    def is_tight(self) -> bool:
+        """Whether there is so little room on the disk that each change must be small."""
+        return self._free() < _TIGHT
+
+    @property
+    def _reserve(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.reserve")
+
+    def _keep_reserve(self) -> None:
+        """Keep a little room, as long as there is enough, for the day on which the disk is full."""
+        with suppress(OSError):
+            if seen_at(self._reserve) is Found.NOTHING and self._free() > 4 * _RESERVE:
+                with self._reserve.open("xb") as file:  # x: where no link leads elsewhere
+                    file.write(os.urandom(_RESERVE))  # which no file system can pack into less room
+
+    def _free(self) -> int:
+        """Bytes that are free on the disk; none where it cannot be asked."""
+        with suppress(OSError):
+            return shutil.disk_usage(self.path.parent).free
+        return 0
+
+    @contextmanager
+    def _errors(self, action: str, kinds: _Kinds = (sqlite3.Error,)) -> Iterator[None]:
+        try:
+            yield
+        except kinds as error:
+            what = f"Cannot {action} the run store {shown(self.named)}"
+            raise StoreError(f"{what}: {error}.", remedy_of(error, real_path(self.named))) from error
+
+
+def _busy(db: sqlite3.Connection, run_id: int) -> RunBusyError:
+    (worker,) = db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
+    by = "this program" if worker == os.getpid() else f"another process (process id {worker})"
+    return RunBusyError(
+        f"Run {run_id} is being judged by {by} already.",
+        "Wait until it ends, or stop it; then try again. What is judged is kept.",
+    )

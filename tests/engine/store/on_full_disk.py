@@ -1,0 +1,123 @@
+"""What a store does on a full disk: steps for a process in whose eyes a folder is a small disk.
+
+`python -m tests.engine.store.on_full_disk FOLDER` prints what was found in each step as JSON.
+"""
+
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from engine.core.errors import StoreError
+from engine.decisions.run_results import load_results
+from engine.store.run_store import RunStore
+from tests.judged import IDENTITY, judged_item
+
+ITEMS = 1500
+MEGABYTES = 16
+
+
+def make_store(path: Path) -> None:
+    """Two runs."""
+    with RunStore(path) as store:
+        for key in ("one", "two"):
+            with store.begin(replace(IDENTITY, key=key, items=ITEMS)) as run:
+                store.add(run.id, [judged_item(position) for position in range(ITEMS)])
+
+
+def fill(folder: Path) -> None:
+    """Leave no byte free."""
+    filler = os.open(folder / "filler", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for size in (1 << 20, 4096, 1):
+        try:
+            while True:
+                os.write(filler, bytes(size))
+        except OSError:
+            pass
+    os.close(filler)
+
+
+def free(folder: Path) -> int:
+    """Bytes."""
+    found = os.statvfs(folder)
+    return found.f_bavail * found.f_frsize
+
+
+def refused(change: Callable[[], object]) -> str:
+    """What was said against a change; nothing where it was made."""
+    try:
+        change()
+    except StoreError as error:
+        return str(error)
+    return ""
+
+
+def closed(path: Path) -> dict[str, object]:
+    """Nobody has the store open when the disk is full."""
+    fill(path.parent)
+    with RunStore(path) as store:
+        found: dict[str, object] = {
+            "free": free(path.parent),
+            "judged": len(load_results(store, 1).judged),
+            "refused": refused(lambda: store.note("c" * 64, "odd", [], "Ada")),
+        }
+        found["freed"] = store.delete([1]).freed
+    return found | after_deletion(path)
+
+
+def opened(path: Path) -> dict[str, object]:
+    """Somebody has it open."""
+    with RunStore(path) as store:
+        fill(path.parent)
+        huge = "x" * (1 << 20)
+        found: dict[str, object] = {
+            "free": free(path.parent),
+            "judged": len(load_results(store, 1).judged),
+            "refused": refused(lambda: store.note("c" * 64, huge, [], "Ada")),
+        }
+        found["freed"] = store.delete([1]).freed
+    return found | after_deletion(path)
+
+
+def without_reserve(path: Path) -> dict[str, object]:
+    """A store for which no room was kept, such as one of an earlier version."""
+    path.with_name(f"{path.name}.reserve").unlink()
+    fill(path.parent)
+    with RunStore(path) as store:
+        return {
+            "judged": len(load_results(store, 1).judged),
+            "refused": refused(lambda: store.delete([1])),
+            "runs": [run.id for run in store.runs()],
+        }
+
+
+def after_deletion(path: Path) -> dict[str, object]:
+    """What is there afterwards, and whether words are stored again."""
+    with RunStore(path) as store:
+        store.note("d" * 64, "even", [], "Ada")
+        other = load_results(store, 2)
+        db = sqlite3.connect(path)
+        rows = db.execute("SELECT count(*) FROM reading WHERE run_id = 1").fetchone()[0]
+        sound = db.execute("PRAGMA integrity_check").fetchone()[0]
+        db.close()
+        runs = [run.id for run in store.runs()]
+    free_now = free(path.parent)
+    return {"rows": rows, "sound": sound, "runs": runs, "other": len(other.judged), "free after": free_now}
+
+
+def main(folder: Path) -> None:
+    """Each step on an empty disk."""
+    found = {}
+    for step in (closed, opened, without_reserve):
+        for file in folder.iterdir():
+            file.unlink()
+        make_store(folder / "runs.sqlite")
+        found[step.__name__] = step(folder / "runs.sqlite")
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,219 @@
+"""The owner of a store: one file has one set of locks, who reads sees one state, opening writes nothing."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from engine.core.errors import EngineBug, RunBusyError, StoreError
+from engine.core.items import Preference
+from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, ReviewState
+from engine.decisions.run_results import load_results, load_reviews
+from engine.store import opening, store_file
+from engine.store.run_store import RunStore
+from tests.judged import IDENTITY, judged_item, write_old_store
+
+SAID = NewOverride("id 0", "safety", Preference.A, None, "Ada")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with a run of three items, one of them overridden."""
+    path = tmp_path / "kept" / "runs.sqlite"
+    with RunStore(path) as store, store.begin(IDENTITY) as run:
+        store.add(run.id, [judged_item(position) for position in range(3)])
+        store.override(run.id, SAID)
+    return path
+
+
+@pytest.fixture
+def link(path: Path, tmp_path: Path) -> Path:
+    """Another name of that store."""
+    link = tmp_path / "link.sqlite"
+    link.symlink_to(path)
+    return link
+
+
+@pytest.fixture
+def busy(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Another program writes in the store all the time."""
+    monkeypatch.setattr(opening, "_BUSY_SECONDS", 0.05)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def test_a_link_and_the_file_have_the_same_locks(path: Path, link: Path) -> None:
+    with RunStore(path) as store, RunStore(link) as linked, store.hold(1):
+        with pytest.raises(RunBusyError), linked.hold(1):
+            pass
+        with pytest.raises(RunBusyError):
+            linked.delete([1], with_decisions=True)
+        store.add(1, [judged_item(3)])
+    assert [file.name for file in link.parent.iterdir() if file.is_file()] == [link.name]
+
+
+def test_a_store_is_made_where_a_link_leads(tmp_path: Path) -> None:
+    link, path = tmp_path / "link.sqlite", tmp_path / "elsewhere" / "runs.sqlite"
+    link.symlink_to(path)
+    with RunStore(link) as store, store.begin(IDENTITY), RunStore(path) as same:
+        assert [run.id for run in same.runs()] == [1]
+    assert link.is_symlink()
+
+
+class DeletedMeanwhile(RunStore):
+    """A store in which somebody else deletes a run just before its items are read."""
+
+    def judged(self, run_id: int) -> Iterator[JudgedItem]:
+        with RunStore(self.path) as other:
+            other.delete([run_id], with_decisions=True)
+        return super().judged(run_id)
+
+
+def test_a_run_that_is_deleted_while_it_is_read_is_read_whole(path: Path) -> None:
+    with DeletedMeanwhile(path) as store:
+        results = load_results(store, 1)
+        assert (len(results.judged), results.overridden.labels) == (3, 1)
+        with pytest.raises(StoreError, match="Run 1 was deleted on"):
+            load_results(store, 1)
+
+
+WRITES: dict[str, Callable[[RunStore], object]] = {
+    "add": lambda store: store.add(1, [judged_item(3)]),
+    "rewrite": lambda store: store.add_rewritten(1, {}),
+    "describe": lambda store: store.describe(1, {}),
+    "calibrate": lambda store: store.calibrate(1, None),
+    "override": lambda store: store.override(1, SAID),
+    "undo": lambda store: store.undo_override(1, JudgmentKey("id 0", "safety")),
+    "review": lambda store: store.review(1, NewReview("id 0", "Ada", ReviewState.DONE)),
+    "name": lambda store: store.name(1, "night"),
+    "note": lambda store: store.note_run(1, "slow"),
+    "archive": lambda store: store.archive([1], "Ada"),
+    "restore": lambda store: store.restore([1]),
+    "hold": lambda store: store.hold(1).__enter__(),
+    "delete": lambda store: store.delete([1]),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
+def test_nothing_is_written_of_a_run_that_was_deleted(
+    path: Path, write: Callable[[RunStore], object]
+) -> None:
+    with RunStore(path) as store:
+        store.delete([1], with_decisions=True)
+        before = dump(path)
+        with pytest.raises(StoreError, match="Run 1 was deleted on"):
+            write(store)
+    assert dump(path) == before
+    assert [file.name for file in path.parent.glob("*.lock")] == []
+
+
+def dump(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as db:
+        return list(db.iterdump())
+
+
+def test_a_run_that_is_deleted_by_another_hand_while_it_is_judged_gets_no_orphans(path: Path) -> None:
+    with RunStore(path) as store, store.hold(1):
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute("DELETE FROM run")
+        with pytest.raises(StoreError, match="holds no run 1"):
+            store.add(1, [judged_item(3)])
+        with RunStore(path) as second, pytest.raises(StoreError, match="holds no run 1"), second.hold(1):
+            pass
+
+
+def test_opening_writes_nothing(path: Path) -> None:
+    with RunStore(path) as store:
+        store.note("c" * 64, "odd", [], "Ada")
+        before = path.read_bytes(), Path(f"{path}-wal").read_bytes()
+        for _ in range(20):
+            with RunStore(path) as again:
+                load_reviews(again, 1)
+        assert (path.read_bytes(), Path(f"{path}-wal").read_bytes()) == before
+
+
+@pytest.mark.usefixtures("busy")
+def test_a_store_is_read_while_another_program_writes(path: Path) -> None:
+    with RunStore(path) as store:
+        assert len(load_results(store, 1).judged) == 3
+
+
+@pytest.mark.parametrize("journal", ["wal", "delete"])
+def test_a_store_that_another_program_reads_is_read_and_written(path: Path, journal: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        assert other.execute(f"PRAGMA journal_mode = {journal}").fetchone() == (journal,)
+        with RunStore(path) as store:
+            store.note("c" * 64, "odd", [], "Ada")
+            assert len(list(store.judged(1))) == 3
+
+
+def test_a_store_of_an_earlier_version_waits_for_nobody_but_to_be_brought_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "_BUSY_SECONDS", 0.05)
+    path = tmp_path / "old.sqlite"
+    write_old_store(path, 1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked") as caught:
+            RunStore(path)
+    assert "Close that program" in str(caught.value.remedy)
+
+
+def test_whoever_looks_whether_runs_are_held_makes_nobody_else_busy(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking = threading.Event()
+
+    class SlowLock(FileLock):
+        """On a computer that takes its time between taking a lock and giving it back."""
+
+        def release(self, force: bool = False) -> None:
+            looking.set()
+            time.sleep(0.1)
+            super().release(force)
+
+    def look() -> None:
+        with RunStore(path) as store:
+            assert not store._file.any_held()
+
+    with RunStore(path) as store:
+        with store.hold(1):  # so that there is the file of its lock
+            pass
+        monkeypatch.setattr(store_file, "FileLock", SlowLock)
+        looker = threading.Thread(target=look)
+        looker.start()
+        looking.wait()
+        with store.hold(1):
+            looker.join()
+
+
+def test_a_held_run_is_seen_as_held(path: Path) -> None:
+    with RunStore(path) as store, RunStore(path) as other:
+        assert not other._file.any_held()
+        with store.hold(1):
+            assert other._file.any_held()
+        assert not other._file.any_held()
+
+
+def test_the_room_that_is_kept_for_a_full_disk_is_made_where_no_link_leads_elsewhere(
+    path: Path, tmp_path: Path
+) -> None:
+    reserve = path.with_name("runs.sqlite.reserve")
+    assert reserve.stat().st_size == 256 << 10
+    reserve.unlink()
+    reserve.symlink_to(tmp_path / "another file")
+    with RunStore(path) as store, store.hold(1):
+        assert not (tmp_path / "another file").exists()
+
+
+def test_a_change_within_what_is_read_as_one_state_is_a_fault(path: Path) -> None:
+    with RunStore(path) as store, store.reading(), pytest.raises(EngineBug):
+        store.note("c" * 64, "odd", [], "Ada")
