@@ -71,14 +71,15 @@ def strike(db: sqlite3.Connection, run_ids: Sequence[int]) -> None:
     )
 
 
-def sweep(file: StoreFile) -> None:
-    """Delete what hangs on runs that are struck, those too that another program was about to sweep when it
+def sweep(file: StoreFile, run_ids: Sequence[int]) -> None:
+    """Delete what hangs on runs that are struck, and on those that another program was about to sweep when it
     was ended.
 
     In parts, each for itself: others get their turn between them, and a full disk has room for one.
     """
     with file.reading() as db:
-        left = [(run_id, _items_of_part(db, run_id, _at_once(file))) for run_id in _unswept(db)]
+        struck = dict.fromkeys([*run_ids, *_unswept(db)])
+        left = [(run_id, _items_of_part(db, run_id, _at_once(file))) for run_id in struck]
     for run_id, items in left:
         more = True
         while more:
@@ -104,7 +105,7 @@ def _at_once(file: StoreFile) -> int:
 
 def _items_of_part(db: sqlite3.Connection, run_id: int, n_bytes: int) -> int:
     """How many items of a run hold about so many bytes."""
-    return max(1, int(judged_count(db, run_id) * n_bytes / _size(db, run_id)))
+    return max(1, judged_count(db, run_id) * n_bytes // max(1, _size(db, run_id)))
 
 
 def _delete_part(db: sqlite3.Connection, run_id: int, items: int) -> bool:

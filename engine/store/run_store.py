@@ -336,7 +336,7 @@ class RunStore:
                     if not with_decisions:
                         refuse_decided(self.contents(wanted))
                     strike(db, wanted)
-                sweep(self._file)
+                sweep(self._file, wanted)
             for run_id in wanted:
                 self._file.forget_lock(run_id)
             with suppress(sqlite3.Error):  # no room for a copy, or somebody reads: the file keeps its size

@@ -185,6 +185,15 @@ def test_the_file_becomes_smaller_by_about_what_was_said(tmp_path: Path) -> None
     assert held.n_bytes / 2 < deleted.freed < held.n_bytes * 2
 
 
+def test_what_hangs_on_a_run_without_items_goes_with_it_too(store: RunStore) -> None:
+    with store.begin(replace(IDENTITY, key="empty")) as run:
+        pass
+    with store._file.writing(run.id) as db:  # as another hand may leave it
+        db.execute("INSERT INTO unscored VALUES (?, 0, 'safety', 'too long')", (run.id,))
+    store.delete([run.id])
+    assert rows(store, run.id) == {}
+
+
 def add_large_run(store: RunStore) -> int:
     with store.begin(replace(IDENTITY, key="large", items=2000)) as run:
         store.add(run.id, [judged_item(position) for position in range(2000)])
