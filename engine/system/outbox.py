@@ -75,6 +75,12 @@ class Outbox:
         with self._lock:
             return tuple(self._waiting)
 
+    @property
+    def pending(self) -> Kept:
+        """The same with the name by which the store is to know it; nothing once it is closed."""
+        with self._lock:
+            return Kept(self.name, tuple(self._waiting)) if self._claim else Kept("")
+
     def say(self, values: Mapping[str, Any]) -> str:
         """Put a word on the disk; its own name, `file:number`.
 

@@ -140,7 +140,8 @@ class NoteLine(QWidget):
         note = self.note
         if (text, tuple(tags)) != ((note.text, note.tags) if note else ("", ())):
             assert self.dialog is not None
-            self._workspace.note_item(str(self.dialog.property("content_hash")), text, tags)
+            content_hash = str(self.dialog.property("content_hash"))
+            self.dialog.said = self._workspace.note_item(content_hash, text, tags)
 
     @Slot()
     def _end(self) -> None:
@@ -173,6 +174,7 @@ class NoteDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Note and tags of the item")
+        self.said = True  # False where the disk does not take it: then it stays open
         self._tags = list(tags)
         self.field = QPlainTextEdit(text, tabChangesFocus=True)
         self.field.installEventFilter(self)
@@ -267,8 +269,10 @@ class NoteDialog(QDialog):
 
     @Slot()
     def _save(self) -> None:
+        self.said = True
         self.saved.emit(self.field.toPlainText()[:_LONGEST_NOTE].strip(), list(self.tags))
-        self.accept()
+        if self.said:
+            self.accept()
 
 
 def tags_of(notes: Iterable[ItemNote]) -> list[str]:

@@ -133,11 +133,12 @@ def store_words(store_path: Path, outbox: Outbox) -> Job[Stored]:
         from engine.decisions.run_results import load_reviews
         from engine.store.run_store import RunStore
 
-        words = outbox.waiting
+        pending = outbox.pending  # at once: the window may be closing
+        words = pending.words
         if not words:
             return Stored()
         with RunStore(store_path) as store, many_records():
-            refused = store.take_words(outbox.name, words)
+            refused = store.take_words(pending.name, words)
             outbox.stored(words[-1].number)
             errors = {word.number: word.error for word in refused}
             said = [said_of(word.values) for word in words if word.number not in errors]

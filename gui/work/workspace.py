@@ -393,9 +393,9 @@ class Workspace(QObject):
         task.finished.connect(take)
         task.failed.connect(self.problem)
 
-    def note_item(self, content_hash: str, text: str, tags: Sequence[str]) -> None:
-        """Note something of an item, for all runs."""
-        self.say(NewNote(content_hash, text, tuple(tags), self.author))
+    def note_item(self, content_hash: str, text: str, tags: Sequence[str]) -> bool:
+        """Note something of an item, for all runs; False where it is not said."""
+        return bool(self.say(NewNote(content_hash, text, tuple(tags), self.author)))
 
     def call_run(self, run_id: int, name: str | None = None, note: str | None = None) -> None:
         """Name a run, and note something of it; None leaves it as it is. SetupError where it is not said."""
@@ -432,7 +432,10 @@ class Workspace(QObject):
         return next((run.created for run in known if run.id == run_id), None)
 
     def _tell_unsaid(self, what: AnyWord, error: SetupError) -> None:
-        if isinstance(what, NewOverride | Undo | NewDraft):
+        if isinstance(what, NewDraft):  # once, however long somebody goes on writing
+            self.notice.emit(replace(Message.of(error), about=("draft", what.key)))
+            return
+        if isinstance(what, NewOverride | Undo):
             error = not_stored(error, what.item_id, what.criterion)
         elif isinstance(what, NewReview):
             error = not_stored(error, what.item_id)

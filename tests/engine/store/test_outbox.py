@@ -17,7 +17,7 @@ from engine.core.errors import SetupError
 from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
 from engine.core.said import NewDraft, NewNote, RunWords, Said, Undo, refuse_unfit, said_of
 from engine.store.run_store import RunStore
-from engine.system.outbox import Outbox, all_words
+from engine.system.outbox import Kept, Outbox, all_words
 from tests.full_disk import disk_that_holds
 from tests.judged import SURE_A, A, B, dataset, stored_run
 from tests.read_only import read_only
@@ -128,6 +128,18 @@ def test_words_of_a_window_that_lives_are_its_own(path: Path, outbox: Outbox) ->
     outbox.say(word(LABEL))
     with RunStore(path) as store:
         assert (store.overrides(1), store.waiting_words()) == ([], 1)
+
+
+def test_what_is_closed_gives_no_words_of_no_name(path: Path) -> None:
+    outbox = Outbox(path)
+    outbox.say(word(LABEL))
+    pending = outbox.pending
+    assert (pending.name, len(pending.words)) == (outbox.name, 1)
+    outbox.close()
+    assert outbox.pending == Kept("")
+    with RunStore(path) as store:  # which takes them in; a job that was at it comes second
+        assert store.take_words(pending.name, pending.words) == []
+    assert labels(path) == ["B"]
 
 
 def test_words_for_a_store_that_another_program_holds_wait(path: Path) -> None:

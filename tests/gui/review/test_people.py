@@ -624,6 +624,22 @@ def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(
     assert (state_sign(page, item), current(page)) == ("", item)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
+def test_a_note_that_a_full_disk_does_not_take_stays_in_its_dialog(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    press(qtbot, page, "N")
+    dialog = page.reviewer.note.dialog
+    assert dialog is not None
+    dialog.field.setPlainText("odd wording")
+    with disk_that_holds(10), qtbot.waitSignal(page.workspace.problem, timeout=0):
+        dialog._save()
+    assert page.reviewer.note.dialog is dialog
+    with qtbot.waitSignal(page.workspace.noted):
+        dialog._save()
+    assert page.reviewer.note.dialog is None
+
+
 # The random sample
 
 
