@@ -198,6 +198,7 @@ def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
     tmp_path: Path, small_model: SmallModel, monkeypatch: pytest.MonkeyPatch, private_home: Path
 ) -> None:
     """The whole job, its child processes included, with a hook that ends it at any use of the network."""
+    model = small_model("headers")  # to make one reads a file
     hook = tmp_path / "hook"
     hook.mkdir()
     seen = tmp_path / "hooked"
@@ -215,7 +216,7 @@ def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
     header = "id\tinstruction\toutput_a\toutput_b"
     data.write_text(f"{header}\n1\tSay {word}.\t{word}!\tNo {word}.\n", encoding="utf-8")
     # One process reads the file; a model that was never tried is tried by another, two render its template.
-    words = ["--model", small_model("headers"), "--max-explanation-tokens", 8, "--threads", 1]
+    words = ["--model", model, "--max-explanation-tokens", 8, "--threads", 1]
     done = run("judge", data, *words, "--out", tmp_path / "submission.tsv")
     assert done.returncode == 0, done.stderr
     assert len(seen.read_text("utf-8")) == 5
