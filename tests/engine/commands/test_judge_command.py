@@ -198,6 +198,7 @@ def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
     tmp_path: Path, small_model: SmallModel, monkeypatch: pytest.MonkeyPatch, private_home: Path
 ) -> None:
     """The whole job, its child processes included, with a hook that ends it at any use of the network."""
+    model = small_model("headers")  # to make one reads a file
     hook = tmp_path / "hook"
     hook.mkdir()
     seen = tmp_path / "hooked"
@@ -214,11 +215,11 @@ def test_no_socket_is_opened_and_no_text_of_a_dataset_is_logged_or_stored(
     word, data = "unheard-of-word", tmp_path / "data.tsv"
     header = "id\tinstruction\toutput_a\toutput_b"
     data.write_text(f"{header}\n1\tSay {word}.\t{word}!\tNo {word}.\n", encoding="utf-8")
-    # A model that was never tried: a second process tries it, two more render its chat template.
-    words = ["--model", small_model("headers"), "--max-explanation-tokens", 8, "--threads", 1]
+    # One process reads the file; a model that was never tried is tried by another, two render its template.
+    words = ["--model", model, "--max-explanation-tokens", 8, "--threads", 1]
     done = run("judge", data, *words, "--out", tmp_path / "submission.tsv")
     assert done.returncode == 0, done.stderr
-    assert len(seen.read_text("utf-8")) == 4
+    assert len(seen.read_text("utf-8")) == 5
     kept = [path for path in private_home.rglob("*") if path.is_file()]
     assert any(path.suffix == ".sqlite" for path in kept)
     assert not [path for path in kept if path.suffix == ".log" or word.encode() in path.read_bytes()]
