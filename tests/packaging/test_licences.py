@@ -39,7 +39,7 @@ def test_each_text_is_there_and_none_overwrites_another(tmp_path: Path, llama: P
     own = folder / f"numpy-{distribution('numpy').version}"
     copied = [path for path in own.rglob("*") if path.is_file()]
     texts = texts_of("numpy")
-    assert len(texts) > 5
+    assert len(texts) > 3  # of NumPy 2.0, which has the fewest
     assert not Counter(texts) - Counter(path.read_bytes() for path in copied)
     assert len({str(path).lower() for path in copied}) == len(copied)  # where case does not tell two apart
 
