@@ -180,7 +180,9 @@ class Person:
 
     def _add(self, mine: Sequence[str]) -> None:
         taken = {int(each) for each in mine}
-        items = next(n for n in range(self._number + self._of, 400, self._of) if n not in taken)
+        # None that was left behind in the queue: one window took that over, and the other may not know.
+        first = 100 * self._of + self._number
+        items = next(n for n in range(first, 1000, self._of) if n not in taken)
         asked = replace(self.interior.judge.setup(), items=items)
         panel = self.interior.runs.panel
         self._say(_queued(items), "", lambda: panel.add(asked), lambda: str(items) in self._seen_queue())
