@@ -118,10 +118,11 @@ class Progress(QObject):
 
         False where that is not said, and nothing changes.
         """
-        author = self._workspace.author
+        author, before = self._workspace.author, self._asked.get(item_id)
         said = self._workspace.review(NewReview(item_id, author, state, confirmed or {}, origin, seed))
-        if said:
-            self._asked[item_id] = state
+        counts = state if said else before  # what was said before may still wait for the store
+        if counts is not None:
+            self._asked[item_id] = counts
             self._count_again(item_id)
             self.changed.emit(item_id)
         return said

@@ -106,12 +106,7 @@ class RunQueue(QObject):
         waits = any(added.is_in(entry) for entry in self._entries if not entry.state.ended)
         if waits or len(self._entries) >= MOST_QUEUED:
             return False
-        self._entries.append(added)
-        if not self._tell():
-            self._entries.pop()
-            self.changed.emit()
-            return False
-        return True
+        return self._change([*self._entries, added])
 
     def call(self, place: int, name: str, note: str) -> None:
         """Name a run and note this of it: when it begins, at once where the store has it.
@@ -121,35 +116,27 @@ class RunQueue(QObject):
         name, note = checked_name(name), checked_note(note)
         entry = self._entries[place]
         if entry.run_id is None:
-            self._put(place, replace(entry, name=name, note=note))
+            self._change(self._with(place, replace(entry, name=name, note=note)))
         elif (name, note) != (entry.name, entry.note):
             self._store_words(entry.run_id, name, note)
 
     def remove(self, place: int) -> None:
         """Take a run out of the queue, unless it is under way; what was judged of it is kept."""
         if self._is_free(place):
-            del self._entries[place]
-            if self._current is not None and place < self._current:
-                self._current -= 1
-            self._count_ended()
-            self._tell()
+            self._change([*self._entries[:place], *self._entries[place + 1 :]])
 
     def move(self, place: int, step: int) -> bool:
         """Let a run that waits change places with its neighbour, where that waits, too."""
         other = place + step
         if not all(self._is_free(spot) and not self._entries[spot].state.ended for spot in (place, other)):
             return False
-        self._entries[place], self._entries[other] = self._entries[other], self._entries[place]
-        self._tell()
-        return True
+        entries = self._with(place, self._entries[other])
+        entries[other] = self._entries[place]
+        return self._change(entries)
 
     def clear_ended(self) -> None:
         """Take all runs out that have ended."""
-        current = self._entries[self._current] if self._current is not None else None
-        self._entries = [entry for entry in self._entries if not entry.state.ended]
-        self._current = self._entries.index(current) if current is not None else None
-        self._count_ended()
-        self._tell()
+        self._change([entry for entry in self._entries if not entry.state.ended])
 
     def repeat(self, place: int) -> None:
         """Let a run that failed or was skipped wait again; one that is gone from the store begins anew."""
@@ -157,21 +144,19 @@ class RunQueue(QObject):
             entry = self._entries[place]
             gone = entry.run_id is not None and not self._control.is_stored(entry.run_id)
             run_id = None if gone else entry.run_id
-            self._put(place, replace(entry, state=QueueState.WAITING, run_id=run_id, said=""))
-            self._count_ended()
+            waiting = replace(entry, state=QueueState.WAITING, run_id=run_id, said="")
+            self._change(self._with(place, waiting))
 
     def resume(self, place: int) -> None:
         """Go on with a run that was begun: before all others that wait, and with these after it."""
         if not self._is_free(place) or not self._entries[place].resumable:
             return
-        current = self._entries[self._current] if self._current is not None else None
-        entry = replace(self._entries.pop(place), state=QueueState.WAITING, said="")
-        waiting = (spot for spot, each in enumerate(self._entries) if each.state is QueueState.WAITING)
-        self._entries.insert(next(waiting, len(self._entries)), entry)
-        self._current = self._entries.index(current) if current is not None else None
-        self._count_ended()
-        self._tell()
-        self.start()
+        entries = [*self._entries[:place], *self._entries[place + 1 :]]
+        waiting = (spot for spot, each in enumerate(entries) if each.state is QueueState.WAITING)
+        entry = replace(self._entries[place], state=QueueState.WAITING, said="")
+        entries.insert(next(waiting, len(entries)), entry)
+        if self._change(entries):
+            self.start()
 
     def is_stored(self, place: int) -> bool:
         """Whether the store has the run that was begun there."""
@@ -236,22 +221,43 @@ class RunQueue(QObject):
         ended = sum(entry.state.ended for entry in self._entries)
         self._ended_before = min(self._ended_before, ended)
 
+    def _with(self, place: int, entry: Queued) -> list[Queued]:
+        return [*self._entries[:place], entry, *self._entries[place + 1 :]]
+
+    def _change(self, entries: list[Queued]) -> bool:
+        """What a person wants counts once the disk has it; False where that takes nothing, as is told."""
+        try:
+            self._keep(entries)
+        except SetupError as error:
+            self._told = True
+            self._workspace.problem.emit(error)
+            return False
+        current = None if self._current is None else self._entries[self._current]
+        same = (place for place, entry in enumerate(entries) if entry is current)
+        self._current = None if current is None else next(same, self._current)
+        self._entries, self._told = entries, False
+        self._count_ended()
+        self.changed.emit()
+        return True
+
+    def _keep(self, entries: Sequence[Queued]) -> None:
+        # At once: whatever ends the program, what is queued is there again.
+        self._workspace.begun.keep(QUEUE, [entry.as_json() for entry in entries])
+
     def _put(self, place: int, entry: Queued) -> None:
         self._entries[place] = entry
         self._tell()
 
-    def _tell(self) -> bool:
-        """Keep it on the disk and show it; False where the disk does not take it, as is told once."""
-        # At once: whatever ends the program, what is queued is there again.
+    def _tell(self) -> None:
+        """Keep on the disk what became of it, and show it; a disk that does not take it is told of once."""
         told, self._told = self._told, False
         try:
-            self._workspace.begun.keep(QUEUE, [entry.as_json() for entry in self._entries])
+            self._keep(self._entries)
         except SetupError as error:
             self._told = True
             if not told:
                 self._workspace.problem.emit(error)
         self.changed.emit()
-        return not self._told
 
     @Slot()
     def _next(self) -> None:

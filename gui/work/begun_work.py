@@ -42,10 +42,15 @@ class BegunWork:
     def keep(self, name: str, entries: Sequence[Any]) -> None:
         """Keep these by a name from now on, on the disk when this returns.
 
-        SetupError where that is not possible; they count until the window closes all the same.
+        SetupError where that is not possible: then those of before are kept.
         """
+        before = self._kept.get(name, [])
         self._kept[name] = list(entries)
-        self._write()
+        try:
+            self._write()
+        except SetupError:
+            self._kept[name] = before
+            raise
 
     def close(self) -> None:
         """Leave it to the next window."""

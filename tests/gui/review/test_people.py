@@ -30,6 +30,7 @@ from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
 from tests.full_disk import disk_that_holds
 from tests.gui.review.steps import Open, current, overrides, press, wanted_elsewhere
+from tests.gui.window.test_words import held
 
 LONG = "W" * 255
 
@@ -622,6 +623,20 @@ def test_what_a_full_disk_does_not_take_is_told_at_once_and_not_shown(
     assert "what you decided is not stored" in told.args[0].problem
     assert "has no room" in told.args[0].problem
     assert (state_sign(page, item), current(page)) == ("", item)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
+def test_what_waits_for_the_store_is_shown_on_where_the_disk_takes_no_more(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    item = current(page)
+    with held(store):
+        press(qtbot, page, "S")
+        assert state_sign(page, item) == "»"
+        page.list.choose(item)
+        with disk_that_holds(10), qtbot.waitSignal(page.workspace.problem, timeout=0):
+            press(qtbot, page, "T")
+        assert state_sign(page, item) == "»"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")

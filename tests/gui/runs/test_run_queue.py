@@ -364,6 +364,9 @@ def test_a_run_that_the_disk_does_not_take_is_not_queued(
         assert not queue.add(replace(setup, items=3))
     assert (len(queue.entries), queue.kept) == (1, False)
     assert len(opened_again(queue._control, workspace).entries) == 1
+    with disk_that_holds(10), qtbot.waitSignal(workspace.problem, timeout=0):
+        queue.call(0, "Mine", "")
+    assert [entry.name for entry in queue.entries] == [""]
 
 
 def test_the_panel_adds_moves_and_removes_by_keys(qtbot: QtBot, queue: RunQueue, setup: RunSetup) -> None:
