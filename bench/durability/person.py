@@ -269,7 +269,7 @@ class Person:
 
     def _sees_draft(self) -> bool:
         card = self._page.desk.card
-        return not card.editing and "There is a draft" in card.by.text()
+        return not card.editing and "There is a draft of an explanation: E" in card.by.text()
 
     def _read_draft(self) -> str | None:
         if not self._sees_draft():

@@ -30,12 +30,21 @@ class Drafts:
     def __init__(self, opened: Opened, say: Say) -> None:
         self._opened, self._say = opened, say
         self._own: list[tuple[int, Draft]] = []  # of this window, also where the disk did not take them
+        self._only_here: list[Draft] = []  # where it did not
         self._ended: set[str] = set()
 
     def of(self, run_id: int, key: JudgmentKey) -> str | None:
         """The newest, None where there is none."""
         draft = self._newest(run_id, key)
         return None if draft is None else draft.text
+
+    def in_words(self, run_id: int, key: JudgmentKey) -> str:
+        """That there is one, and whether it would be lost with this window; empty where there is none."""
+        draft = self._newest(run_id, key)
+        if draft is None:
+            return ""
+        lost = ", not on the disk yet" if any(draft is each for each in self._only_here) else ""
+        return f"There is a draft of an explanation{lost}: E opens it."
 
     def ids(self, run_id: int, key: JudgmentKey) -> tuple[str, ...]:
         """The name of the newest, where it lies on the disk: what is written now ends it."""
@@ -47,7 +56,9 @@ class Drafts:
         before = self._newest(run_id, key)
         if before is None or before.text != text or not before.id:
             over = self.ids(run_id, key)
-            self._put(run_id, key, text, self._say(NewDraft(*key, self._opened.author, text), run_id, over))
+            name = self._say(NewDraft(*key, self._opened.author, text), run_id, over)
+            draft = self._put(run_id, key, text, name)
+            self._only_here += [] if name else [draft]
 
     def hold(self, run_id: int, key: JudgmentKey, text: str) -> None:
         """The same of a text that is on its way to the store, and lies on the disk as an explanation."""
@@ -77,13 +88,16 @@ class Drafts:
             state.set_record(IN_STATE, kept)
             state.save()
 
-    def _put(self, run_id: int, key: JudgmentKey, text: str, name: str) -> None:
+    def _put(self, run_id: int, key: JudgmentKey, text: str, name: str) -> Draft:
         self._end(self._newest(run_id, key))
-        self._own.append((run_id, Draft(name, *key, self._opened.author, text, now())))
+        draft = Draft(name, *key, self._opened.author, text, now())
+        self._own.append((run_id, draft))
+        return draft
 
     def _end(self, draft: Draft | None) -> None:
         if draft is not None:
             self._own = [each for each in self._own if each[1] is not draft]
+            self._only_here = [each for each in self._only_here if each is not draft]
             self._ended |= {draft.id} if draft.id else set()
 
     def _newest(self, run_id: int, key: JudgmentKey) -> Draft | None:

@@ -311,7 +311,7 @@ def by_whom(shown: Shown) -> str:
     if earlier:
         lines.append(f"{earlier} earlier change{'' if earlier == 1 else 's'}.")
     if shown.draft:
-        lines.append("There is a draft of an explanation: E opens it.")
+        lines.append(shown.draft)
     return visible("\n".join(lines))
 
 

@@ -41,7 +41,8 @@ class Shown:
     `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
     `human_from`: the dataset that the human label is from, or those that have none. `people`: who gave which
     label, also by agreeing. `reviewer`: who looks; `undoable`: whether there is an override of his;
-    `writing`: whether he writes the explanation now; `hidden`: whether all this is kept from him.
+    `draft`: what is said of one; `writing`: whether he writes the explanation now; `hidden`: whether all this
+    is kept from him.
     """
 
     judgment: AnyJudgment
@@ -52,7 +53,7 @@ class Shown:
     history: Sequence[Override] = ()
     human: Gold | None = None
     human_from: Sequence[Path] = ()
-    draft: bool = False
+    draft: str = ""
     doubt: float | None = None
     maker: str = "model"
     people: Sequence[tuple[str, Preference]] = ()
@@ -170,7 +171,7 @@ class ReviewSession:
             history=[override for override in said.overrides if override.key == key],
             human=human,
             human_from=human_from,
-            draft=not self.writing and self._drafts.of(run.id, key) is not None,
+            draft="" if self.writing else self._drafts.in_words(run.id, key),
             doubt=self._doubt(run, judgment),
             maker="submission" if results.run.submitted else "model",
             people=[(name, labels[key]) for name, labels in said.labels.items() if key in labels],

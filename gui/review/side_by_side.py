@@ -93,11 +93,11 @@ def human_column(human: Gold | None, gold: Path) -> ColumnText:
     )
 
 
-def own_column(author: str, label: Preference | None, text: str | None, draft: bool) -> ColumnText:
-    """What the person gave who looks, as it stands; `draft`: whether an explanation was begun."""
+def own_column(author: str, label: Preference | None, text: str | None, draft: str) -> ColumnText:
+    """What the person gave who looks, as it stands; `draft`: what is said of one."""
     remark = "" if text or label else "Nothing yet: A, B, G or X gives a label, E writes an explanation."
     if draft:
-        remark = f"{remark} There is a draft of an explanation: E opens it.".strip()
+        remark = f"{remark} {draft}".strip()
     return ColumnText(
         f"You ({author})", author, said=label is not None, label=label, text=text, remark=visible(remark)
     )

@@ -25,6 +25,7 @@ from tests.judged import GOOD, SURE_A, A, B, dataset, stored_run
 
 GOLD = dataset({"safety": [A, GOOD], "relevance": [A, None]})
 KEY = JudgmentKey("1", "safety")
+DRAFT = "There is a draft of an explanation: E opens it."
 
 
 class Window:
@@ -145,10 +146,10 @@ def test_a_text_is_a_draft_until_it_is_stored(session: ReviewSession, window: Wi
     assert (session.kept, shown(session).writing) == ("1", True)
     change = session.save(" It is safe. ", changed=True)
     assert change == Change(NewOverride(*KEY, None, "It is safe.", "Ada"))
-    assert (session.kept, shown(session).draft) == ("", True)
+    assert (session.kept, shown(session).draft) == ("", DRAFT)
     window.store(change)
     session.stored(KEY)
-    assert (shown(session).explanation, shown(session).draft) == ("It is safe.", False)
+    assert (shown(session).explanation, shown(session).draft) == ("It is safe.", "")
 
 
 def test_a_text_that_is_refused_is_there_again(session: ReviewSession) -> None:
@@ -199,7 +200,7 @@ def test_each_draft_ends_the_one_that_its_writer_saw(session: ReviewSession, win
     assert change.over == ("draft 2",)
     window.store(change)
     session.stored(KEY)
-    assert (shown(session).draft, len(window.said)) == (False, 2)
+    assert (shown(session).draft, len(window.said)) == ("", 2)
 
 
 def test_a_draft_of_another_window_comes_back_once_the_own_one_is_saved(
@@ -223,9 +224,11 @@ def test_a_draft_that_the_disk_does_not_take_is_kept_while_the_window_lives(
     window.full = True
     session.begin_writing()
     session.leave("half a thought", changed=True)
+    assert shown(session).draft == "There is a draft of an explanation, not on the disk yet: E opens it."
     assert session.begin_writing() == ("", "half a thought")
     window.full = False
     session.leave("half a thought", changed=True)
+    assert shown(session).draft == DRAFT
     assert window.said == [(NewDraft(*KEY, "Ada", "half a thought"), ())]
 
 
