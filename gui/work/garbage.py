@@ -17,7 +17,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, QTimer, Slot
+from PySide6.QtGui import QGuiApplication
 
 _TICK_MS = 1000
 _MANY = 200_000  # objects that the collector goes through in less than 50 ms (measured)
@@ -141,15 +142,21 @@ class Collector(QObject):
 
     def _nobody_was_at_work(self, seconds: float) -> bool:
         """Whether keys and mouse have been still for so long; from the first time on, they are watched."""
-        app = QCoreApplication.instance()
-        if self._touched is None and app is not None:
+        if self._touched is None:
             self._touched = time.monotonic()
-            app.installEventFilter(self)
-        still = self._touched is None or time.monotonic() - self._touched > seconds
-        if still and app is not None:
+        # The windows of the system, to which keys and mouse come first: were it the application, each event
+        # of each widget would take a detour through Python. Some may be new since the last look.
+        for window in QGuiApplication.allWindows():
+            window.installEventFilter(self)
+        still = time.monotonic() - self._touched > seconds
+        if still:
             self._touched = None
-            app.removeEventFilter(self)  # else each event of the window would take a detour for nothing
+            self._watch_no_more()
         return still
+
+    def _watch_no_more(self) -> None:
+        for window in QGuiApplication.allWindows():
+            window.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """See when a person does something."""
@@ -160,9 +167,7 @@ class Collector(QObject):
     def close(self) -> None:
         """Let the collector run by itself again: no other thread is left."""
         self._timer.stop()
-        app = QCoreApplication.instance()
-        if app is not None:
-            app.removeEventFilter(self)
+        self._watch_no_more()
         _by_itself.let_on(self._reason)
 
 
