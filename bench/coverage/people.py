@@ -10,11 +10,12 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim
+from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, MOST_FALSE_DIFFERENCE, NOMINAL
 from engine.core.items import PREFERENCES
 from engine.core.judgments import JudgmentKey
-from engine.measure.against_others import AgainstOthers, LabelsByKey, Measured, against_others
+from engine.core.value_tables import Estimate
+from engine.measure.against_others import AgainstOthers, LabelsByKey, against_others
 
 _TRUTH = 30_000  # labels by which the truth of a world is known
 
@@ -75,25 +76,29 @@ def people_held(times: int) -> Iterator[Claim]:
         world = PeopleWorld(people, *size, *knows, hard)
         random = np.random.default_rng(seed)
         drawn = [world.drawn(random, world.instructions) for _ in range(times)]
-        for name, said in _SAID.items():
+        for name, promise in _SAID.items():
             held = sum(is_held(found, name, world.truth[name]) for found in drawn)
-            yield Claim(said, str(world), held, times, NOMINAL, LEAST)
+            yield Claim(promise, str(world), held, times)
         if knows[0] == knows[1]:
             differs = times - sum(is_held(found, "lead", 0.0) for found in drawn)
-            said = "an equal judge differs from people"
-            yield Claim(said, str(world), differs, times, 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True)
+            yield Claim(_DIFFERS, str(world), differs, times)
 
 
-_SAID = {"own": "a person beside the others", "judge": "the judge beside them", "lead": "their difference"}
+_SAID = {
+    "own": Promise("a person beside the others", NOMINAL, LEAST),
+    "judge": Promise("the judge beside them", NOMINAL, LEAST),
+    "lead": Promise("their difference", NOMINAL, LEAST),
+}
+_DIFFERS = Promise("an equal judge differs from people", 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True)
 
 
 def is_held(found: AgainstOthers | None, name: str, truth: float) -> bool:
     """Whether an interval, of `own`, `judge` or `lead`, holds the truth."""
-    ends = _shown(found)[name].interval if found else None
-    return ends is not None and ends.low <= truth <= ends.high
+    ends = _shown(found)[name].ends if found else None
+    return ends is not None and ends[0] <= truth <= ends[1]
 
 
-def _shown(found: AgainstOthers) -> Mapping[str, Measured]:
+def _shown(found: AgainstOthers) -> Mapping[str, Estimate]:
     assert found.judge is not None
     assert found.lead is not None
     return {"own": found.own, "judge": found.judge, "lead": found.lead}

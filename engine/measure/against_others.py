@@ -12,34 +12,16 @@ Knows: labels by person, judgment. Does not know: where they come from, what is 
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from engine.core.items import HumanLabel, agree, majority
 from engine.core.judgments import JudgmentKey
-from engine.measure.intervals import Interval, OverInstructions
+from engine.core.value_tables import Estimate
+from engine.measure.intervals import difference, share
 
 LabelsByKey = Mapping[JudgmentKey, HumanLabel]
 JudgeLabels = Mapping[JudgmentKey, HumanLabel | None]
 """What a judge says; None for unscored."""
-
-
-class Measured(NamedTuple):
-    """A share (0 to 1) or a difference of shares, and its 95 % interval, None for a single instruction."""
-
-    value: float
-    interval: Interval | None
-
-    @classmethod
-    def share(cls, values: Sequence[float], instructions: Sequence[str]) -> Self:
-        """Of values from 0 to 1, at least one; the instruction of each."""
-        over = OverInstructions.of_one(values, instructions)
-        return cls(sum(values) / len(values), None if over is None else over.share_interval())
-
-    @classmethod
-    def difference(cls, values: Sequence[float], instructions: Sequence[str]) -> Self:
-        """Of values from -1 to 1."""
-        over = OverInstructions.of_one(values, instructions)
-        return cls(sum(values) / len(values), None if over is None else over.difference_interval())
 
 
 @dataclass(frozen=True)
@@ -56,9 +38,9 @@ class AgainstOthers:
     criterion: str | None
     items: int
     undecided: int
-    own: Measured
-    judge: Measured | None
-    lead: Measured | None
+    own: Estimate
+    judge: Estimate | None
+    lead: Estimate | None
 
 
 class _Held(NamedTuple):
@@ -131,9 +113,9 @@ def _measured(
         criterion,
         items=len(decided),
         undecided=len(held) - len(decided),
-        own=Measured.share(own, groups),
-        judge=Measured.share(judge, groups) if judge else None,
-        lead=Measured.difference([one - other for one, other in zip(judge, own, strict=True)], groups)
+        own=share(own, groups),
+        judge=share(judge, groups) if judge else None,
+        lead=difference([one - other for one, other in zip(judge, own, strict=True)], groups)
         if judge
         else None,
     )

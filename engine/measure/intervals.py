@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.core.log_probs import FloatArray, IntArray
 from engine.core.share_interval import clopper_pearson
+from engine.core.value_tables import Estimate
 from engine.measure.folds import LEAST_GROUPS, group_numbers
 
 FEW = 10
@@ -177,6 +178,17 @@ def share_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Inter
     """The interval of a share (0 to 1) over items; None for fewer than two instructions."""
     found = OverInstructions.of_one(values, groups)
     return None if found is None else found.share_interval()
+
+
+def share(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
+    """A share over items: of values from 0 to 1, at least one; no interval for a single instruction."""
+    return Estimate(sum(values) / len(values), share_interval(values, groups))
+
+
+def difference(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
+    """A difference of two shares: of values from -1 to 1, as above."""
+    found = OverInstructions.of_one(values, groups)
+    return Estimate(sum(values) / len(values), None if found is None else found.difference_interval())
 
 
 def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) -> Interval | None:

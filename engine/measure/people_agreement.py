@@ -17,12 +17,14 @@ import numpy as np
 from engine.core.items import HUMAN_LABELS, HumanLabel, Item, agree
 from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import BoolArray
+from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.decisions.random_part import origins_in_words
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import kappa
-from engine.measure.against_others import AgainstOthers, JudgeLabels, LabelsByKey, Measured, against_others
+from engine.measure.against_others import AgainstOthers, JudgeLabels, LabelsByKey, against_others
+from engine.measure.intervals import share
 
 MODEL, HUMAN = "the model", "the human labels"
 """The sides beside people; a person of such a name is still a person."""
@@ -52,7 +54,7 @@ class SharedLabels:
     other: str
     criterion: str | None
     items: int
-    equal: Measured
+    equal: Estimate
     kappa: float | None
     between_people: bool
 
@@ -71,7 +73,7 @@ class AmongPeople:
     people: int
     pairs: int
     items: int
-    equal: Measured
+    equal: Estimate
     kappa: float | None
     alpha: float | None
 
@@ -104,8 +106,8 @@ def _plain(found: AmongPeople | SharedLabels | AgainstOthers) -> dict[str, Any]:
     """The fields of a record; of a share its value, and its interval under a name of its own."""
     plain: dict[str, Any] = {}
     for name, value in vars(found).items():
-        if isinstance(value, Measured):
-            plain |= {name: value.value, f"{name}_interval": value.interval}
+        if isinstance(value, Estimate):
+            plain |= {name: value.value, f"{name}_interval": value.ends}
         else:
             plain[name] = value
     return plain
@@ -227,7 +229,7 @@ class _Two:
                     other=self._other.name,
                     criterion=criterion,
                     items=len(equal),
-                    equal=Measured.share(list(equal.values()), self._facts.of(equal)),
+                    equal=share(list(equal.values()), self._facts.of(equal)),
                     kappa=self.kappa(criterion),
                     between_people=self.is_of_people,
                 )
@@ -249,7 +251,7 @@ def _among(
                 people=sum(any(criterion in (None, key.criterion) for key in labels) for labels in people),
                 pairs=len(shared),
                 items=len(counts),
-                equal=Measured.share(
+                equal=share(
                     [each for _, equal in shared for each in equal.values()],
                     [each for _, equal in shared for each in facts.of(equal)],
                 ),

@@ -8,7 +8,6 @@ from dataclasses import replace
 from engine.core.formatting import interval, percent, words
 from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
-from engine.measure.against_others import Measured
 from engine.measure.people_agreement import PeopleAgreement
 from engine.report.columns import CRITERION, KAPPA
 
@@ -136,9 +135,9 @@ def against_others_table(agreement: PeopleAgreement) -> Table:
             _IN_TURN if found.person is None else _short(found.person),
             found.items,
             found.undecided,
-            Estimate(*found.own),
-            found.judge and Estimate(*found.judge),
-            found.lead and Estimate(*found.lead),
+            found.own,
+            found.judge,
+            found.lead,
         ]
         for found in agreement.against_others
     ]
@@ -152,7 +151,7 @@ def among_people_table(agreement: PeopleAgreement) -> Table:
             _named(found.criterion),
             found.people,
             found.items,
-            Estimate(*found.equal),
+            found.equal,
             found.kappa,
             found.alpha,
         ]
@@ -169,7 +168,7 @@ def people_pairs_table(agreement: PeopleAgreement) -> Table:
             _short(pair.other),
             _named(pair.criterion),
             pair.items,
-            Estimate(*pair.equal),
+            pair.equal,
             pair.kappa,
         ]
         for pair in agreement.pairs
@@ -190,10 +189,9 @@ def among_in_words(agreement: PeopleAgreement) -> list[str]:
     return said
 
 
-def _in_words(share: Measured) -> str:
+def _in_words(share: Estimate) -> str:
     """`66.7 % (95 %: 50.1 to 80.3)`."""
-    ends = share.interval
-    return percent(share.value) + ("" if ends is None else f" (95 %: {interval(ends, 100)})")
+    return percent(share.value) + ("" if share.ends is None else f" (95 %: {interval(share.ends, 100)})")
 
 
 def _short(person: str) -> str:

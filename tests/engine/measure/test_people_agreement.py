@@ -61,8 +61,8 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
     results = run_of(tmp_path, {"Ada": labels, "Ben": {"safety": [A, B, GOOD, A], "relevance": [A] * 4}})
     bare = people_agreement(results)
     assert bare is not None
-    assert {one.equal.interval for one in bare.among.values()} == {None}
-    assert {one.equal.interval for one in bare.pairs} == {None}
+    assert {one.equal.ends for one in bare.among.values()} == {None}
+    assert {one.equal.ends for one in bare.pairs} == {None}
     instructions = pa.array([f"instruction {number}" for number in range(4)])
     table = GOLD.table.set_column(GOLD.table.column_names.index("instruction"), "instruction", instructions)
     own = replace(GOLD, table=table.select(["id", "instruction", "output_a", "output_b"]))
@@ -70,8 +70,8 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
     judged = tuple(replace(item, content_hash=hashes[item.item_id]) for item in results.judged)
     found = people_agreement(replace(results, judged=judged), own=own)
     assert found is not None
-    assert all(one.equal.interval is not None for one in found.among.values())
-    assert all(one.equal.interval is not None for one in found.pairs)
+    assert all(one.equal.ends is not None for one in found.among.values())
+    assert all(one.equal.ends is not None for one in found.pairs)
     assert {pair.other for pair in found.pairs} == {"Ben", MODEL}
     assert [one.equal.value for one in found.pairs] == [one.equal.value for one in bare.pairs]
 
@@ -116,7 +116,7 @@ def test_two_people_count_by_the_items_that_both_labelled(tmp_path: Path) -> Non
     among = found.among["safety"]
     assert (among.people, among.pairs, among.items) == (3, 3, 4)
     assert among.equal.value == pytest.approx((4 * 1 + 2 * 0.5 + 2 * 0.5) / 8)
-    assert among.equal.interval is None  # nobody knows which items have the same instruction
+    assert among.equal.ends is None  # nobody knows which items have the same instruction
     assert among.kappa == 0  # of Ada and Ben there is none: both know A only
     assert HUMAN not in {each.other for each in found.pairs}
 
