@@ -109,7 +109,6 @@ NETWORK = ("PySide6.QtNetwork", "ftplib", "http", "requests", "socket", "ssl", "
 """How the names of modules begin that know the network: httpx, socketserver and urllib3 among them."""
 
 MAY_WRITE: Mapping[str, str] = {
-    "engine/cluster/service.py: FileLock": "a lock, in our own folder",
     "engine/gguf/encoder_cut.py: GGUFWriter": "into the gate's file, by its name",
     "engine/llama/quantizer.py: open": "into the gate's file, to hear why llama.cpp could not",
     "engine/report/figure_style.py: savefig": "into memory",

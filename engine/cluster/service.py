@@ -10,14 +10,12 @@ import logging
 import shutil
 import signal
 import sys
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from distributed import Nanny, Scheduler, Worker
-from filelock import FileLock, Timeout
 
 from engine.cluster.addresses import ClusterAddress, is_this_computer
 from engine.cluster.dask_setup import CONNECT_SECONDS, reached, security_for
@@ -25,12 +23,13 @@ from engine.cluster.listening import shut_out_who_says_nothing
 from engine.cluster.worker_model import WorkerOptions
 from engine.cluster.worker_plugin import JudgingPlugin
 from engine.core.errors import SetupError
+from engine.system.claims import Claim, claimed, left_by_the_dead
 from engine.system.files import make_folder
 from engine.system.paths import cache_folder
 
 _SECONDS_BETWEEN_TRIES = 2.0
 _CLOSING_SECONDS = 10.0
-_FOLDER, _LOCK = "cluster-", ".lock"
+_FOLDER = "cluster-"
 
 Tell = Callable[[str], None]
 
@@ -142,25 +141,19 @@ def _own_folder() -> Iterator[Path]:
     """
     cache = cache_folder()
     make_folder(cache)
-    for name in {path.name.removesuffix(_LOCK) for path in cache.glob(f"{_FOLDER}*")}:
-        with suppress(Timeout, OSError), _locked(cache / name):
-            pass
-    with _locked(cache / f"{_FOLDER}{uuid.uuid4().hex}") as folder:
-        folder.mkdir(0o700)
-        yield folder
+    for left in left_by_the_dead(cache, _FOLDER, ""):
+        _clear_away(left)
+    own = claimed(cache, _FOLDER, "")
+    try:
+        own.path.mkdir(0o700)
+        yield own.path
+    finally:
+        _clear_away(own)
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[Path]:
-    """A folder that nobody else has, and that is gone afterwards, with its lock; Timeout where one has it."""
-    lock = folder.with_name(f"{folder.name}{_LOCK}")
-    with FileLock(lock, blocking=False):
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-    with suppress(OSError):  # somebody else does the same
-        lock.unlink()
+def _clear_away(folder: Claim) -> None:
+    shutil.rmtree(folder.path, ignore_errors=True)
+    folder.close()
 
 
 async def _first_of(*waiting: Awaitable[Any]) -> None:
