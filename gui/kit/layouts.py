@@ -7,7 +7,15 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
 STRETCH = 1
 """Among the parts: empty room. Beside a part, as `(part, STRETCH)`: it takes the room that is left."""
@@ -100,6 +108,14 @@ def empty(layout: QLayout) -> None:
             layout.takeAt(0)
         else:
             take_out(layout, [widget])
+
+
+def ok_and_cancel(dialog: QDialog) -> QDialogButtonBox:
+    """The buttons of a dialog that asks for something: they accept and reject it."""
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    return buttons
 
 
 def make_room(dialog: QWidget, letters: int, lines: int, share: float = 0.9) -> None:

@@ -13,7 +13,7 @@ from engine.core.formatting import visible
 from gui.kit.actions import MenuButton
 from gui.kit.foreign_text import tip
 from gui.kit.labels import heading, hint, name
-from gui.kit.layouts import in_column
+from gui.kit.layouts import in_column, ok_and_cancel
 from gui.work.workspace import LONGEST_NAME, Workspace
 
 _SHOWN = 16  # letters of a name on the button
@@ -29,11 +29,7 @@ class WhoDialog(QDialog):
         self.field = QLineEdit(suggested, maxLength=LONGEST_NAME)
         self.field.selectAll()
         name(self.field, "Your name")
-        self._buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        self._buttons.accepted.connect(self.accept)
-        self._buttons.rejected.connect(self.reject)
+        self._buttons = ok_and_cancel(self)
         self.field.textChanged.connect(self._check)
         in_column(
             heading("Your name"),

@@ -6,13 +6,13 @@ Knows: seeds, how many labels were given in samples of them. Does not know: list
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPushButton, QWidget
+from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 
 from engine.core.formatting import counted
 from engine.core.item_sample import LARGEST_SEED, USUAL_SEED
 from gui.kit.fields import SpinBox
 from gui.kit.labels import heading, hint, label, name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.layouts import STRETCH, in_column, in_row, ok_and_cancel
 from gui.work.workspace import Workspace
 
 _WHAT = (
@@ -71,17 +71,12 @@ class SeedDialog(QDialog):
         self.field.selectAll()
         name(self.field, "Seed of the random sample")
         self.said = hint(_kept_in_words(seed, labels))
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
         in_column(
             heading("Seed of the random sample"),
             in_row(label("Seed", wrap=False), self.field, STRETCH),
             hint(_WHAT),
             self.said,
-            buttons,
+            ok_and_cancel(self),
             on=self,
             margins=None,
             spacing=10,

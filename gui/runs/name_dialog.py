@@ -4,14 +4,14 @@ Knows: what a name and a note may be. Does not know: the queue, the store.
 """
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QWidget
 
 from engine.core.errors import SetupError
 from engine.core.formatting import visible
 from engine.core.run_records import LONGEST_NAME, checked_name, checked_note
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import hint, label, name
-from gui.kit.layouts import in_column
+from gui.kit.layouts import in_column, ok_and_cancel
 from gui.kit.notice import problem_of
 from gui.runs.queued import Queued
 
@@ -62,18 +62,13 @@ class RunNameDialog(QDialog):
         self.note.fill(entry.note)
         self.said = label("", "warning")
         self.said.hide()
-        buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
-        )
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
         in_column(
             OneLine(f"{entry.what}, {entry.setup.model_path.stem}, {entry.how}", role=""),
             self.name,
             self.note,
             hint(_WHEN if entry.run_id is None else f"Run {entry.run_id} is called so at once."),
             self.said,
-            buttons,
+            ok_and_cancel(self),
             on=self,
             margins=None,
             spacing=10,
