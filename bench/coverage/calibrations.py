@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim
+from bench.coverage.claims import Claim, Promise
 from engine.calibrate.cross_validation import (
     STRENGTHS,
     calibrate_criterion,
@@ -41,6 +41,9 @@ _FREQUENCIES = (
     (0.06, 0.06, 0.86, 0.02),
 )
 _CRITERION = "safety"
+_LOST = Promise("calibration: nats lost", 0.0, MOST_LOST, at_most=True)
+_HELPS = Promise("surely helps? yes", 0.025, MOST_FALSE_YES, at_most=True)
+_BY_PLACE = Promise("labels by their place", 0.0, 0.0, at_most=True)
 
 
 @dataclass(frozen=True)
@@ -103,9 +106,8 @@ def nothing_is_lost(times: int) -> Iterator[Claim]:
         losses = np.array([_losses(judge, items, random) for _ in range(worlds)])
         chosen, *rivals = losses.T
         lost = chosen - min(rivals, key=lambda each: float(each.mean()))
-        said, world = "calibration: nats lost", f"{judge}, {items} labels"
         millionths, spread = round(1e6 * float(lost.mean())), float(lost.std())
-        yield Mean(said, world, millionths, worlds, 0.0, MOST_LOST, at_most=True, spread=spread)
+        yield Mean(_LOST, f"{judge}, {items} labels", millionths, worlds, spread=spread)
 
 
 def _losses(judge: Judge, items: int, random: np.random.Generator) -> list[float]:
@@ -135,16 +137,7 @@ def false_gain(times: int) -> Iterator[Claim]:
         worlds = max(times // 10, 2)  # each fits five hundred times
         judge = Judge(frequent, 0.0)
         world = f"{judge}, {items} labels"
-        yield Claim.drawn(
-            "surely helps? yes",
-            world,
-            partial(_surely_helps, judge, items),
-            worlds,
-            seed,
-            0.025,
-            MOST_FALSE_YES,
-            at_most=True,
-        )
+        yield Claim.drawn(_HELPS, world, partial(_surely_helps, judge, items), worlds, seed)
 
 
 def _surely_helps(judge: Judge, items: int, random: np.random.Generator) -> bool:
@@ -160,7 +153,7 @@ def place_decides(times: int) -> Iterator[Claim]:
         judge, random = Judge(frequent, signal), np.random.default_rng(seed)
         moved = sum(_depend_on_place(judge, items, random) for _ in range(worlds))
         world = f"{judge}, {items} labels"
-        yield Claim("labels by their place", world, moved, worlds * _NEW, 0.0, 0.0, at_most=True)
+        yield Claim(_BY_PLACE, world, moved, worlds * _NEW)
 
 
 def _depend_on_place(judge: Judge, items: int, random: np.random.Generator) -> int:
@@ -180,11 +173,11 @@ def labels_kept(times: int) -> Iterator[Claim]:
         judge, random = Judge(_FREQUENCIES[0], signal, lean, of_order=0.3), np.random.default_rng(seed)
         drawn = np.array([_kept(judge, random) for _ in range(worlds)], dtype=np.float64)
         for held, lost, how in zip(drawn.T[:2], drawn.T[2:], ("as read", "calibrated"), strict=True):
-            said = f"labels kept {how}"
-            yield Claim(said, str(judge), int(held.sum()), worlds, KEPT_NOMINAL, KEPT_LEAST)
+            kept = Promise(f"labels kept {how}", KEPT_NOMINAL, KEPT_LEAST)
+            yield Claim(kept, str(judge), int(held.sum()), worlds)
             millionths, spread = round(1e6 * float(lost.mean())), float(lost.std())
-            what = f"labels lost {how}", str(judge), millionths, worlds
-            yield Mean(*what, 1 - KEEP, MOST_LABELS_LOST, at_most=True, spread=spread)
+            gone = Promise(f"labels lost {how}", 1 - KEEP, MOST_LABELS_LOST, at_most=True)
+            yield Mean(gone, str(judge), millionths, worlds, spread=spread)
 
 
 def _kept(judge: Judge, random: np.random.Generator) -> list[float]:

@@ -9,13 +9,15 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim
+from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import World
 from engine.measure.choosing import cost_of_choosing
 from engine.measure.intervals import OverInstructions
 
 LEAST, MOST = 0.85, 1.2
 _CRITERIA = 2
+_NO_LESS = Promise("excess of the best, no less", 1.0, LEAST)
+_NO_MORE = Promise("excess of the best, no more", 1.0, MOST, at_most=True)
 
 
 @dataclass(frozen=True)
@@ -48,9 +50,8 @@ def excess_held(times: int) -> Iterator[Claim]:
     for seed, (world, share, judges, common) in enumerate(kinds):
         part, wrong = _said_and_so(world, share, judges, common, times, seed)
         where = f"{judges} at {share:g}, together {common:g}, {world}"
-        for says, bar, at_most in (("no less", LEAST, False), ("no more", MOST, True)):
-            what = f"excess of the best, {says}"
-            yield ExcessClaim(what, where, 0, times, 1.0, bar, at_most, part=part, wrong=wrong)
+        for promise in (_NO_LESS, _NO_MORE):
+            yield ExcessClaim(promise, where, 0, times, part=part, wrong=wrong)
 
 
 def _said_and_so(

@@ -19,37 +19,35 @@ Draw = Callable[[np.random.Generator], bool]
 
 
 @dataclass(frozen=True)
-class Claim:
-    """One thing that is said in one kind of world.
-
-    `happened`: in how many `of` the worlds it did what is counted (held the truth, called equals different).
-    `nominal`: what is promised for that share; `bar`: what it must reach, or, with `at_most`, not pass.
-    `draw`: draws one such world more; None where worlds are not drawn one by one.
+class Promise:
+    """What the program says. `nominal`: in which share of worlds that is to be so; `bar`: what the share of
+    the drawn ones must reach, or, with `at_most`, not pass.
     """
 
     says: str
-    world: str
-    happened: int
-    of: int
     nominal: float
     bar: float
     at_most: bool = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One promise in one kind of world.
+
+    `happened`: in how many `of` the worlds it did what is counted (held the truth, called equals different).
+    `draw`: draws one such world more; None where worlds are not drawn one by one.
+    """
+
+    promise: Promise
+    world: str
+    happened: int
+    of: int
     draw: Draw | None = field(default=None, compare=False)
 
     @classmethod
-    def drawn(
-        cls,
-        says: str,
-        world: str,
-        draw: Draw,
-        worlds: int,
-        seed: int,
-        nominal: float,
-        bar: float,
-        at_most: bool = False,
-    ) -> Self:
+    def drawn(cls, promise: Promise, world: str, draw: Draw, worlds: int, seed: int) -> Self:
         """Counted in so many worlds; the same seed draws the same."""
-        return cls(says, world, _count(draw, worlds, seed), worlds, nominal, bar, at_most, draw)
+        return cls(promise, world, _count(draw, worlds, seed), worlds, draw)
 
     def again(self, times: int) -> Self | None:
         """The same in `times` as many worlds, which are others; None where they are not drawn one by one."""
@@ -72,16 +70,22 @@ class Claim:
     @property
     def is_broken(self) -> bool:
         """Whether it surely misses its bar."""
-        beyond = self.rate - self.bar if self.at_most else self.bar - self.rate
-        return beyond > _ERRORS * self.error
+        return self.within < -_ERRORS * self.error
+
+    @property
+    def within(self) -> float:
+        """How far it is on the right side of its bar."""
+        beyond = self.rate - self.promise.bar
+        return -beyond if self.promise.at_most else beyond
 
     @property
     def line(self) -> str:
         """For people."""
-        bar = f"at {'most' if self.at_most else 'least'} {self.bar:.3f}"
+        said = self.promise
+        bar = f"at {'most' if said.at_most else 'least'} {said.bar:.3f}"
         mark = "BROKEN" if self.is_broken else ""
         rate = f"{self.rate:.3f} ± {self.error:.3f}"
-        return f"{self.says:34} {self.world:58} {self.nominal:7.3f} {rate:15} {bar:15} {mark}".rstrip()
+        return f"{said.says:34} {self.world:58} {said.nominal:7.3f} {rate:15} {bar:15} {mark}".rstrip()
 
 
 def _count(draw: Draw, worlds: int, seed: int) -> int:
@@ -93,12 +97,7 @@ def worst(claims: Iterable[Claim]) -> Iterator[Claim]:
     """Of each thing that is said, the world in which it comes nearest to its bar, or misses it most."""
     found: dict[str, Claim] = {}
     for claim in claims:
-        known = found.get(claim.says)
-        if known is None or _margin(claim) < _margin(known):
-            found[claim.says] = claim
+        known = found.get(claim.promise.says)
+        if known is None or claim.within / claim.error < known.within / known.error:
+            found[claim.promise.says] = claim
     yield from found.values()
-
-
-def _margin(claim: Claim) -> float:
-    """In standard errors."""
-    return (claim.bar - claim.rate if claim.at_most else claim.rate - claim.bar) / claim.error

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from bench.coverage.claims import Claim
+from bench.coverage.claims import Claim, Promise
 from engine.core.health import Health, HealthVerdict
 from engine.core.items import PREFERENCES, Preference
 from engine.core.log_probs import FloatArray
@@ -22,6 +22,8 @@ LEAST_FOUND = 0.95
 _FIVE = ("a", "b", "c", "d", "e")
 _SHORT, _LONG = 160, 2000
 _FEWER = 20  # times fewer long runs are drawn, which take long
+_ALARM = Promise("false alarms", MOST_FALSE_ALARMS, MOST_FALSE_ALARMS, at_most=True)
+_CONDEMNED = Promise("“does not judge” falsely", MOST_FALSE_ALARMS, MOST_FALSE_ALARMS, at_most=True)
 
 Columns = Mapping[str, list[Answer]]
 Draw = Callable[[np.random.Generator, int], Columns]
@@ -139,27 +141,9 @@ def false_alarms(times: int) -> Iterator[Claim]:
         for items in (_SHORT, *((_LONG,) if name in _ALSO_LONG else ())):
             of = _runs(times, items)
             world = f"{name}, {items} items"
-            yield Claim.drawn(
-                "false alarms",
-                world,
-                partial(_alarms, habit, items, _is_doubted),
-                of,
-                seed,
-                MOST_FALSE_ALARMS,
-                MOST_FALSE_ALARMS,
-                at_most=True,
-            )
+            yield Claim.drawn(_ALARM, world, partial(_alarms, habit, items, _is_doubted), of, seed)
     for seed, (name, habit) in enumerate(_NEVER_SERIOUS.items()):
-        yield Claim.drawn(
-            "“does not judge” falsely",
-            name,
-            partial(_alarms, habit, _SHORT, _is_condemned),
-            times,
-            seed,
-            MOST_FALSE_ALARMS,
-            MOST_FALSE_ALARMS,
-            at_most=True,
-        )
+        yield Claim.drawn(_CONDEMNED, name, partial(_alarms, habit, _SHORT, _is_condemned), times, seed)
 
 
 def found(times: int) -> Iterator[Claim]:
@@ -170,16 +154,11 @@ def found(times: int) -> Iterator[Claim]:
         ("a sound judge judges", {("10 % flipped", 40): Habit(flipped=(0.1,), mass=(0.97,))}, _is_sound),
     ]
     for says, judges, is_so in tried:
+        promise = Promise(says, 1.0, LEAST_FOUND)
         for seed, ((name, items), habit) in enumerate(judges.items()):
             of = _runs(times, items)
             yield Claim.drawn(
-                says,
-                f"{name}, {items} items",
-                partial(_ends, habit, items, is_so),
-                of,
-                seed,
-                1.0,
-                LEAST_FOUND,
+                promise, f"{name}, {items} items", partial(_ends, habit, items, is_so), of, seed
             )
 
 

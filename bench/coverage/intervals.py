@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from bench.coverage.claims import Claim
+from bench.coverage.claims import Claim, Promise
 from engine.core.log_probs import FloatArray, IntArray
 from engine.measure.intervals import FEW, Interval, OverInstructions, least_interval, share_interval
 
@@ -20,6 +20,12 @@ MOST_FALSE_YES = 0.03
 MOST_FALSE_DIFFERENCE = 0.06
 _FEWEST, _MOST = 10, 1000  # labels
 _SHARES = (0.95, 0.9, 0.8, 0.7, 0.6)  # of five criteria
+_SHARE = Promise("a share's interval", NOMINAL, LEAST)
+_SCORE = Promise("a score's interval", NOMINAL, LEAST)
+_MEAN = Promise("the mean's interval", NOMINAL, LEAST)
+_DIFFERENCE = Promise("a difference's interval", NOMINAL, LEAST)
+_EQUAL = Promise("equal systems: p < .05", 1 - NOMINAL, MOST_FALSE_DIFFERENCE, at_most=True)
+_BETTER = Promise("better? yes", 0.025, MOST_FALSE_YES, at_most=True)
 
 
 @dataclass(frozen=True)
@@ -81,15 +87,7 @@ def worlds() -> Iterator[World]:
 def shares_held(times: int) -> Iterator[Claim]:
     """Accuracies from .5 to .99."""
     for seed, (world, share) in enumerate(product(worlds(), (0.5, 0.8, 0.9, 0.95, 0.97, 0.99))):
-        yield Claim.drawn(
-            "a share's interval",
-            f"{share:g}, {world}",
-            partial(_holds_share, world, share),
-            times,
-            seed,
-            NOMINAL,
-            LEAST,
-        )
+        yield Claim.drawn(_SHARE, f"{share:g}, {world}", partial(_holds_share, world, share), times, seed)
 
 
 def _holds_share(world: World, share: float, random: np.random.Generator) -> bool:
@@ -103,15 +101,7 @@ def scores_held(times: int) -> Iterator[Claim]:
     drawn = [world for world in worlds() if not world.uneven]
     for seed, (world, kind, missing) in enumerate(product(drawn, kinds, (0.0, 0.2))):
         where = f"{kind}, {missing:g} missing, {world}"
-        yield Claim.drawn(
-            "a score's interval",
-            where,
-            partial(_holds_score, world, kinds[kind], missing),
-            times,
-            seed,
-            NOMINAL,
-            LEAST,
-        )
+        yield Claim.drawn(_SCORE, where, partial(_holds_score, world, kinds[kind], missing), times, seed)
 
 
 def _holds_score(
@@ -131,13 +121,7 @@ def means_held(times: int) -> Iterator[Claim]:
     """The mean accuracy over five criteria whose luck is the same on a part of the items."""
     for seed, (world, common) in enumerate(product(worlds(), (0.0, 0.5, 1.0))):
         yield Claim.drawn(
-            "the mean's interval",
-            f"together {common:g}, {world}",
-            partial(_holds_mean, world, common),
-            times,
-            seed,
-            NOMINAL,
-            LEAST,
+            _MEAN, f"together {common:g}, {world}", partial(_holds_mean, world, common), times, seed
         )
 
 
@@ -159,27 +143,9 @@ def differences_held(times: int) -> Iterator[Claim]:
     sides = ((0.25, 0.25), (0.05, 0.05), (0.02, 0.02), (0.3, 0.2), (0.05, 0.01), (0.1, 0.0))
     for seed, (world, (one, other)) in enumerate(product(worlds(), sides)):
         where = f"{one:g} to {other:g}, {world}"
-        yield Claim.drawn(
-            "a difference's interval",
-            where,
-            partial(_holds_difference, world, one, other),
-            times,
-            seed,
-            NOMINAL,
-            LEAST,
-        )
+        yield Claim.drawn(_DIFFERENCE, where, partial(_holds_difference, world, one, other), times, seed)
         if one == other:
-            said = "equal systems: p < .05"
-            yield Claim.drawn(
-                said,
-                where,
-                partial(_differs, world, one),
-                times,
-                seed,
-                1 - NOMINAL,
-                MOST_FALSE_DIFFERENCE,
-                at_most=True,
-            )
+            yield Claim.drawn(_EQUAL, where, partial(_differs, world, one), times, seed)
 
 
 def _holds_difference(world: World, one: float, other: float, random: np.random.Generator) -> bool:
@@ -203,16 +169,7 @@ def false_better(times: int) -> Iterator[Claim]:
     for seed, (world, share) in enumerate(product(worlds(), (0.5, 0.7, 0.9))):
         if world.instructions >= FEW:  # with fewer nothing is called better
             where = f"{share:g}, {world}"
-            yield Claim.drawn(
-                "better? yes",
-                where,
-                partial(_says_better, world, share),
-                times,
-                seed,
-                0.025,
-                MOST_FALSE_YES,
-                at_most=True,
-            )
+            yield Claim.drawn(_BETTER, where, partial(_says_better, world, share), times, seed)
 
 
 def _says_better(world: World, share: float, random: np.random.Generator) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.optimize import nnls
 
-from bench.coverage.claims import Claim
+from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
 from engine.core.items import Preference
 from engine.core.log_probs import FloatArray, IntArray
@@ -31,10 +31,14 @@ _LABELS = (Preference.A, Preference.B, Preference.BOTH_GOOD)
 _RATES = (0.6, 0.3, 0.1)
 _SIGNS = (1, -1, 0)
 _TIE = 0.3  # people call a tie what they prefer by less, in standard deviations
-_NAMED, _LEAST_NAMED, _MOST_NAMED = 0.975, 0.96, 0.03
 _COSTLY = 10  # a fit with its draws takes a tenth of a second: so many times fewer worlds
 _MANY = 200_000  # items whose fit is the truth
 _CLOSE = 0.1  # points: few items have no margins in between
+_RATE = Promise("a win rate's interval", NOMINAL, LEAST)
+_NAMED = Promise("not shown to carry anything", 0.975, 0.96)
+_MISTAKEN = Promise("not shown, though it does", 0.0, 0.03, at_most=True)
+_WEIGHT = Promise("a fitted weight's range", NOMINAL, LEAST)
+_THRESHOLD = Promise("a fitted threshold's range", NOMINAL, LEAST)
 
 
 def rates_held(times: int) -> Iterator[Claim]:
@@ -42,15 +46,7 @@ def rates_held(times: int) -> Iterator[Claim]:
     worlds = (World(12, 1), World(30, 5, 0.3), World(20, 15, 0.6, uneven=True), World(300, 1))
     for seed, world in enumerate(worlds):
         for place, name in enumerate(WINNERS):
-            yield Claim.drawn(
-                "a win rate's interval",
-                f"{name}, {world}",
-                partial(_holds_rate, world, place),
-                times,
-                seed,
-                NOMINAL,
-                LEAST,
-            )
+            yield Claim.drawn(_RATE, f"{name}, {world}", partial(_holds_rate, world, place), times, seed)
 
 
 def _holds_rate(world: World, place: int, random: np.random.Generator) -> bool:
@@ -65,27 +61,10 @@ def nothing_named(times: int) -> Iterator[Claim]:
     """Scores that have nothing to do with what people say are named; those that follow people are not."""
     worlds = (World(10, 1), World(20, 5, 0.6), World(40, 1), World(100, 5, 0.3), World(300, 1))
     for seed, world in enumerate(worlds):
-        yield Claim.drawn(
-            "not shown to carry anything",
-            f"nothing, {world}",
-            partial(_names, world, 0.0),
-            times,
-            seed,
-            _NAMED,
-            _LEAST_NAMED,
-        )
+        yield Claim.drawn(_NAMED, f"nothing, {world}", partial(_names, world, 0.0), times, seed)
     for seed, world in enumerate(worlds[2:]):
         where = f"something, {world}"
-        yield Claim.drawn(
-            "not shown, though it does",
-            where,
-            partial(_names, world, 1.5),
-            times,
-            seed,
-            0.0,
-            _MOST_NAMED,
-            at_most=True,
-        )
+        yield Claim.drawn(_MISTAKEN, where, partial(_names, world, 1.5), times, seed)
 
 
 def _names(world: World, signal: float, random: np.random.Generator) -> bool:
@@ -146,8 +125,8 @@ def weights_held(times: int) -> Iterator[Claim]:
         held = np.array([_holds_fit(people, random) for _ in range(worlds)])
         weights, thresholds = int(held[:, :-1].sum()), int(held[:, -1].sum())
         of = worlds * len(people.weights)
-        yield Claim("a fitted weight's range", str(people), weights, of, NOMINAL, LEAST)
-        yield Claim("a fitted threshold's range", str(people), thresholds, worlds, NOMINAL, LEAST)
+        yield Claim(_WEIGHT, str(people), weights, of)
+        yield Claim(_THRESHOLD, str(people), thresholds, worlds)
 
 
 def _holds_fit(people: People, random: np.random.Generator) -> list[bool]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from bench.coverage.__main__ import PARTS
-from bench.coverage.claims import Claim, worst
+from bench.coverage.claims import Claim, Promise, worst
 
 _WORLDS = 25
 _SECONDS = 0.2  # of processor time for a part, after which no further kind of world is begun
@@ -29,18 +29,20 @@ def test_what_is_said_is_so_in_a_few_worlds(part: str) -> None:
 
 
 def test_a_claim_is_broken_where_it_surely_misses_its_bar() -> None:
-    held = Claim("an interval", "a world", 930, 1000, nominal=0.95, bar=0.94)
-    missed = Claim("an interval", "another", 900, 1000, nominal=0.95, bar=0.94)
-    wrong = Claim("a yes", "a world", 60, 1000, nominal=0.025, bar=0.03, at_most=True)
+    interval = Promise("an interval", 0.95, 0.94)
+    held = Claim(interval, "a world", 930, 1000)
+    missed = Claim(interval, "another", 900, 1000)
+    wrong = Claim(Promise("a yes", 0.025, 0.03, at_most=True), "a world", 60, 1000)
     assert [claim.is_broken for claim in (held, missed, wrong)] == [False, True, True]
     assert list(worst([held, missed, wrong])) == [missed, wrong]
     assert missed.line.endswith("BROKEN")
 
 
 def test_the_worst_kind_is_drawn_again_in_other_worlds() -> None:
-    claim = Claim.drawn("a yes", "a world", lambda random: random.random() < 0.5, 20, 1, 0.5, 0.4)
+    promise = Promise("a yes", 0.5, 0.4)
+    claim = Claim.drawn(promise, "a world", lambda random: random.random() < 0.5, 20, 1)
     again = claim.again(50)
     assert again is not None
     assert again.of == 1000
     assert again.rate == pytest.approx(0.5, abs=0.06)
-    assert Claim("a yes", "a world", 3, 20, nominal=0.5, bar=0.4).again(50) is None
+    assert Claim(promise, "a world", 3, 20).again(50) is None
