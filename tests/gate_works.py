@@ -14,6 +14,8 @@ from engine.core.errors import ColumnsError
 from engine.system.gate import gated
 from tests.stack import stack_bytes
 
+_held: list[bytearray] = []
+
 
 @gated
 def process_of(path: Path) -> tuple[int, str, str | None]:
@@ -31,6 +33,13 @@ def take(path: Path, n_bytes: int) -> int:
 def column(path: Path, n_bytes: int) -> pa.Table:
     """A table of so many bytes, called as a path."""
     return pa.table({path.name: pa.array([b"x" * n_bytes], pa.large_binary())})
+
+
+@gated
+def hold(path: Path, n_bytes: int) -> int:
+    """Take so much memory and keep it, as a library with a cache does."""
+    _held.append(bytearray(os.urandom(1 << 20)) * (n_bytes >> 20))
+    return len(_held) + len(path.name)
 
 
 @gated

@@ -54,13 +54,19 @@ def test_what_calls_another_reader_in_the_process_reads_it_there() -> None:
     assert one == other != os.getpid()
 
 
-def test_a_large_table_is_here_once_and_who_read_it_holds_too_much_to_be_kept() -> None:
+def test_a_large_table_is_here_once() -> None:
     works.column(PATH, 1)  # what it imports
-    process, *_ = works.process_of(PATH)
     before = own_memory()
     table = works.column(PATH, 200 << 20)
     assert len(table["a.parquet"][0].as_buffer()) == 200 << 20
     assert own_memory() - before < 250 << 20
+
+
+def test_a_reader_that_holds_too_much_is_not_kept() -> None:
+    process, *_ = works.process_of(PATH)
+    works.hold(PATH, 20 << 20)
+    assert works.process_of(PATH)[0] == process
+    works.hold(PATH, 256 << 20)
     assert works.process_of(PATH)[0] != process
 
 
