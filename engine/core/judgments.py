@@ -270,7 +270,9 @@ class NewOverride(Keyed):
     """What a person puts in the place of the model's label, explanation or both; None leaves that part.
 
     `origin`: None where it is not known. `seed`: of the random sample that it was given in; None for that of
-    the run. Checked when it becomes an Override, as it is stored.
+    the run. `written_for`: the label that the explanation is of, None for whatever label. `blind`: whether he
+    saw nothing of what others, the model and the dataset say; None where that is not known. `settles`:
+    whether it is an adjudicator's last word. Checked when it becomes an Override, as it is stored.
     """
 
     item_id: str
@@ -280,6 +282,9 @@ class NewOverride(Keyed):
     author: str
     origin: Origin | None = None
     seed: int | None = None
+    written_for: Preference | None = None
+    blind: bool | None = None
+    settles: bool = False
 
 
 @dataclass(frozen=True)
@@ -287,8 +292,9 @@ class Override(Keyed):
     """What a person said of one item and criterion of a run in the place of the model.
 
     No `preference`: the label stays the model's. No `explanation`: the explanation stays the model's. `id`
-    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history. `origin`:
-    None in stores of earlier versions. `seed`: of the random sample that it was given in, else None.
+    grows with each override of a store. `created`, `undone`: in UTC; one that is undone is history. `origin`,
+    `blind`: None in stores of earlier versions. `seed`: of the random sample that it was given in, else None.
+    `written_for`, `settles`: as of a NewOverride.
     """
 
     id: int
@@ -301,6 +307,9 @@ class Override(Keyed):
     undone: datetime | None = None
     origin: Origin | None = None
     seed: int | None = None
+    written_for: Preference | None = None
+    blind: bool | None = None
+    settles: bool = False
 
     def __post_init__(self) -> None:
         if self.preference is None and not self.explanation:
@@ -340,7 +349,7 @@ class NewReview:
     """What a person says of an item of a run: `state`, and the labels that he confirms, by criterion.
 
     No `state`: it stays what it was. A confirmed label is the one in force, or one that he gave blind.
-    `origin`, `seed`: as of a NewOverride.
+    `origin`, `seed`, `blind`: as of a NewOverride.
     """
 
     item_id: str
@@ -349,23 +358,28 @@ class NewReview:
     confirmed: Mapping[str, Preference] = field(default_factory=dict)
     origin: Origin | None = None
     seed: int | None = None
+    blind: bool | None = None
 
 
 @dataclass(frozen=True)
 class ReviewMark:
-    """The state of an item of a run for one person, from `created` (UTC) until his next mark of it."""
+    """The state of an item of a run for one person, from `created` (UTC) until his next mark of it.
+
+    `undone`: since when it is history.
+    """
 
     item_id: str
     author: str
     state: ReviewState
     created: datetime
+    undone: datetime | None = None
 
 
 @dataclass(frozen=True)
 class Confirmation(Keyed):
     """A label that a person agrees with, on one item and criterion of a run; not an override. In UTC.
 
-    `origin`, `seed`: as of an Override.
+    `origin`, `seed`, `blind`, `undone`: as of an Override.
     """
 
     item_id: str
@@ -375,17 +389,23 @@ class Confirmation(Keyed):
     created: datetime
     origin: Origin | None = None
     seed: int | None = None
+    blind: bool | None = None
+    undone: datetime | None = None
 
 
 @dataclass(frozen=True)
 class ItemNote:
-    """What a person noted of an item, whichever run judged it: words, tags, or both. In UTC."""
+    """What a person noted of an item, whichever run judged it: words, tags, both, or nothing any more.
+
+    It stands until his next one of the item, or until it is `undone`. In UTC.
+    """
 
     content_hash: str
     author: str
     text: str
     tags: tuple[str, ...]
     created: datetime
+    undone: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -4,54 +4,191 @@ Knows: overrides, marks and confirmed labels. Does not know: the run store, mode
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from datetime import datetime
+from functools import cached_property, partial
 
 from engine.core.formatting import counted
-from engine.core.items import Preference
+from engine.core.items import Preference, majority
 from engine.core.judgments import (
     Confirmation,
+    ItemNote,
     JudgmentKey,
+    Keyed,
+    NewOverride,
+    NewReview,
     Origin,
     Override,
     ReviewMark,
     ReviewState,
 )
+from engine.core.label_sources import LabelSource, Source
+from engine.core.said import NewNote
 
 LabelsOfPerson = Mapping[JudgmentKey, Preference]
 
 
-def in_force(history: Iterable[Override]) -> dict[JudgmentKey, Override]:
+@dataclass(frozen=True)
+class Standing(Keyed):
+    """What stands of people's words of a judgment in the place of the judge's: a label, an explanation or
+    both.
+
+    `label_by`, `text_by`: who gave each, empty and None where it is the judge's own. `written_for`: the label
+    that the explanation is of, None where that is not known. `created`: when the newer of them was said
+    (UTC). `origin`, `seed`: of the label, as of an Override. `settled`: whether it is an adjudicator's label.
+    """
+
+    item_id: str
+    criterion: str
+    preference: Preference | None
+    explanation: str | None
+    label_by: tuple[str, ...]
+    text_by: str | None
+    created: datetime
+    written_for: Preference | None = None
+    origin: Origin | None = None
+    seed: int | None = None
+    settled: bool = False
+
+    @property
+    def author(self) -> str:
+        """Whose words these are: `Ada`, or `Ada and Ben` where label and explanation are of two people."""
+        return " and ".join(self.authors)
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """The same, each once."""
+        return tuple(dict.fromkeys([*self.label_by, *([self.text_by] if self.text_by else [])]))
+
+    def fits(self, label: Preference | None) -> bool:
+        """Whether its explanation is of this label, as far as is known."""
+        return self.written_for is None or label is None or self.written_for is label
+
+
+def in_force(history: Iterable[Override]) -> dict[JudgmentKey, Standing]:
     """By judgment, what stands of those that are not undone; `history` has the oldest first.
 
-    Of each person the last override counts, as a whole. Label and explanation are each the newest of these:
-    where they are of two people, both are named as author.
+    Of each person the last override counts, as a whole. The label is the newest of these, an adjudicator's
+    before all others; the explanation the newest that is of this label, else the newest.
     """
-    standing: dict[JudgmentKey, dict[str, Override]] = {}
-    for override in history:
-        if override.undone is None:
-            by_author = standing.setdefault(override.key, {})
-            by_author.pop(override.author, None)
-            by_author[override.author] = override
-    return {key: _together(list(by_author.values())) for key, by_author in standing.items()}
+    return {key: _together(list(last.values())) for key, last in _last_of_each(history).items()}
 
 
-def _together(of_each: Sequence[Override]) -> Override:
+def _last_of_each(
+    history: Iterable[Override],
+) -> dict[JudgmentKey, dict[tuple[str, bool], Override]]:
+    """By judgment and person, apart as an adjudicator, the last override that stands, the oldest first."""
+    standing: dict[JudgmentKey, dict[tuple[str, bool], Override]] = {}
+    texts: dict[tuple[JudgmentKey, str, str], Preference | None] = {}
+    for given in history:
+        if given.undone is None:
+            last = standing.setdefault(given.key, {})
+            last.pop((given.author, given.settles), None)
+            last[given.author, given.settles] = _with_its_label(given, texts)
+    return standing
+
+
+def _with_its_label(
+    override: Override, texts: dict[tuple[JudgmentKey, str, str], Preference | None]
+) -> Override:
+    """In stores of earlier versions an explanation is of the label that it first came with."""
+    if override.explanation is None or override.written_for is not None:
+        return override
+    first = texts.setdefault((override.key, override.author, override.explanation), override.preference)
+    return replace(override, written_for=first)
+
+
+def _together(of_each: Sequence[Override]) -> Standing:
     """The last overrides of some people, the oldest first, as one."""
-    newest = of_each[-1]
-    label = next((given for given in reversed(of_each) if given.preference), newest)
-    text = next((given for given in reversed(of_each) if given.explanation), newest)
-    if label is text is newest:
-        return newest
-    authors = dict.fromkeys(
-        given.author
-        for given, part in ((label, label.preference), (text, text.explanation))
-        if part is not None
+    labels = [given for given in of_each if given.preference is not None]
+    label = next((given for given in reversed(labels) if given.settles), labels[-1] if labels else None)
+    return standing_of(label, [given for given in of_each if given.explanation is not None], of_each[-1])
+
+
+def standing_of(
+    label: "Override | Confirmation | None",
+    texts: Sequence[Override],
+    newest: "Override | Confirmation",
+    label_by: tuple[str, ...] = (),
+) -> Standing:
+    """A label, and the explanation among `texts`, the oldest first, that is the newest of this label, else
+    the newest. `label_by`: who gave the label, where it is not one person.
+    """
+    preference = label.preference if label else None
+    fitting = [given for given in texts if given.written_for in (None, preference) or preference is None]
+    text = (fitting or texts)[-1] if texts else None
+    return Standing(
+        newest.item_id,
+        newest.criterion,
+        preference,
+        text.explanation if text else None,
+        label_by or ((label.author,) if label else ()),
+        text.author if text else None,
+        newest.created,
+        text.written_for if text else None,
+        label.origin if label else None,
+        label.seed if label else None,
+        isinstance(label, Override) and label.settles,
     )
-    return replace(
-        newest, preference=label.preference, explanation=text.explanation, author=" and ".join(authors)
-    )
+
+
+def standing_notes(notes: Iterable[ItemNote]) -> tuple[ItemNote, ...]:
+    """The last note of each person that is not undone and says anything; `notes` has the oldest first."""
+    last: dict[str, ItemNote] = {}
+    for note in notes:
+        if note.undone is None:
+            last.pop(note.author, None)
+            last[note.author] = note
+    return tuple(note for note in last.values() if note.text or note.tags)
+
+
+def tags_together(notes: Iterable[ItemNote]) -> tuple[str, ...]:
+    """The tags of some notes, each once."""
+    return tuple(dict.fromkeys(tag for note in notes for tag in note.tags))
+
+
+Word = Override | Confirmation | ReviewMark | ItemNote
+
+
+@dataclass(frozen=True)
+class Step:
+    """All that a person said of an item at one time (UTC), which is taken back, or done again, as one.
+
+    `words`: also those that wait for the store.
+    """
+
+    at: datetime
+    undone: datetime | None
+    words: tuple[Word | NewOverride | NewReview | NewNote, ...]
+
+    @property
+    def keys(self) -> frozenset[JudgmentKey]:
+        """The judgments that it is of; none for a note or a state alone."""
+        return frozenset(word.key for word in self.words if isinstance(word, Keyed))
+
+
+def steps_of(words: Iterable[Word], author: str) -> list[Step]:
+    """What a person did with an item, the oldest first; `words`: all that people said of it."""
+    by_time: dict[datetime, list[Word]] = {}
+    for word in words:
+        if word.author == author:
+            by_time.setdefault(word.created, []).append(word)
+    return [Step(at, said[0].undone, tuple(said)) for at, said in sorted(by_time.items())]
+
+
+def to_undo(steps: Sequence[Step]) -> Step | None:
+    """The last step that stands; None where there is none."""
+    return next((step for step in reversed(steps) if step.undone is None), None)
+
+
+def to_redo(steps: Sequence[Step]) -> Step | None:
+    """The step that was taken back last, where nothing was said since; else None."""
+    undone = [step for step in steps if step.undone is not None]
+    last = max(undone, key=lambda step: (step.undone or step.at, -step.at.timestamp()), default=None)
+    if last is None or any(step.at > (last.undone or last.at) for step in steps):
+        return None
+    return last
 
 
 @dataclass(frozen=True)
@@ -75,13 +212,14 @@ class OverrideCount:
         return f"{self.in_words}, by {', '.join(self.authors)}" if self.authors else self.in_words
 
 
-def count_overrides(overrides: Iterable[Override]) -> OverrideCount:
-    """Count overrides that are in force."""
-    known = list(overrides)
+def count_overrides(standing: Iterable[Standing]) -> OverrideCount:
+    """Count what stands of people's words."""
+    known = list(standing)
+    names = Counter(name for each in known for name in each.authors)
     return OverrideCount(
-        labels=sum(override.preference is not None for override in known),
-        explanations=sum(override.explanation is not None for override in known),
-        authors=tuple(name for name, _ in Counter(override.author for override in known).most_common()),
+        labels=sum(each.preference is not None for each in known),
+        explanations=sum(each.explanation is not None for each in known),
+        authors=tuple(name for name, _ in names.most_common()),
     )
 
 
@@ -148,7 +286,7 @@ class Reviews:
     @cached_property
     def marks_in_force(self) -> Mapping[tuple[str, str], ReviewMark]:
         """The last mark of each person and item, by item id and name; also those that say to do."""
-        return {(mark.item_id, mark.author): mark for mark in self.marks}
+        return {(mark.item_id, mark.author): mark for mark in self.marks if mark.undone is None}
 
     def state(self, item_id: str, author: str) -> ReviewState:
         """How far a person is with an item."""
@@ -171,7 +309,8 @@ class Reviews:
     def labels(self) -> Mapping[str, LabelsOfPerson]:
         """The labels that each person gave or confirmed, by name: of one item and criterion the last one.
 
-        A label that a person confirmed before he took an override of it back counts no more.
+        What an adjudicator settled is no such label. One that a person confirmed counts no more once he took
+        back the override that had given it.
         """
         return {
             author: {key: each.preference for key, each in given.items() if each.preference is not None}
@@ -197,32 +336,105 @@ class Reviews:
     def _given(self) -> Mapping[str, Mapping[JudgmentKey, Override | Confirmation]]:
         """By name and judgment, what holds the label of `labels`."""
         said: list[Override | Confirmation]
-        said = [*self.confirmations, *(override for override in self.overrides if override.preference)]
+        said = [*self.confirmations, *(each for each in self.overrides if not each.settles)]
         taken_back = {
-            (override.author, override.key): override.undone
-            for override in sorted(self.overrides, key=lambda override: override.undone or override.created)
-            if override.undone and override.preference
+            (override.author, override.key, override.preference): (override.created, override.undone)
+            for override in self.overrides
+            if override.undone
         }
         given: dict[str, dict[JudgmentKey, Override | Confirmation]] = {}
         for each in sorted(said, key=lambda each: each.created):
-            undone = each.undone if isinstance(each, Override) else taken_back.get((each.author, each.key))
-            stands = undone is None or (isinstance(each, Confirmation) and undone < each.created)
-            if stands and each.preference is not None:
-                given.setdefault(each.author, {})[each.key] = each
+            if each.undone is None and each.preference is not None:
+                gone = taken_back.get((each.author, each.key, each.preference))
+                if not (isinstance(each, Confirmation) and gone and gone[0] < each.created < gone[1]):
+                    given.setdefault(each.author, {})[each.key] = each
         return given
 
-    def standing(self, key: JudgmentKey, author: str | None = None) -> Override | None:
-        """The newest override of a judgment that is not taken back; with `author` of his alone."""
-        for each in reversed(self.overrides):
-            if each.key == key and each.undone is None and author in (None, each.author):
-                return each
-        return None
+    def standing_by(self, source: LabelSource) -> dict[JudgmentKey, Standing]:
+        """By judgment, what stands in the place of the judge's, where it is of this source."""
+        if source.kind is Source.LAST:
+            return in_force(self.overrides)
+        if source.kind is Source.JUDGE:
+            return {}
+        find: Callable[[JudgmentKey, Sequence[Override]], Standing | None]
+        find = partial(self._of_person, source.person)
+        if source.kind is not Source.PERSON:
+            find = self._settled if source.kind is Source.SETTLED else self._of_majority
+        found = ((key, find(key, texts)) for key, texts in self._texts.items())
+        return {key: standing for key, standing in found if standing is not None}
 
-    def author_of_label(self, key: JudgmentKey) -> str | None:
-        """Whose label stands for the model's: of each person the last override counts, as a whole."""
-        last = (self.standing(key, author) for author in self.people)
-        labels = [override for override in last if override is not None and override.preference is not None]
-        return max(labels, key=lambda override: override.id).author if labels else None
+    @cached_property
+    def _texts(self) -> Mapping[JudgmentKey, Sequence[Override]]:
+        """By judgment of which a person said anything, the last explanations of each, the oldest first."""
+        keys = dict.fromkeys([*self._last, *(each.key for each in self.confirmations)])
+        return {key: [each for each in self.last_of_each(key) if each.explanation] for key in keys}
+
+    def _settled(self, key: JudgmentKey, texts: Sequence[Override]) -> Standing | None:
+        settled = [each for each in self.last_of_each(key) if each.settles and each.preference is not None]
+        if not settled:
+            return None
+        label = settled[-1]
+        of_label = [text for text in texts if text.settles or text.written_for is label.preference]
+        return standing_of(label, of_label, label)
+
+    def _of_majority(self, key: JudgmentKey, texts: Sequence[Override]) -> Standing | None:
+        given = self.given_on(key)
+        label = majority([each.preference for each in given.values() if each.preference is not None])
+        holders = {name: each for name, each in given.items() if each.preference is label}
+        if not isinstance(label, Preference):
+            return None
+        newest = max(holders.values(), key=lambda each: each.created)
+        of_label = [text for text in texts if text.written_for is label and text.author in holders]
+        return standing_of(newest, of_label, newest, tuple(sorted(holders)))
+
+    def _of_person(self, name: str, key: JudgmentKey, texts: Sequence[Override]) -> Standing | None:
+        label = self.given_on(key).get(name)
+        own = [text for text in texts if text.author == name and not text.settles]
+        return standing_of(label, own, label or own[-1]) if label or own else None
+
+    def said_on(self, key: JudgmentKey) -> Sequence[Override | Confirmation]:
+        """All that people said of a judgment, the oldest first; also what is undone."""
+        return self._said.get(key, ())
+
+    @cached_property
+    def _said(self) -> Mapping[JudgmentKey, Sequence[Override | Confirmation]]:
+        found: dict[JudgmentKey, list[Override | Confirmation]] = {}
+        everything: list[Override | Confirmation] = [*self.overrides, *self.confirmations]
+        for each in sorted(everything, key=lambda each: each.created):
+            found.setdefault(each.key, []).append(each)
+        return found
+
+    def marks_on(self, item_id: str) -> Sequence[ReviewMark]:
+        """All marks of an item, the oldest first; also those that are undone."""
+        return [mark for mark in self._words.get(item_id, ()) if isinstance(mark, ReviewMark)]
+
+    def words_of(self, item_id: str) -> Sequence[Word]:
+        """All that people said of an item, but for notes; also what is undone."""
+        return self._words.get(item_id, ())
+
+    @cached_property
+    def _words(self) -> Mapping[str, Sequence[Word]]:
+        found: dict[str, list[Word]] = {}
+        everything: tuple[Override | Confirmation | ReviewMark, ...]
+        everything = (*self.overrides, *self.confirmations, *self.marks)
+        for each in everything:
+            found.setdefault(each.item_id, []).append(each)
+        return found
+
+    def last_of_each(self, key: JudgmentKey) -> list[Override]:
+        """Of each person who labelled or explained a judgment the last override that stands, the oldest
+        first; that of an adjudicator apart from what he said as others do.
+        """
+        return list(self._last.get(key, {}).values())
+
+    @cached_property
+    def _last(self) -> Mapping[JudgmentKey, Mapping[tuple[str, bool], Override]]:
+        return _last_of_each(self.overrides)
+
+    def own(self, key: JudgmentKey, author: str, settles: bool = False) -> Override | None:
+        """What stands of a person's own words of a judgment; `settles`: as an adjudicator."""
+        last = self.last_of_each(key)
+        return next((each for each in last if (each.author, each.settles) == (author, settles)), None)
 
     @property
     def people(self) -> tuple[str, ...]:

@@ -20,12 +20,17 @@ from engine.core.run_records import checked_name, checked_note
 
 
 @dataclass(frozen=True)
-class Undo(Keyed):
-    """A person takes his last override of a judgment back."""
+class Undo:
+    """A person takes a step back that he made on an item, at that time (UTC); `again`: he does it again.
+
+    `content_hash`: of the item, whose notes are steps, too.
+    """
 
     item_id: str
-    criterion: str
+    content_hash: str
     author: str
+    step: datetime
+    again: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,11 +80,15 @@ class Said:
 
     def as_values(self) -> dict[str, Any]:
         """All of it as plain values."""
-        what = {field.name: getattr(self.what, field.name) for field in fields(self.what)}
+        what = {field.name: _plain(getattr(self.what, field.name)) for field in fields(self.what)}
         values: dict[str, Any] = {"kind": _NAMES[type(self.what)], "at": self.at.isoformat(), "what": what}
         if self.run_id is not None:
             values |= {"run": self.run_id, "made": self.made and self.made.isoformat()}
         return values | ({"over": self.over} if self.over else {})
+
+
+def _plain(value: object) -> object:
+    return value.isoformat() if isinstance(value, datetime) else value
 
 
 def said_of(values: Mapping[str, Any]) -> Said:
@@ -165,6 +174,12 @@ def _text(value: object) -> str:
     return value
 
 
+def _truth(value: object) -> bool:
+    if type(value) is not bool:
+        raise TypeError(f"{value!r} is neither true nor false")
+    return value
+
+
 def _seed(value: object) -> int:
     if type(value) is not int or not 0 <= value <= LARGEST_SEED:
         raise TypeError(f"{value!r} is no seed")
@@ -179,6 +194,10 @@ def _texts(value: object) -> tuple[str, ...]:
 
 def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda value: None if value is None else read(value)
+
+
+def _truth_or_false(value: object) -> bool:
+    return value is not None and _truth(value)
 
 
 def _labels(value: object) -> dict[str, Preference]:
@@ -197,9 +216,21 @@ _KINDS: Mapping[str, tuple[Callable[..., AnyWord], Mapping[str, Callable[[Any], 
             "explanation": _or_none(_text),
             "origin": _or_none(Origin),
             "seed": _or_none(_seed),
+            "written_for": _or_none(Preference),
+            "blind": _or_none(_truth),
+            "settles": _truth_or_false,
         },
     ),
-    "undo": (Undo, _JUDGMENT),
+    "undo": (
+        Undo,
+        {
+            "item_id": _text,
+            "content_hash": _text,
+            "author": _text,
+            "step": datetime.fromisoformat,
+            "again": _truth_or_false,
+        },
+    ),
     "review": (
         NewReview,
         {
@@ -209,6 +240,7 @@ _KINDS: Mapping[str, tuple[Callable[..., AnyWord], Mapping[str, Callable[[Any], 
             "confirmed": _labels,
             "origin": _or_none(Origin),
             "seed": _or_none(_seed),
+            "blind": _or_none(_truth),
         },
     ),
     "note": (NewNote, {"content_hash": _text, "text": _text, "tags": _texts, "author": _text}),

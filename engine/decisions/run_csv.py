@@ -11,7 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.core.items import PREFERENCES, Order
-from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Override, Unscored
+from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Unscored
+from engine.core.people import Standing, tags_together
 from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
 from engine.data.label_origins import IN_SAMPLE, LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE
@@ -24,10 +25,10 @@ from engine.system.files import whole_file
 
 RUN_COLUMNS = (
     *("run", "item_id", "position", "criterion"),
-    *("preference", "model_preference", "overridden", "override_author", "override_created"),
-    "override_origin",
+    *("preference", "model_preference", "overridden", "label_author", "explanation_author"),
+    *("override_created", "override_origin", "settled"),
     *("review_state", "review_author", "review_created", LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE, IN_SAMPLE),
-    *("note", "tags"),
+    *("blind_by_people", "explanations_by_people", "states_by_people", "notes_by_people", "tags"),
     *(f"probability_{label}" for label in PREFERENCES),
     *("flipped", "place_decides", "format_mass"),
     *(f"log_probability_{order}_{label}" for order in Order for label in PREFERENCES),
@@ -51,14 +52,16 @@ def write_results_csv(
 
     A cell is empty where there is nothing to say; truths are `yes` and `no`; numbers are written so that they
     come back exactly. `position` counts from 0. `preference` and `explanation` are those in force,
-    `overridden` says which of them is a person's: `label`, `explanation` or `both`. `review_state`: `done` or
-    `skipped`, by the person who said so last. `labels_by_people`: those given or confirmed, as a JSON object
-    with the names as keys; `origins_by_people`: how each of them came to the item, one of Origin or null.
-    `random_sample`: `labelled` or `skipped` in one. `note`, `tags`: of the item, on each of its rows; the
-    tags as a JSON array. Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model
-    gave the label A in the order BA, where A is the response that it saw first; of several ways of asking it
-    is their mean. `shortened_a`: characters left out of response A. `seconds`: of the whole item, the same on
-    each of its rows. The cells of the dataset are empty for items that it lacks or has with other texts.
+    `overridden` says which of them is a person's: `label`, `explanation` or `both`. `settled`: whether an
+    adjudicator gave the label. `review_state`: `done` or `skipped`, by the person who said so last. What ends
+    with `_by_people` is a JSON object with the names as keys: `labels_by_people` those given or confirmed,
+    `origins_by_people` how each of them came to the item, one of Origin or null, `blind_by_people` whether
+    they saw nothing of other labels, or null. States, notes and `tags`, a JSON array, are of the item, on
+    each of its rows. `random_sample`: `labelled` or `skipped` in one. Probabilities are the model's own, 0 to
+    1; `log_probability_BA_A` is what the model gave the label A in the order BA, where A is the response that
+    it saw first; of several ways of asking it is their mean. `shortened_a`: characters left out of response
+    A. `seconds`: of the whole item, the same on each of its rows. The cells of the dataset are empty for
+    items that it lacks or has with other texts.
 
     A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
     Raises SetupError where the file cannot be written.
@@ -120,7 +123,7 @@ def _run_cells(
         *_review_cells(results, item.item_id),
         *_labels_by_people(results, judgment),
         in_sample,
-        *_note_cells(results, item),
+        *_words_of_people(results, item, judgment),
         *_probability_cells(judgment),
         *_reading_cells(item, judgment.criterion),
         results.explanation(judgment) or "",
@@ -132,13 +135,16 @@ def _run_cells(
     )
 
 
-def _override_cells(override: Override | None) -> tuple[str, ...]:
+def _override_cells(override: Standing | None) -> tuple[str, ...]:
     if override is None:
-        return _EMPTY * 4
+        return _EMPTY * 6
     parts = {"label": override.preference, "explanation": override.explanation}
     own = [name for name, value in parts.items() if value is not None]
     what = own[0] if len(own) == 1 else "both"
-    return what, override.author, override.created.isoformat(), override.origin or ""
+    return (
+        *(what, " and ".join(override.label_by), override.text_by or "", override.created.isoformat()),
+        *(override.origin or "", _truth(override.settled) if override.preference else ""),
+    )
 
 
 def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
@@ -152,20 +158,27 @@ def _review_cells(results: RunResults, item_id: str) -> tuple[str, ...]:
 def _labels_by_people(results: RunResults, judgment: AnyJudgment) -> tuple[str, ...]:
     """The label of each person, and how he came to the item."""
     given = results.reviews.given_on(judgment.key)
-    if not given:
-        return _EMPTY * 2
-    both = (
-        {name: each.preference for name, each in given.items()},
-        {name: each.origin for name, each in given.items()},
+    labels = {name: each.preference for name, each in given.items()}
+    return _object(labels), _object({name: each.origin for name, each in given.items()})
+
+
+def _words_of_people(results: RunResults, item: JudgedItem, judgment: AnyJudgment) -> tuple[str, ...]:
+    """Who labelled blind; explanations, states and notes of each person; all tags."""
+    reviews, notes = results.reviews, results.notes_on(item.content_hash)
+    texts = {each.author: each.explanation for each in reviews.last_of_each(judgment.key) if each.explanation}
+    tags = tags_together(notes)
+    return (
+        _object({name: each.blind for name, each in reviews.given_on(judgment.key).items()}),
+        _object(texts),
+        _object({mark.author: mark.state for mark in reviews.marks_of(item.item_id)}),
+        _object({note.author: note.text for note in notes if note.text}),
+        json.dumps(tags, ensure_ascii=False) if tags else "",
     )
-    return tuple(json.dumps(values, ensure_ascii=False) for values in both)
 
 
-def _note_cells(results: RunResults, item: JudgedItem) -> tuple[str, ...]:
-    note = results.notes.get(item.content_hash)
-    if note is None:
-        return _EMPTY * 2
-    return note.text, json.dumps(note.tags, ensure_ascii=False) if note.tags else ""
+def _object(by_name: Mapping[str, object]) -> str:
+    """As JSON; empty for none."""
+    return json.dumps(by_name, ensure_ascii=False) if by_name else ""
 
 
 def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.items import HumanLabel
 from engine.core.judgments import JudgmentKey
+from engine.core.people import standing_notes, tags_together
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import StoredRun
@@ -133,9 +134,9 @@ def noted_of_items(store: RunStore, dataset: Dataset, author: str | None = None)
         notes = store.notes(hashes.values())
     tags: dict[str, tuple[str, ...]] = {}
     for item_id, content in hashes.items():
-        note = notes.get(content)
-        if note is not None and note.tags and author in (None, note.author):
-            tags[item_id] = note.tags
+        standing = standing_notes(notes.get(content, ()))
+        if given := tags_together(note for note in standing if author in (None, note.author)):
+            tags[item_id] = given
     return Noted(
         tags,
         frozenset(item_id for item_id, content in hashes.items() if content in part.labelled),

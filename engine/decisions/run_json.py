@@ -9,6 +9,7 @@ from typing import Any
 from engine.core.items import PREFERENCES, Gold
 from engine.core.judgments import (
     AnyJudgment,
+    Confirmation,
     Explanation,
     JudgedItem,
     Override,
@@ -17,6 +18,7 @@ from engine.core.judgments import (
     SubmittedLabel,
     Unscored,
 )
+from engine.core.people import Standing, Word, tags_together
 from engine.data.dataset import Dataset
 from engine.decisions.health import run_health
 from engine.decisions.random_part import random_part
@@ -28,9 +30,10 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     """All that is known of a run, as plain values: how it was made, and every judgment with its readings.
 
     A judgment is the model's own; beside it stand the override in force, or null, and the labels that people
-    gave or confirmed, by name; in `people_origins` how he came to the item. `note` and `tags`: what people
-    noted of the item. `all_explanations`: the model's first text, then those that it wrote for other labels
-    later. `reviews`: how far each person is with the item. `random_sample`: `labelled` or `skipped` in one,
+    gave or confirmed, by name; in `people_said` all that they ever said of it, the oldest first, also what is
+    undone. `notes`, `reviews`: the same of what they noted of the item, and how far they were with it;
+    `tags`: those that stand. `all_explanations`: the model's first text, then those that it wrote for other
+    labels later. `random_sample`: `labelled` or `skipped` in one,
     else null. `human`: the dataset's label, with what each of its annotators said where it has several.
     `other_columns`: the item's cells in the further columns of the dataset. Both are null without a dataset
     that has them. The `model` of a submission is its file.
@@ -76,12 +79,13 @@ def _run_json(results: RunResults) -> dict[str, Any]:
         "rubric": None if run.submitted else identity.asked.as_json(),
         "settings": dict(identity.settings),
         "made_with": dict(run.manifest),
+        "labels_of": results.source.in_words,
         "calibration": results.calibration and results.calibration.as_json(),
     }
 
 
 def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
-    shortening, note = item.shortening, results.notes.get(item.content_hash)
+    shortening, notes = item.shortening, results.notes.get(item.content_hash, ())
     return {
         "id": item.item_id,
         "position": item.position,
@@ -90,12 +94,9 @@ def _item_json(item: JudgedItem, results: RunResults) -> dict[str, Any]:
         "tokens_read": item.tokens_read,
         "tokens_generated": item.tokens_generated,
         "shortened": shortening and {"a": shortening.left_out_a, "b": shortening.left_out_b},
-        "reviews": [
-            {"author": mark.author, "state": mark.state.value, "created": mark.created.isoformat()}
-            for mark in results.reviews.marks_of(item.item_id)
-        ],
-        "note": note and {"text": note.text, "author": note.author, "created": note.created.isoformat()},
-        "tags": list(note.tags) if note else [],
+        "reviews": [_said_json(mark, "state") for mark in results.reviews.marks_on(item.item_id)],
+        "notes": [_said_json(note, "text", "tags") for note in notes],
+        "tags": list(tags_together(results.notes_on(item.content_hash))),
     }
 
 
@@ -108,10 +109,7 @@ def _with_people(results: RunResults, judgment: AnyJudgment, human: Gold | None)
         "people": {
             author: labels[key].value for author, labels in results.reviews.labels.items() if key in labels
         },
-        "people_origins": {
-            author: {"origin": given.origin, "seed": given.seed}
-            for author, given in results.reviews.given_on(key).items()
-        },
+        "people_said": [_label_said_json(each) for each in results.reviews.said_on(key)],
         "human": human and human.said_json(),
     }
 
@@ -134,14 +132,35 @@ def _judgment_json(judgment: AnyJudgment) -> dict[str, Any]:
     }
 
 
-def _override_json(override: Override) -> dict[str, Any]:
+def _override_json(override: Standing) -> dict[str, Any]:
     return {
         "preference": override.preference,
         "explanation": override.explanation,
-        "author": override.author,
+        "label_by": list(override.label_by),
+        "explanation_by": override.text_by,
+        "explanation_for": override.written_for,
         "created": override.created.isoformat(),
         "origin": override.origin,
         "seed": override.seed,
+        "settled": override.settled,
+    }
+
+
+def _label_said_json(said: Override | Confirmation) -> dict[str, Any]:
+    """All of one word of a person on a judgment: what he put in the place of another's, or agreed with."""
+    fields = ("preference", "origin", "seed", "blind")
+    if isinstance(said, Confirmation):
+        return {"kind": "confirmed"} | _said_json(said, *fields)
+    return {"kind": "said"} | _said_json(said, *fields, "explanation", "written_for", "settles")
+
+
+def _said_json(said: Word, *fields: str) -> dict[str, Any]:
+    """Who said it and when, whether it is taken back, and some of its fields."""
+    return {
+        "author": said.author,
+        "created": said.created.isoformat(),
+        "undone": said.undone and said.undone.isoformat(),
+        **{name: getattr(said, name) for name in fields},
     }
 
 

@@ -14,10 +14,19 @@ from engine.core.judgments import (
     ItemNote,
     JudgedItem,
     JudgmentKey,
-    Override,
     Unscored,
 )
-from engine.core.people import OverrideCount, Reviews, count_overrides, in_force
+from engine.core.label_sources import JUDGE_ALONE, LAST, LabelSource
+from engine.core.people import (
+    OverrideCount,
+    Reviews,
+    Standing,
+    Step,
+    count_overrides,
+    in_force,
+    standing_notes,
+    steps_of,
+)
 from engine.core.run_records import StoredRun
 from engine.core.settings import Mode, settings_of
 from engine.data.submission import Submission, SubmissionRow
@@ -35,20 +44,22 @@ ALL_WAYS = "all together"
 class RunResults:
     """A run with all its judged items, decided; `calibration` is the one that its decisions are made with.
 
-    `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: those in force.
-    `reviews`: all that people said of it. `notes`: on its items, by the hash of their content. A label or
-    explanation is in force where it is a person's, or the model's own and no person's stands in its place. Of
-    what the model wrote, the text for the label in force counts, and its first one where there is none. For
-    an opened submission the model is whoever made it.
+    `judgments`: the model's own, by criterion, in the order of `judged`. `overrides`: what stands of people's
+    words, by `source`: whose labels count. `reviews`: all that people said of it. `notes`: all that was
+    noted of its items, the oldest first, by the hash of their content. A label or explanation is in force
+    where it is a person's, or the model's own and no person's stands in its place. Of what the model wrote,
+    the text for the label in force counts, and its first one where there is none. For an opened submission
+    the model is whoever made it.
     """
 
     run: StoredRun
     judged: tuple[JudgedItem, ...]
     judgments: Mapping[str, tuple[AnyJudgment, ...]]
     calibration: Calibration | None = None
-    overrides: Mapping[JudgmentKey, Override] = field(default_factory=dict)
+    overrides: Mapping[JudgmentKey, Standing] = field(default_factory=dict)
     reviews: Reviews = field(default_factory=Reviews)
-    notes: Mapping[str, ItemNote] = field(default_factory=dict)
+    notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
+    source: LabelSource = LAST
 
     def label(self, judgment: AnyJudgment) -> Preference | None:
         """The label in force for one of `judgments`; None where it is unscored and no person gave one."""
@@ -59,13 +70,7 @@ class RunResults:
 
     def explanation(self, judgment: AnyJudgment) -> str | None:
         """The explanation in force for one of `judgments`, if any."""
-        override = self._override(judgment)
-        if override is not None and override.explanation is not None:
-            return override.explanation
-        if isinstance(judgment, Unscored):
-            return judgment.text
-        own = self.model_explanation(judgment)
-        return own.text if own else None
+        return self._told(judgment)[0]
 
     def model_explanation(self, judgment: AnyJudgment) -> Explanation | None:
         """What the model wrote for the label in force, else its first text, also where a person's stands."""
@@ -74,17 +79,51 @@ class RunResults:
         return judgment.explanation_for(self.label(judgment))
 
     def is_outdated(self, judgment: AnyJudgment) -> bool:
-        """True where the model's explanation is in force, and written for another label than is in force."""
-        override, own = self._override(judgment), self.model_explanation(judgment)
-        if own is None or (override is not None and override.explanation is not None):
-            return False
-        return own.preference is not self.label(judgment)
+        """True where the explanation in force was written for another label than is in force."""
+        return self._told(judgment)[1]
+
+    def fitting_explanation(self, judgment: AnyJudgment) -> str | None:
+        """The explanation in force, where it was not written for another label."""
+        text, outdated = self._told(judgment)
+        return None if outdated else text
+
+    def _told(self, judgment: AnyJudgment) -> tuple[str | None, bool]:
+        """The explanation in force, and whether it was written for another label.
+
+        A person's, but where only the judge's own is of the label.
+        """
+        label, override, own = (
+            self.label(judgment),
+            self._override(judgment),
+            self.model_explanation(judgment),
+        )
+        if override is not None and override.explanation is not None:
+            fits = override.fits(label)
+            if fits or own is None or own.preference is not label:
+                return override.explanation, not fits
+        if isinstance(judgment, Unscored):
+            return judgment.text, False
+        return (own.text, own.preference is not label) if own else (None, False)
 
     def decided_by_person(self, judgment: AnyJudgment) -> bool:
         """True where a person overrode it and it has a label: nothing of it is doubtful any more."""
         return self._override(judgment) is not None and self.label(judgment) is not None
 
-    def _override(self, judgment: AnyJudgment) -> Override | None:
+    def notes_on(self, content_hash: str) -> tuple[ItemNote, ...]:
+        """What each person noted of an item, as far as it stands."""
+        return standing_notes(self.notes.get(content_hash, ()))
+
+    @property
+    def all_notes(self) -> Iterator[ItemNote]:
+        """What each person noted of each item, as far as it stands."""
+        return chain.from_iterable(map(standing_notes, self.notes.values()))
+
+    def steps(self, item: JudgedItem, author: str) -> list[Step]:
+        """What a person did with an item, the oldest first; also what he took back."""
+        said = self.reviews.words_of(item.item_id)
+        return steps_of([*said, *self.notes.get(item.content_hash, ())], author)
+
+    def _override(self, judgment: AnyJudgment) -> Standing | None:
         return self.overrides.get(judgment.key)
 
     def _all(self) -> Iterator[AnyJudgment]:
@@ -146,12 +185,16 @@ class RunResults:
 
     @property
     def outdated(self) -> int:
-        """How many of the model's explanations in force were written for another label than is in force."""
+        """How many of the explanations in force were written for another label than is in force."""
         return sum(self.is_outdated(judgment) for judgment in self._all())
+
+    def by(self, source: LabelSource) -> "RunResults":
+        """The same with the labels of another source in the place of the judge's, where it has any."""
+        return replace(self, overrides=self.reviews.standing_by(source), source=source)
 
     def model_alone(self) -> "RunResults":
         """The same without what people overrode."""
-        return replace(self, overrides={})
+        return self.by(JUDGE_ALONE)
 
     def only(self, ids: Container[str]) -> "RunResults":
         """The same of these items alone; `run` stays what is stored of all of them."""
@@ -225,15 +268,17 @@ def load_reviews(store: RunStore, run_id: int) -> Reviews:
         )
 
 
-def submission_of(results: RunResults) -> Submission:
+def submission_of(results: RunResults, with_outdated: bool = False) -> Submission:
     """The run's predictions as they are in force; those without a label are empty.
 
     With explanations where the run makes them; what people wrote for a run of labels alone is left out.
+    `with_outdated`: also those that were written for another label than is in force.
     """
+    text = results.explanation if with_outdated else results.fitting_explanation
     rows = []
     for index, item in enumerate(results.judged):
         predictions = {
-            name: Prediction(results.label(column[index]), results.explanation(column[index]))
+            name: Prediction(results.label(column[index]), text(column[index]))
             for name, column in results.judgments.items()
         }
         rows.append(SubmissionRow(item.item_id, predictions))

@@ -10,8 +10,8 @@ from functools import cached_property
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import Gold, Item, Prediction, Tie
-from engine.core.judgments import Judgment, JudgmentKey, Origin, Override
-from engine.core.people import count_overrides, picked_in_words, skipped_in_words
+from engine.core.judgments import Judgment, JudgmentKey, Origin
+from engine.core.people import Standing, count_overrides, picked_in_words, skipped_in_words
 from engine.core.remedies import Remedy, Setting, Step
 from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
@@ -33,7 +33,7 @@ class Pair:
     gold: Gold
     prediction: Prediction
     judgment: Judgment | None = None
-    override: Override | None = None
+    override: Standing | None = None
 
     @property
     def labelled_by_person(self) -> bool:

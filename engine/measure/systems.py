@@ -13,7 +13,8 @@ from engine.core.errors import SetupError
 from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
-from engine.core.judgments import Judgment, JudgmentKey, Override
+from engine.core.judgments import Judgment, JudgmentKey
+from engine.core.people import Standing
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric
 from engine.core.settings import USUAL_WAYS
@@ -111,7 +112,7 @@ class System:
         return replace(self, submission=replace(self.submission, rows=rows), results=results)
 
     @property
-    def overrides(self) -> Mapping[JudgmentKey, Override]:
+    def overrides(self) -> Mapping[JudgmentKey, Standing]:
         """What people overrode in a run; empty for a submission file."""
         return self.results.overrides if self.results else {}
 

@@ -222,6 +222,18 @@ STEPS: tuple[tuple[str, str], ...] = (
         CREATE INDEX draft_by_run ON draft (run_id);
         """,
     ),
+    (
+        "011_steps_that_can_be_taken_back_and_settled_labels",
+        """
+        ALTER TABLE override ADD COLUMN written_for TEXT;
+        ALTER TABLE override ADD COLUMN blind INTEGER;
+        ALTER TABLE override ADD COLUMN settles INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE confirmation ADD COLUMN blind INTEGER;
+        ALTER TABLE confirmation ADD COLUMN undone TEXT;
+        ALTER TABLE review_mark ADD COLUMN undone TEXT;
+        ALTER TABLE item_note ADD COLUMN undone TEXT;
+        """,
+    ),
 )
 
 

@@ -9,7 +9,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -19,7 +18,6 @@ from engine.core.items import Preference
 from engine.core.judgments import (
     Confirmation,
     ItemNote,
-    JudgmentKey,
     NewOverride,
     NewReview,
     Origin,
@@ -27,10 +25,14 @@ from engine.core.judgments import (
     ReviewMark,
     ReviewState,
 )
-from engine.core.said import checked_author, checked_explanation, checked_tags, now
+from engine.core.said import Undo, checked_author, checked_explanation, checked_tags, now
 from engine.store.row_gate import DamagedError, Gate
 
-_OVERRIDE = "id, item_id, criterion, preference, explanation, author, created, undone, origin, seed"
+_OVERRIDE = (
+    "id, item_id, criterion, preference, explanation, author, created, undone, origin, seed, written_for,"
+    " blind, settles"
+)
+_CONFIRMATION = "item_id, criterion, preference, author, created, origin, seed, blind, undone"
 _MOST_AT_ONCE = 500  # values in one statement
 
 
@@ -53,9 +55,12 @@ def add_override(
         created=at or now(),
         origin=new.origin,
         seed=_seed(db, run_id, new),
+        written_for=new.written_for,
+        blind=new.blind,
+        settles=new.settles,
     )
     db.execute(
-        f"INSERT INTO override (run_id, {_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?)",
+        f"INSERT INTO override (run_id, {_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?)",
         (
             run_id,
             override.id,
@@ -67,32 +72,34 @@ def add_override(
             override.created.isoformat(),
             override.origin,
             override.seed,
+            override.written_for,
+            override.blind,
+            override.settles,
         ),
     )
     return override
 
 
-def undo_newest(
-    db: sqlite3.Connection,
-    run_id: int,
-    key: JudgmentKey,
-    author: str | None = None,
-    at: datetime | None = None,
-) -> Override | None:
-    """Mark the newest that is not undone, in the caller's transaction; None where there is none.
+def take_back(db: sqlite3.Connection, run_id: int, step: Undo, at: datetime | None = None) -> bool:
+    """Mark all that a person said in one step as undone, or as said again, in the caller's transaction.
 
-    With `author` only his own are looked at. `at`: now if None.
+    False where there is no such step, or it is so already. `at`: now if None.
     """
-    row = db.execute(
-        f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? AND item_id = ? AND criterion = ?"
-        " AND (? IS NULL OR author = ?) AND undone IS NULL ORDER BY id DESC LIMIT 1",
-        (run_id, *key, author, author),
-    ).fetchone()
-    if row is None:
-        return None
-    override, undone = _override(Gate(f"Run {run_id}"), row), at or now()
-    db.execute("UPDATE override SET undone = ? WHERE id = ?", (undone.isoformat(), override.id))
-    return replace(override, undone=undone)
+    undone = None if step.again else (at or now()).isoformat()
+    now_so = "NOT NULL" if step.again else "NULL"
+    where = f"author = ? AND created = ? AND undone IS {now_so}"
+    said = (step.author, step.step.isoformat())
+    changed = 0
+    for name in ("override", "confirmation", "review_mark"):
+        changed += db.execute(
+            f"UPDATE {name} SET undone = ? WHERE run_id = ? AND item_id = ? AND {where}",
+            (undone, run_id, step.item_id, *said),
+        ).rowcount
+    changed += db.execute(
+        f"UPDATE item_note SET undone = ? WHERE content_hash = ? AND {where}",
+        (undone, step.content_hash, *said),
+    ).rowcount
+    return changed > 0
 
 
 def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
@@ -103,7 +110,8 @@ def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
 
 
 def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
-    number, item_id, criterion, preference, explanation, author, created, undone, origin, seed = row
+    number, item_id, criterion, preference, explanation, author, created, undone, origin, seed, *rest = row
+    written_for, blind, settles = rest
     made = partial(
         Override,
         id=gate.count("id", number),
@@ -113,9 +121,12 @@ def _override(gate: Gate, row: tuple[Any, ...]) -> Override:
         explanation=None if explanation is None else gate.text("explanation", explanation),
         author=gate.text("author", author),
         created=gate.time("created", created),
-        undone=None if undone is None else gate.time("undone", undone),
+        undone=_undone(gate, undone),
         origin=_origin(gate, origin),
         seed=_stored_seed(gate, seed),
+        written_for=None if written_for is None else gate.one_of(Preference, "written_for", written_for),
+        blind=_blind(gate, blind),
+        settles=gate.flag("settles", settles),
     )
     return gate.made("override", number, made)
 
@@ -134,10 +145,9 @@ def add_review(db: sqlite3.Connection, run_id: int, new: NewReview, at: datetime
             (run_id, new.item_id, author, new.state.value, created),
         )
     db.executemany(
-        "INSERT INTO confirmation (run_id, item_id, criterion, preference, author, created, origin, seed)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO confirmation (run_id, {_CONFIRMATION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
         [
-            (run_id, new.item_id, criterion, label.value, author, created, new.origin, seed)
+            (run_id, new.item_id, criterion, label.value, author, created, new.origin, seed, new.blind)
             for criterion, label in new.confirmed.items()
         ],
     )
@@ -146,7 +156,8 @@ def add_review(db: sqlite3.Connection, run_id: int, new: NewReview, at: datetime
 def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
     """The marks of a run, the oldest first."""
     rows = db.execute(
-        "SELECT item_id, author, state, created FROM review_mark WHERE run_id = ? ORDER BY id", (run_id,)
+        "SELECT item_id, author, state, created, undone FROM review_mark WHERE run_id = ? ORDER BY id",
+        (run_id,),
     )
     gate = Gate(f"Run {run_id}")
     return [
@@ -155,16 +166,16 @@ def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
             gate.text("author", author),
             gate.one_of(ReviewState, "state", state),
             gate.time("created", created),
+            _undone(gate, undone),
         )
-        for item_id, author, state, created in rows
+        for item_id, author, state, created, undone in rows
     ]
 
 
 def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]:
     """The confirmed labels of a run, the oldest first."""
     rows = db.execute(
-        "SELECT item_id, criterion, preference, author, created, origin, seed FROM confirmation"
-        " WHERE run_id = ? ORDER BY id",
+        f"SELECT {_CONFIRMATION} FROM confirmation WHERE run_id = ? ORDER BY id",
         (run_id,),
     )
     gate = Gate(f"Run {run_id}")
@@ -177,13 +188,23 @@ def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]
             gate.time("created", created),
             _origin(gate, origin),
             _stored_seed(gate, seed),
+            _blind(gate, blind),
+            _undone(gate, undone),
         )
-        for item_id, criterion, label, author, created, origin, seed in rows
+        for item_id, criterion, label, author, created, origin, seed, blind, undone in rows
     ]
 
 
 def _origin(gate: Gate, value: object) -> Origin | None:
     return None if value is None else gate.one_of(Origin, "origin", value)
+
+
+def _undone(gate: Gate, value: object) -> datetime | None:
+    return None if value is None else gate.time("undone", value)
+
+
+def _blind(gate: Gate, value: object) -> bool | None:
+    return None if value is None else gate.flag("blind", value)
 
 
 def _stored_seed(gate: Gate, value: object) -> int | None:
@@ -207,10 +228,10 @@ def add_note(
     *,
     at: datetime | None = None,
 ) -> None:
-    """Let a note stand in the place of an item's last one, in the caller's transaction.
+    """Let a note stand in the place of this person's last one of an item, in the caller's transaction.
 
     White space around words and tags is left out, and a tag that is there already; a note without words
-    and tags takes the last one back. SetupError for no name, and for a tag of several lines. `at`: now if
+    and tags leaves nothing noted. SetupError for no name, and for a tag of several lines. `at`: now if
     None.
     """
     db.execute(
@@ -225,37 +246,41 @@ def add_note(
     )
 
 
-def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str, ItemNote]:
-    """The last note of each item that has one, by the hash of its content."""
+def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
+    """All that people noted of each item of which anything was, the oldest first, by the hash of its content;
+    also what is undone, or no more than history.
+    """
     wanted = list(dict.fromkeys(content_hashes))
-    found: dict[str, tuple[Any, ...]] = {}
+    found: dict[str, list[ItemNote]] = {}
     for start in range(0, len(wanted), _MOST_AT_ONCE):
         part = wanted[start : start + _MOST_AT_ONCE]
         rows = db.execute(
-            "SELECT content_hash, author, text, tags, created FROM item_note"
+            "SELECT content_hash, author, text, tags, created, undone FROM item_note"
             f" WHERE content_hash IN ({', '.join('?' * len(part))}) ORDER BY id",
             part,
         )
-        found |= {row[0]: row for row in rows}
-    notes = {key: _note_or_damage(key, row) for key, row in found.items()}
-    return {key: note for key, note in notes.items() if note.text or note.tags}
+        for row in rows:
+            found.setdefault(row[0], []).append(_note_or_damage(row[0], row))
+    return {key: tuple(notes) for key, notes in found.items()}
 
 
-def _note(content_hash: str, author: object, text: object, tags: object, created: object) -> ItemNote:
-    gate = Gate(f"The note of the item with the content {content_hash[:12]}")
+def _note(row: tuple[Any, ...]) -> ItemNote:
+    content_hash, author, text, tags, created, undone = row
+    gate = Gate(f"A note of the item with the content {content_hash[:12]}")
     return ItemNote(
         content_hash,
         gate.text("author", author),
         gate.text("text", text),
         gate.texts("tags", gate.plain("tags", tags)),
         gate.time("created", created),
+        _undone(gate, undone),
     )
 
 
 def _note_or_damage(content_hash: str, row: tuple[Any, ...]) -> ItemNote:
     """A note; in the place of a damaged one what is wrong with it: a run must be read all the same."""
     try:
-        return _note(*row)
+        return _note(row)
     except DamagedError as error:
         return ItemNote(
             content_hash,
@@ -267,9 +292,10 @@ def _note_or_damage(content_hash: str, row: tuple[Any, ...]) -> ItemNote:
 
 
 def tag_rows(db: sqlite3.Connection) -> list[str]:
-    """The tags of the last notes of all items, the most frequent first, of equal ones by the alphabet."""
+    """The tags of the notes in force of all items, the most frequent first, of equal ones by the alphabet."""
     rows = db.execute(
-        "SELECT tags FROM item_note WHERE id IN (SELECT max(id) FROM item_note GROUP BY content_hash)"
+        "SELECT tags FROM item_note WHERE id IN"
+        " (SELECT max(id) FROM item_note WHERE undone IS NULL GROUP BY content_hash, author)"
     )
     counts = Counter(tag for (tags,) in rows for tag in _tags(tags))
     return sorted(counts, key=lambda tag: (-counts[tag], tag))

@@ -20,7 +20,6 @@ from engine.core.judgments import (
     Explanation,
     ItemNote,
     JudgedItem,
-    JudgmentKey,
     NewOverride,
     NewReview,
     Override,
@@ -36,7 +35,7 @@ from engine.core.run_records import (
     checked_name,
     checked_note,
 )
-from engine.core.said import checked_author, now
+from engine.core.said import Undo, checked_author, now
 from engine.store.judged_rows import (
     add_items,
     add_rewritten,
@@ -55,7 +54,7 @@ from engine.store.people_rows import (
     note_rows,
     override_rows,
     tag_rows,
-    undo_newest,
+    take_back,
 )
 from engine.store.row_gate import DamagedError, numbers_of_row
 from engine.store.run_deletion import free_bytes, refuse_decided, run_contents, shrink, strike, sweep
@@ -167,14 +166,13 @@ class RunStore:
                 raise StoreError(f"Run {run_id} has no criterion {new.criterion}.", f"It has {criteria}.")
             return add_override(db, run_id, new)
 
-    def undo_override(self, run_id: int, key: JudgmentKey, author: str | None = None) -> Override | None:
-        """Undo the override that is in force and return it, undone; None where there is none.
+    def take_back(self, run_id: int, step: Undo) -> bool:
+        """Let a step of a person be history, or, where it says `again`, let it stand again.
 
-        With `author` the last one of this person, whether in force or not. It stays in the history; the one
-        before it, where there is one, is in force again.
+        False where he made no such step, or it is so already. All of it stays in the store.
         """
         with self._file.writing(run_id) as db:
-            return undo_newest(db, run_id, key, author)
+            return take_back(db, run_id, step)
 
     def overrides(self, run_id: int) -> list[Override]:
         """All overrides of a run, those that are undone too, the oldest first."""
@@ -200,15 +198,17 @@ class RunStore:
             return confirmation_rows(db, run_id)
 
     def note(self, content_hash: str, text: str, tags: Iterable[str], author: str) -> None:
-        """Note words and tags of an item, for all runs; nothing of both takes the last note back.
+        """Note words and tags of an item, for all runs; nothing of both leaves nothing of this person noted.
 
         SetupError where no person is named, and for a tag of several lines.
         """
         with self._file.writing() as db:
             add_note(db, content_hash, text, tags, author)
 
-    def notes(self, content_hashes: Iterable[str]) -> dict[str, ItemNote]:
-        """The notes of the items that have one, by the hash of their content."""
+    def notes(self, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
+        """All that people noted of the items of which anything was, the oldest first, by the hash of their
+        content; also what is undone, or no more than history.
+        """
         with self._file.reading() as db:
             return note_rows(db, content_hashes)
 

@@ -13,7 +13,7 @@ from engine.core.errors import SetupError, StoreError
 from engine.core.judgments import Draft, NewOverride, NewReview
 from engine.core.run_records import checked_name, checked_note
 from engine.core.said import NewDraft, NewNote, RunWords, Said, Undo, said_of
-from engine.store.people_rows import add_note, add_override, add_review, undo_newest
+from engine.store.people_rows import add_note, add_override, add_review, take_back
 from engine.store.row_gate import DamagedError, Gate
 from engine.store.run_table import run_row
 from engine.system.outbox import Word
@@ -85,7 +85,7 @@ def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
                 )
             add_override(db, run_id, what, said.at)
         case Undo():
-            undo_newest(db, run_id, what.key, what.author, said.at)
+            take_back(db, run_id, what, said.at)
         case NewReview():
             add_review(db, run_id, what, said.at)
         case RunWords():

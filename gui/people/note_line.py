@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import ItemNote
+from engine.core.people import tags_together
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, hint, name
@@ -73,8 +74,8 @@ class NoteLine(QWidget):
         """Show the note of an item; `hides`: not that of another person."""
         self._content_hash, self._hides = content_hash, hides
         self.setEnabled(bool(content_hash))
-        note = self.note
-        tags = note.tags if note else ()
+        notes = self._shown
+        tags = tags_together(notes)
         for place, pill in enumerate(self.pills):
             pill.setVisible(place < len(tags))
             if place < len(tags):
@@ -83,16 +84,29 @@ class NoteLine(QWidget):
                 short = tag if len(tag) <= _LONGEST_PILL else f"{tag[:_LONGEST_PILL]}…"
                 pill.say(visible(f"{len(tags) - place} more tags" if last else short), "plain")
                 pill.setToolTip(tip("\n".join(tags[place:]) if last else tag))
-        self.text.setText(one_line(note.text) if note else "")
-        said = f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}" if note else ""
-        self.text.setToolTip(tip(said))
-        self.text.setAccessibleName(f"Note: {visible(clipped(note.text))}" if note else "No note")
+        own = self.note
+        texts = [own.text] if own and own.text else []
+        texts += [f"{clipped(note.author)}: {note.text}" for note in notes if note is not own and note.text]
+        self.text.setText(one_line(" · ".join(texts)))
+        said = (
+            f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}" for note in notes
+        )
+        self.text.setToolTip(tip("\n\n".join(said)))
+        self.text.setAccessibleName(f"Note: {visible(clipped(' · '.join(texts)))}" if texts else "No note")
 
     @property
     def note(self) -> ItemNote | None:
-        """What is shown of the item, if anything is."""
-        found = self._found
-        return None if self._hidden(found) else found
+        """What this person noted of the item, if anything."""
+        author = self._workspace.author
+        return next((note for note in self._shown if note.author == author), None)
+
+    @property
+    def _shown(self) -> Sequence[ItemNote]:
+        """What may be shown of what people noted of the item: this person's own first."""
+        run = self._workspace.run
+        notes = run.results.notes_on(self._content_hash) if run else ()
+        seen = [note for note in notes if not self._hidden(note)]
+        return sorted(seen, key=lambda note: note.author != self._workspace.author)
 
     @Slot()
     def edit(self) -> None:
@@ -102,9 +116,6 @@ class NoteLine(QWidget):
 
     def _open(self, content_hash: str) -> None:
         if self.dialog is not None or content_hash != self._content_hash:
-            return
-        if self._hidden(self._found):
-            self._workspace.note.emit("Somebody else's note is shown once you have labelled all criteria.")
             return
         note = self.note
         self.dialog = NoteDialog(
@@ -117,18 +128,13 @@ class NoteLine(QWidget):
         if not self._hides:  # the store has those of all people
             self._tags.start(store_jobs.known_tags(self._workspace.store_path))
 
-    @property
-    def _found(self) -> ItemNote | None:
-        run = self._workspace.run
-        return run.results.notes.get(self._content_hash) if run else None
-
-    def _hidden(self, note: ItemNote | None) -> bool:
-        return note is not None and self._hides and note.author != self._workspace.author
+    def _hidden(self, note: ItemNote) -> bool:
+        return self._hides and note.author != self._workspace.author
 
     def _known_tags(self) -> Sequence[str]:
         """Those of the open run; only this person's own while the notes of others are hidden."""
         run = self._workspace.run
-        return tags_of(note for note in run.results.notes.values() if not self._hidden(note)) if run else ()
+        return tags_of(note for note in run.results.all_notes if not self._hidden(note)) if run else ()
 
     @Slot(object)
     def _take_tags(self, tags: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import ReviewState
+from engine.core.people import tags_together
 from gui.kit.fields import narrow_box
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_row
@@ -71,12 +72,11 @@ class PersonFilter(QWidget):
             return None
         state, tag, results = self.state.currentData(), self._chosen_tag, run.results
         wanted = None if state is None else ReviewState(state)
-        notes = results.notes
         return frozenset(
             item.item_id
             for item in results.judged
             if wanted is None or self._progress.state(item.item_id) is wanted
-            if tag is None or (item.content_hash in notes and tag in notes[item.content_hash].tags)
+            if tag is None or tag in tags_together(results.notes_on(item.content_hash))
         )
 
     @Slot()
@@ -92,7 +92,7 @@ class PersonFilter(QWidget):
         """Offer the tags of the open run; hidden where there is none."""
         run = self._workspace.run
         chosen = self._wanted_tag if run and self._wanted_tag else self.tag.currentData()
-        tags = tags_of(run.results.notes.values()) if run else []
+        tags = tags_of(run.results.all_notes) if run else []
         self.tag.clear()
         self.tag.addItem("Any tag", None)
         for tag in tags:

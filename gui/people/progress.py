@@ -47,6 +47,7 @@ class Progress(QObject):
         workspace.author_changed.connect(self._start_anew)
         workspace.run_changed.connect(self._start_anew)
         workspace.unsaid.connect(self._take_back)
+        workspace.taken_back.connect(self._forget)
 
     def state(self, item_id: str) -> ReviewState:
         """How far this person is with an item."""
@@ -159,6 +160,11 @@ class Progress(QObject):
         if isinstance(what, NewReview) and self._asked.pop(what.item_id, None) is not None:
             self._count_again(what.item_id)
             self.changed.emit(what.item_id)
+
+    @Slot(str)
+    def _forget(self, item_id: str) -> None:
+        """What was asked for may be taken back before the store has it."""
+        self._asked.pop(item_id, None)
 
     @Slot()
     def _start_anew(self) -> None:

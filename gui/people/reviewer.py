@@ -34,6 +34,7 @@ class Reviewer(QObject):
         workspace.reviewed.connect(self._settle)
         workspace.run_changed.connect(self._forget)
         workspace.unsaid.connect(self._forget)
+        workspace.taken_back.connect(self._forget)
         self.progress = Progress(workspace, self)
         self.who = WhoButton(workspace)
         self.note = NoteLine(workspace, self.who.then)

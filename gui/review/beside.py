@@ -320,7 +320,7 @@ class Beside(QObject):
             others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
         self.columns.show_systems(others)
         own = self._own_column(run.results, shown)
-        self.columns.own.show_own(own, shown.writing, shown.undoable)
+        self.columns.own.show_own(own, shown)
         if self.panel.isHidden():
             self.panel.show()
             share = self._workspace.state.number(_HEIGHT, _USUAL_SHARE, most=100)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWidget
 
 from engine.core.formatting import clipped, number, percent, visible
-from engine.core.judgments import Explanation, Judgment, JudgmentKey, Override, SubmittedLabel, Unscored
+from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedLabel, Unscored
 from engine.core.ways.all_ways import together
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
@@ -20,6 +20,7 @@ from gui.kit.labels import heading, hint, name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.pill import Pill
 from gui.people.blind import HIDDEN
+from gui.people.said_in_words import override_in_words, standing_in_words
 from gui.reading.glossary import MORE_BY_F1, Topic
 from gui.reading.help_dialog import HelpMark
 from gui.review.card_body import CardBody
@@ -140,7 +141,7 @@ class JudgmentCard(QFrame):
         self._show_explanation(shown)
         self._show_parts()
         self._show_human(shown)
-        self.buttons.show_state(shown.label, shown.undoable, shown.writing)
+        self.buttons.show_state(shown.label, shown.undo, shown.redo, shown.writing)
 
     def open_editor(self, text: str, draft: str | None) -> None:
         """Let a person write in the place of the explanation."""
@@ -269,7 +270,7 @@ class JudgmentCard(QFrame):
         self.beginning.setText(one_line(shown.explanation or nothing))
         self.beginning.setToolTip(tip(shown.explanation or ""))
         show_text(self.by, by_whom(shown))
-        self.by.setToolTip(tip("\n".join(in_words(override) for override in shown.history)))
+        self.by.setToolTip(tip("\n".join(override_in_words(override) for override in shown.history)))
 
     def _show_human(self, shown: Shown) -> None:
         human = shown.human
@@ -303,7 +304,7 @@ def is_cut(shown: Shown) -> bool:
 
 def by_whom(shown: Shown) -> str:
     """Who overrode what, in a line or two; what the model had written, where it is replaced."""
-    lines = [f"{in_words(shown.override)}."] if shown.override else []
+    lines = [f"{standing_in_words(shown.override)}."] if shown.override else []
     own = shown.judgment.explanation if not isinstance(shown.judgment, Unscored) else None
     if shown.override and shown.override.explanation and own:
         lines.append(f"The {shown.maker}'s own explanation: {own.text}")
@@ -313,15 +314,3 @@ def by_whom(shown: Shown) -> str:
     if shown.draft:
         lines.append(shown.draft)
     return visible("\n".join(lines))
-
-
-def in_words(override: Override) -> str:
-    """`Label both good, explanation by Ada, 2026-03-01 14:05, undone 14:07`, in local time."""
-    parts = []
-    if override.preference is not None:
-        parts.append(f"label {LABEL_WORDS[override.preference]}")
-    if override.explanation is not None:
-        parts.append("explanation")
-    text = f"{' and '.join(parts)} by {override.author}, {override.created.astimezone():%Y-%m-%d %H:%M}"
-    undone = f", taken back {override.undone.astimezone():%Y-%m-%d %H:%M}" if override.undone else ""
-    return f"{text[0].upper()}{text[1:]}{undone}"

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride
-from engine.core.said import AnyWord, Undo
+from engine.core.said import AnyWord
 from gui.kit.layouts import STRETCH, in_column
 from gui.people.blind import HIDDEN
 from gui.people.reviewer import Reviewer
@@ -131,6 +131,7 @@ class JudgmentDesk(QWidget):
         buttons.label_wanted.connect(self.override_label)
         buttons.edit_wanted.connect(self.edit)
         buttons.undo_wanted.connect(self.undo)
+        buttons.redo_wanted.connect(self.redo)
 
     @Slot(object)
     def override_label(self, label: Preference) -> None:
@@ -143,9 +144,15 @@ class JudgmentDesk(QWidget):
 
     @Slot()
     def undo(self) -> None:
-        """Take this person's last override of the open judgment back."""
+        """Take back what this person did last with the item."""
         if self.session.judgment is not None:
             self._carry_out(self.session.undo())
+
+    @Slot()
+    def redo(self) -> None:
+        """Do again what this person took back last."""
+        if self.session.judgment is not None:
+            self._carry_out(self.session.redo())
 
     def _carry_out(self, change: Change) -> None:
         """Let the store keep it. What is in force is shown once it is stored, not when it is wished for."""
@@ -155,7 +162,8 @@ class JudgmentDesk(QWidget):
         if change.review is not None:
             self._workspace.review(change.review)
         if change.undo is not None:
-            self._workspace.undo_override(change.undo)
+            self._workspace.take_back(change.undo)
+            self.choose_criterion(change.criterion or self.session.criterion)
         if change.note:
             self._workspace.note.emit(change.note)
 
@@ -244,5 +252,5 @@ class JudgmentDesk(QWidget):
     @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
         """Something will not be stored: what was written is there again."""
-        if isinstance(what, NewOverride | Undo) and self.session.lost(what.key):
+        if isinstance(what, NewOverride) and self.session.lost(what.key):
             self.edit()

@@ -22,13 +22,14 @@ class OverrideButtons(QWidget):
     label_wanted = Signal(object)  # a Preference
     edit_wanted = Signal()
     undo_wanted = Signal()
+    redo_wanted = Signal()
 
     def __init__(self, labels: Mapping[Preference, QAbstractButton], edit: QPushButton, gap: int) -> None:
         super().__init__()
-        self.labels, self.edit, self.undo = labels, edit, QPushButton("Undo (U)")
-        name(self.undo, "Take the last override of this judgment back, key U")
+        self.labels, self.edit = labels, edit
+        self.undo, self.redo = QPushButton("Undo (U)"), QPushButton("Redo (Shift+U)")
         flow = FlowLayout(self, gap=gap)
-        for button in (*labels.values(), edit, self.undo):
+        for button in (*labels.values(), edit, self.undo, self.redo):
             flow.addWidget(button)
         for label, button in labels.items():
             button.setProperty("preference", label.value)
@@ -36,13 +37,18 @@ class OverrideButtons(QWidget):
             button.clicked.connect(self._want_label)
         edit.clicked.connect(self.edit_wanted)
         self.undo.clicked.connect(self.undo_wanted)
+        self.redo.clicked.connect(self.redo_wanted)
+        self.show_state(None, "", "", False)
         self.restyle()
 
-    def show_state(self, label: HumanLabel | None, undoable: bool, writing: bool) -> None:
-        """Show the label in force, and what else can be wished for."""
+    def show_state(self, label: HumanLabel | None, undo: str, redo: str, writing: bool) -> None:
+        """Show the label in force; what would be taken back, and what done again, in words."""
         for each, button in self.labels.items():
             button.setChecked(each is label)
-        self.undo.setEnabled(undoable)
+        self.undo.setEnabled(bool(undo))
+        name(self.undo, f"Take back {undo or 'what you did last with this item'}, key U")
+        self.redo.setVisible(bool(redo))
+        name(self.redo, f"Do again what you took back: {redo or 'nothing'}, key Shift+U")
         self.edit.setEnabled(not writing)
 
     def restyle(self) -> None:

@@ -60,7 +60,7 @@ class ReviewPage(Page):
         ("1 to 9", "Criterion"),
         ("A, B", "Override the label with A, with B"),
         ("G, X", "Override the label with both good, both bad"),
-        ("U", "Take your last override of this judgment back"),
+        ("U, Shift+U", "Take back what you did last with this item, do it again"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
         ("V", "Other systems side by side, or the judgment alone"),
         ("M", "Markdown or plain text"),
@@ -161,6 +161,7 @@ class ReviewPage(Page):
         add("J", partial(self.list.step, 1), repeat=True)
         add("K", partial(self.list.step, -1), repeat=True)
         add("U", self.desk.undo)
+        add("Shift+U", self.desk.redo)
         add("E", self.desk.edit)
         add("V", self.beside.toggle)
         add("M", self.markdown.toggle)

@@ -7,7 +7,7 @@ widgets, lists, how anything is stored.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.core.formatting import clipped, visible
 from engine.core.items import Gold, Preference
@@ -21,9 +21,11 @@ from engine.core.judgments import (
     Override,
     Unscored,
 )
-from engine.core.people import Reviews
+from engine.core.people import Reviews, Standing, Step, to_redo, to_undo
+from engine.core.said import Undo
 from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
+from gui.people.said_in_words import step_in_words
 from gui.review.drafts import Drafts
 from gui.work.open_run import Opened, OpenRun
 
@@ -40,16 +42,16 @@ class Shown:
 
     `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
     `human_from`: the dataset that the human label is from, or those that have none. `people`: who gave which
-    label, also by agreeing. `reviewer`: who looks; `undoable`: whether there is an override of his;
-    `draft`: what is said of one; `writing`: whether he writes the explanation now; `hidden`: whether all this
-    is kept from him.
+    label, also by agreeing. `reviewer`: who looks; `undo`, `redo`: what he may take back of what he did with
+    the item, and do again; `draft`: what is said of one; `writing`: whether he writes the explanation now;
+    `hidden`: whether all this is kept from him.
     """
 
     judgment: AnyJudgment
     label: Preference | None = None
     explanation: str | None = None
     outdated: bool = False
-    override: Override | None = None
+    override: Standing | None = None
     history: Sequence[Override] = ()
     human: Gold | None = None
     human_from: Sequence[Path] = ()
@@ -58,23 +60,33 @@ class Shown:
     maker: str = "model"
     people: Sequence[tuple[str, Preference]] = ()
     reviewer: str = ""
-    undoable: bool = False
+    undo: str = ""
+    redo: str = ""
     writing: bool = False
     hidden: bool = False
 
 
 @dataclass(frozen=True)
 class Change:
-    """What comes of a wish: what the store is to keep, `undo` an override, and what the person is told.
+    """What comes of a wish: what the store is to keep, `undo` a step, and what the person is told.
 
-    `over`: names of the drafts that end with the override.
+    `over`: names of the drafts that end with the override. `criterion`: where the person is to look.
     """
 
     override: NewOverride | None = None
     over: tuple[str, ...] = ()
     review: NewReview | None = None
-    undo: JudgmentKey | None = None
+    undo: Undo | None = None
     note: str = ""
+    criterion: str = ""
+
+
+class _Own(NamedTuple):
+    """Label and explanation that a person gave himself; which label that explanation is of."""
+
+    label: Preference | None = None
+    explanation: str | None = None
+    written_for: Preference | None = None
 
 
 class ReviewSession:
@@ -89,7 +101,8 @@ class ReviewSession:
         self.seed: int | None = None  # of the random sample, where he came to it so
         self.writing = False
         self._review: Review | None = None
-        self._asked: dict[JudgmentKey, tuple[Preference | None, str | None]] = {}  # not stored yet
+        self.settling = False  # whether he says what counts, as an adjudicator
+        self._asked: dict[JudgmentKey, _Own] = {}  # not stored yet
         self._saving: JudgmentKey | None = None
 
     # Which judgment is open
@@ -160,7 +173,7 @@ class ReviewSession:
         results, key, author = run.results, self.key, self._opened.author
         if not self.may_see:
             return Shown(Unscored(*key, ""), reviewer=author, writing=self.writing, hidden=True)
-        said = results.reviews.only({key.item_id})
+        undo, redo = to_undo(self._steps), to_redo(self._steps)
         human, human_from = self._human(run, review)
         return Shown(
             judgment,
@@ -168,17 +181,22 @@ class ReviewSession:
             explanation=results.explanation(judgment),
             outdated=results.is_outdated(judgment),
             override=results.overrides.get(key),
-            history=[override for override in said.overrides if override.key == key],
+            history=[each for each in results.reviews.said_on(key) if isinstance(each, Override)],
             human=human,
             human_from=human_from,
             draft="" if self.writing else self._drafts.in_words(run.id, key),
             doubt=self._doubt(run, judgment),
             maker="submission" if results.run.submitted else "model",
-            people=[(name, labels[key]) for name, labels in said.labels.items() if key in labels],
+            people=sorted(self._labels_of_people(key).items()),
             reviewer=author,
-            undoable=self._takes_back(key),
+            undo=step_in_words(undo) if undo else "",
+            redo=step_in_words(redo) if redo else "",
             writing=self.writing,
         )
+
+    def _labels_of_people(self, key: JudgmentKey) -> dict[str, Preference]:
+        given = self._said.given_on(key)
+        return {name: each.preference for name, each in given.items() if each.preference is not None}
 
     def _doubt(self, run: OpenRun, judgment: AnyJudgment) -> float | None:
         if run.results.decided_by_person(judgment):
@@ -202,8 +220,7 @@ class ReviewSession:
         run, judgment = self.run, self._judgment(key)
         if run is None or judgment is None:
             return None
-        asked, _ = self._asked.get(key, (None, None))
-        return asked or run.results.label(judgment)
+        return self._asked.get(key, _Own()).label or run.results.label(judgment)
 
     # What a person wishes
 
@@ -212,31 +229,80 @@ class ReviewSession:
 
         One that he gives blind, or after another person, may be one that he agrees with.
         """
-        author, by, blind = self._opened.author, self._author_of_label(key), not self._blind.shows(key)
+        author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
+        if locked := self._locked(key):
+            return Change(note=locked)
         if blind:
             self._blind.give(key)
         if self._label_in_force(key) is label:
-            if blind or by not in (None, author):
-                agrees = NewReview(key.item_id, author, None, {key.criterion: label}, self.origin, self.seed)
-                return Change(review=agrees, note=f"You agree: {LABEL_WORDS[label]}.")
-            if by == author:
+            if not self.settling and (blind or (by and author not in by)):
+                agrees = NewReview(
+                    key.item_id, author, None, {key.criterion: label}, self.origin, self.seed, blind
+                )
+                whom = "" if blind or not by else f" with {visible(clipped(' and '.join(by)))}"
+                return Change(review=agrees, note=f"You agree{whom}: {LABEL_WORDS[label]}.")
+            if author in by and self._is_settled(key) is self.settling:
                 return Change(note=f"The label is {LABEL_WORDS[label]} by you already.")
-        return self._ask(key, label, self._own(key)[1])
+        own = self._own(key)
+        return self._ask(key, own._replace(label=label), blind=blind)
 
     def undo(self) -> Change:
-        """Take this person's last override of the open judgment back."""
-        if self._takes_back(self.key):
-            return Change(undo=self.key)
-        standing = self._said.standing(self.key)
+        """Take back what this person did last with the item."""
+        step = to_undo(self._steps)
+        if step is not None:
+            return self._take_back(step)
+        standing = self.run.results.overrides.get(self.key) if self.run else None
         if standing is not None and self.may_see:
             author = visible(clipped(standing.author))
             return Change(note=f"This is {author}'s: only {author} can take it back.")
-        return Change(note="There is no override of yours to take back.")
+        return Change(note="There is nothing of yours on this item to take back.")
+
+    def redo(self) -> Change:
+        """Do again what this person took back last of what he did with the item."""
+        step = to_redo(self._steps)
+        if step is None:
+            return Change(note="There is nothing on this item that you took back last.")
+        return self._take_back(step, again=True)
+
+    def _take_back(self, step: Step, again: bool = False) -> Change:
+        judged = self._judged
+        assert judged is not None
+        for key in step.keys:
+            self._asked.pop(key, None)
+        undo = Undo(judged.item_id, judged.content_hash, self._opened.author, step.at, again)
+        criteria = sorted(key.criterion for key in step.keys)
+        elsewhere = criteria and self.criterion not in criteria
+        told = f"{'Done again' if again else 'Taken back'}: {step_in_words(step)}."
+        return Change(undo=undo, note=told, criterion=criteria[0] if elsewhere else "")
+
+    @property
+    def _judged(self) -> JudgedItem | None:
+        run, review = self.run, self._review
+        if run is None or review is None or self.item_id not in review.places:
+            return None
+        return run.results.judged[review.places[self.item_id]]
+
+    @property
+    def _steps(self) -> "Sequence[Step]":
+        judged = self._judged
+        return () if judged is None else self._opened.steps(judged)
+
+    def _is_settled(self, key: JudgmentKey) -> bool:
+        standing = self.run.results.overrides.get(key) if self.run else None
+        return standing is not None and standing.settled
+
+    def _locked(self, key: JudgmentKey) -> str:
+        """Why this person cannot change a judgment that he sees; empty where he can."""
+        standing = self.run.results.overrides.get(key) if self.run else None
+        if standing is None or not standing.settled or self.settling or not self._blind.shows(key):
+            return ""
+        who = visible(clipped(" and ".join(standing.label_by)))
+        return f"{who} settled this label: Settle changes it."
 
     def begin_writing(self) -> tuple[str, str | None] | None:
         """The explanation in force and a draft of another, to write on; None where nothing may be written."""
         run, judgment = self.run, self.judgment
-        if run is None or judgment is None or self.writing or not self.may_see:
+        if run is None or judgment is None or self.writing or not self.may_see or self._locked(self.key):
             return None
         self.writing = True
         return run.results.explanation(judgment) or "", self._drafts.of(run.id, self.key)
@@ -245,15 +311,15 @@ class ReviewSession:
         """Let what was written stand for the explanation, where it is new."""
         self.writing = False
         key = self.key
-        label, explanation = self._own(key)
-        if self._author_of_label(key) != self._opened.author:
-            label = None  # whose words these are says nothing of whose label it is
-        if changed and (text.strip() or (label is not None and explanation is not None)):
+        own = self._own(key)
+        if self._opened.author not in self._authors_of_label(key):
+            own = own._replace(label=None)  # whose words these are says nothing of whose label it is
+        if changed and (text.strip() or (own.label is not None and own.explanation is not None)):
             over = self._drafts.ids(self.run_id, key)
             # Until it is stored: the disk or the store may refuse it.
             self._drafts.hold(self.run_id, key, text)
             self._saving = key
-            return self._ask(key, label, text.strip() or None, over)
+            return self._ask(key, _Own(own.label, text.strip() or None, self._label_in_force(key)), over)
         self._drafts.drop(self.run_id, key)
         empty = "An empty text is no explanation. U takes an override back."
         return Change(note=empty if changed else "")
@@ -273,12 +339,22 @@ class ReviewSession:
     def _ask(
         self,
         key: JudgmentKey,
-        label: Preference | None,
-        explanation: str | None,
+        own: _Own,
         over: tuple[str, ...] = (),
+        blind: bool = False,
     ) -> Change:
-        self._asked[key] = (label, explanation)
-        new = NewOverride(*key, label, explanation, self._opened.author, self.origin, self.seed)
+        self._asked[key] = own
+        new = NewOverride(
+            *key,
+            own.label,
+            own.explanation,
+            self._opened.author,
+            self.origin,
+            self.seed,
+            own.written_for if own.explanation else None,
+            blind,
+            self.settling,
+        )
         return Change(new, over)
 
     # What becomes of it
@@ -289,7 +365,7 @@ class ReviewSession:
             return
         self._asked.pop(key, None)
         draft = self._drafts.of(self.run_id, key)
-        if key == self._saving and draft is not None and draft.strip() == (self._own(key)[1] or ""):
+        if key == self._saving and draft is not None and draft.strip() == (self._own(key).explanation or ""):
             self._drafts.drop(self.run_id, key)
             self._saving = None
 
@@ -310,19 +386,18 @@ class ReviewSession:
         """All that people said of the run."""
         return self.run.results.reviews if self.run else Reviews()
 
-    def _own(self, key: JudgmentKey) -> tuple[Preference | None, str | None]:
-        """Label and explanation that this person gave himself, as asked for last."""
-        own = self._said.standing(key, self._opened.author)
-        return self._asked.get(key, (own.preference, own.explanation) if own else (None, None))
+    def _own(self, key: JudgmentKey) -> _Own:
+        """What this person said himself, as asked for last; as an adjudicator while he settles."""
+        own = self._said.own(key, self._opened.author, self.settling)
+        said = _Own(own.preference, own.explanation, own.written_for) if own else _Own()
+        return self._asked.get(key, said)
 
-    def _takes_back(self, key: JudgmentKey) -> bool:
-        """Whether there is an override of this person to take back."""
-        return key in self._asked or self._said.standing(key, self._opened.author) is not None
-
-    def _author_of_label(self, key: JudgmentKey) -> str | None:
-        """Whose label stands for the model's, as asked for last; None where it is the model's own."""
-        asked, _ = self._asked.get(key, (None, None))
-        return self._opened.author if asked is not None else self._said.author_of_label(key)
+    def _authors_of_label(self, key: JudgmentKey) -> tuple[str, ...]:
+        """Whose label stands for the judge's, as asked for last; none where it is the judge's own."""
+        if self._asked.get(key, _Own()).label is not None:
+            return (self._opened.author,)
+        standing = self.run.results.overrides.get(key) if self.run else None
+        return standing.label_by if standing else ()
 
 
 def human_label(

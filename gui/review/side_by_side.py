@@ -14,7 +14,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QWidget
 
 from engine.core.formatting import percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
-from engine.core.judgments import AnyJudgment, Judgment, Override, Unscored
+from engine.core.judgments import AnyJudgment, Judgment, Unscored
+from engine.core.people import Standing
 from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
@@ -24,6 +25,7 @@ from gui.kit.layouts import STRETCH, in_column
 from gui.kit.pill import Pill
 from gui.reading.text_pane import TextPane
 from gui.review.override_controls import ExplanationEditor, narrow_buttons
+from gui.review.session import Shown
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent
@@ -46,7 +48,7 @@ class ColumnText:
     remark: str = ""
 
 
-def column_of(run: StoredRun, judgment: AnyJudgment, override: Override | None) -> ColumnText:
+def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) -> ColumnText:
     """What a run itself says; that a person overrode it is said beside."""
     remarks = []
     marks: list[tuple[str, str, str]] = []
@@ -186,16 +188,15 @@ class OwnColumn(_Column):
         self.buttons = narrow_buttons()
         self.layout_.insertWidget(1, self.buttons)
 
-    def show_own(self, shown: ColumnText, writing: bool, undoable: bool) -> None:
+    def show_own(self, shown: ColumnText, of: Shown) -> None:
         """Show what is the person's own; while it is written, the field stands in its place."""
         self.show_text(shown)
         self.badge.hide()  # the buttons say it
         self._head.setVisible(bool(shown.marks))
-        self.buttons.show_state(
-            shown.label if isinstance(shown.label, Preference) else None, undoable, writing
-        )
-        self.text.setVisible(not writing and bool(shown.text))
-        self._filler.setVisible(not writing and not shown.text)
+        label = shown.label if isinstance(shown.label, Preference) else None
+        self.buttons.show_state(label, of.undo, of.redo, of.writing)
+        self.text.setVisible(not of.writing and bool(shown.text))
+        self._filler.setVisible(not of.writing and not shown.text)
 
     def take_editor(self, editor: ExplanationEditor) -> None:
         """Give the field a place."""

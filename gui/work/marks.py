@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from engine.core.run_records import REWRITTEN
 
 if TYPE_CHECKING:
+    from engine.core.people import Standing
     from engine.core.run_records import StoredRun
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
@@ -27,7 +28,7 @@ class RunMark:
 
     stored: Hashable
     judged: int
-    overrides: frozenset[int]
+    overrides: "frozenset[Standing]"
 
     def is_of(self, run: "StoredRun") -> bool:
         """True where the store lists the run as it was; what people overrode is not listed there."""
@@ -41,7 +42,7 @@ def _stored(run: "StoredRun") -> Hashable:
 
 def run_mark(results: "RunResults") -> RunMark:
     """A run as it was read."""
-    overrides = frozenset(override.id for override in results.overrides.values())
+    overrides = frozenset(results.overrides.values())
     return RunMark(_stored(results.run), len(results.judged), overrides)
 
 

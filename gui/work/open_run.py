@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from engine.core.errors import SetupError
 from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
-from engine.core.judgments import Draft
+from engine.core.judgments import Draft, JudgedItem
+from engine.core.people import Step
 from engine.core.run_records import what_is_joined
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ class Opened(Protocol):
     @property
     def author(self) -> str:
         """Who labels."""
+
+    def steps(self, item: JudgedItem) -> list[Step]:
+        """What this person did with an item of the open run, the oldest first."""
 
 
 @dataclass(frozen=True)

@@ -33,14 +33,14 @@ _REVIEWS = (NewOverride, NewReview, Undo)  # what changes the labels of a run, o
 class Stored:
     """Words that the store has taken, in their order, and those that it never will, each with the reason.
 
-    `reviews`: all that is said now of the runs that they are of. `notes`: of the items that they are of, by
-    the hash of their content, None where nothing is noted.
+    `reviews`: all that is said now of the runs that they are of. `notes`: all of the items that they are of,
+    by the hash of their content.
     """
 
     words: Sequence[Said] = ()
     refused: Sequence[tuple[Said | None, SetupError]] = ()
     reviews: Mapping[int, Reviews] = field(default_factory=dict)
-    notes: Mapping[str, ItemNote | None] = field(default_factory=dict)
+    notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
 
 
 def in_store(store_path: Path, ask: "Callable[[RunStore], Result]", or_none: bool = False) -> "Job[Result]":
@@ -143,13 +143,13 @@ def store_words(store_path: Path, outbox: Outbox) -> Job[Stored]:
             errors = {word.number: word.error for word in refused}
             said = [said_of(word.values) for word in words if word.number not in errors]
             runs = {each.run_id for each in said if isinstance(each.what, _REVIEWS)}
-            hashes = [each.what.content_hash for each in said if isinstance(each.what, NewNote)]
+            hashes = [each.what.content_hash for each in said if isinstance(each.what, NewNote | Undo)]
             noted = store.notes(hashes)
             return Stored(
                 said,
                 [(word.said, word.error) for word in refused],
                 {run_id: load_reviews(store, run_id) for run_id in runs if run_id is not None},
-                {content_hash: noted.get(content_hash) for content_hash in hashes},
+                {content_hash: noted.get(content_hash, ()) for content_hash in hashes},
             )
 
     return work

@@ -18,8 +18,8 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
 from engine.core.health import Health
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Origin
-from engine.core.people import in_force
+from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, Origin, Override
+from engine.core.people import Step, in_force
 from engine.core.review_filters import WantedItems
 from engine.core.run_records import DamagedRun
 from engine.core.said import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now
@@ -55,6 +55,7 @@ class Workspace(QObject):
     sample_drawn = Signal(int)  # the random sample of the open run is by another seed now
     reviewed = Signal(str)  # item id: what people say of it has changed, be it an override, a mark or a label
     noted = Signal(str)  # content hash of an item
+    taken_back = Signal(str)  # item id: this person wished to take a step back, or to do it again
     author_changed = Signal()
     blind_changed = Signal()  # whether what others said is hidden from the person who labels
     runs_changed = Signal()  # the list of all runs
@@ -96,6 +97,7 @@ class Workspace(QObject):
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
         self._to_review: tuple[int, JudgmentKey | WantedItems] | None = None  # once that run is open
+        self._waiting: list[Said] = []  # for the store, of this window
         self._changes = self._changes_seen = 0  # of what people say, by this window; at its last asking
         self._make_tasks()
         self.begun = BegunWork(state)
@@ -369,9 +371,24 @@ class Workspace(QObject):
         """Let a person's label, explanation or both stand for the model's; `origin`: of the label."""
         self.say(NewOverride(*key, preference, explanation, self.author, origin))
 
-    def undo_override(self, key: JudgmentKey) -> None:
-        """Take this person's last override of a judgment back."""
-        self.say(Undo(*key, self.author))
+    def steps(self, item: JudgedItem) -> list[Step]:
+        """What this person did with an item of the open run, the oldest first; also what waits for the
+        store.
+        """
+        found = {step.at: step for step in self.run.results.steps(item, self.author)} if self.run else {}
+        for said in self._waiting:
+            what = said.what
+            if isinstance(what, Undo) and (step := found.get(what.step)) is not None:
+                found[what.step] = replace(step, undone=None if what.again else said.at)
+            elif _is_of(said, item, self.author, self.run.id if self.run else 0):
+                assert isinstance(what, NewOverride | NewReview | NewNote)
+                found[said.at] = Step(said.at, None, (what,))
+        return [found[at] for at in sorted(found)]
+
+    def take_back(self, undo: Undo) -> None:
+        """Let a step of this person be history, or stand again."""
+        if self.say(undo):
+            self.taken_back.emit(undo.item_id)
 
     def review(self, new: NewReview) -> bool:
         """Keep how far a person is with an item, and which labels he confirms; False where it is not said."""
@@ -414,10 +431,12 @@ class Workspace(QObject):
                 return ""
             said = replace(said, run_id=run_id, made=self._made(run_id))
         try:
-            return self.words.say(said)
+            name = self.words.say(said)
         except SetupError as error:
             self._tell_unsaid(what, error)
             return ""
+        self._waiting.append(said)
+        return name
 
     def close(self) -> None:
         """Let go of what belongs to this window."""
@@ -435,9 +454,9 @@ class Workspace(QObject):
         if isinstance(what, NewDraft):  # once, however long somebody goes on writing
             self.notice.emit(replace(Message.of(error), about=("draft", what.key)))
             return
-        if isinstance(what, NewOverride | Undo):
+        if isinstance(what, NewOverride):
             error = not_stored(error, what.item_id, what.criterion)
-        elif isinstance(what, NewReview):
+        elif isinstance(what, NewReview | Undo):
             error = not_stored(error, what.item_id)
         self.problem.emit(error)
         self.unsaid.emit(what)
@@ -445,14 +464,14 @@ class Workspace(QObject):
     @Slot(object)
     def _take_words(self, stored: store_jobs.Stored) -> None:
         """Words are in the store: what they come to is what counts now."""
+        taken = [*stored.words, *(said for said, _ in stored.refused)]
+        self._waiting = [said for said in self._waiting if said not in taken]
         run = self.run
         if run is not None:
             results = run.results
             if (reviews := stored.reviews.get(run.id)) is not None:
                 results = replace(results, overrides=in_force(reviews.overrides), reviews=reviews)
-            noted = {**results.notes, **stored.notes}
-            notes = {key: note for key, note in noted.items() if note is not None}
-            self.run = replace(run, results=replace(results, notes=notes))
+            self.run = replace(run, results=replace(results, notes={**results.notes, **stored.notes}))
         for said in stored.words:
             self._tell_word(said)
         for refused, error in stored.refused:
@@ -470,7 +489,24 @@ class Workspace(QObject):
             self.noted.emit(what.content_hash)
         elif self.run is not None and self.run.id == said.run_id:
             self._changes += 1
-            if isinstance(what, NewOverride | Undo):
+            if isinstance(what, NewOverride):
                 self.overrides_changed.emit(what.key)
+            elif isinstance(what, Undo):
+                words = self.run.results.reviews.words_of(what.item_id)
+                step = [word for word in words if (word.author, word.created) == (what.author, what.step)]
+                for word in step:
+                    if isinstance(word, Override):
+                        self.overrides_changed.emit(word.key)
+                self.noted.emit(what.content_hash)
             if isinstance(what, NewOverride | Undo | NewReview):
                 self.reviewed.emit(what.item_id)
+
+
+def _is_of(said: Said, item: JudgedItem, author: str, run_id: int) -> bool:
+    """Whether a word is what a person did with an item of a run."""
+    what = said.what
+    if isinstance(what, NewNote):
+        return (what.content_hash, what.author) == (item.content_hash, author)
+    if not isinstance(what, NewOverride | NewReview):
+        return False
+    return (said.run_id, what.item_id, what.author) == (run_id, item.item_id, author)

@@ -1,0 +1,78 @@
+"""What people said of a judgment, in words: what stands, what was said before, one step of a person.
+
+Knows: words of people, labels. Does not know: widgets, how a step is taken back.
+"""
+
+from datetime import datetime
+
+from engine.core.formatting import capitalised, words
+from engine.core.judgments import Confirmation, NewOverride, NewReview, Override, ReviewMark, ReviewState
+from engine.core.people import Standing, Step
+from gui.kit.label_mark import LABEL_WORDS
+
+_STATES = {ReviewState.TO_DO: "to do again", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
+
+
+def standing_in_words(standing: Standing) -> str:
+    """`Label both good by Ben, explanation by Ada, 2026-03-01 14:05`, in local time."""
+    label = "" if standing.preference is None else f"label {LABEL_WORDS[standing.preference]}"
+    by = " and ".join(standing.label_by)
+    if label and standing.explanation and (standing.text_by,) == standing.label_by:
+        parts = [f"{label} and explanation by {by}"]
+    else:
+        parts = [f"{label} by {by}"] if label else []
+        parts += [f"explanation by {standing.text_by}"] if standing.explanation else []
+    text = f"{', '.join(parts)}, {_time(standing.created)}"
+    return f"Settled: {text}" if standing.settled else capitalised(text)
+
+
+def override_in_words(override: Override) -> str:
+    """`Label both good and explanation by Ada, 2026-03-01 14:05, taken back 14:07`, in local time."""
+    text = f"{_changed(override)} by {override.author}, {_time(override.created)}"
+    undone = f", taken back {_time(override.undone)}" if override.undone else ""
+    return f"{capitalised(text)}{undone}"
+
+
+def step_in_words(step: Step) -> str:
+    """`label B on safety`, `done, with 5 labels confirmed`, `a note`."""
+    return ", ".join(dict.fromkeys(filter(None, map(_word, _merged(step)))))
+
+
+def _merged(step: Step) -> list[object]:
+    """The words of a step; the labels that were confirmed at once as their number."""
+    confirmed = [word for word in step.words if isinstance(word, Confirmation)]
+    others: list[object] = [word for word in step.words if not isinstance(word, Confirmation)]
+    if len(confirmed) > 1:
+        return [*others, f"{len(confirmed)} labels confirmed"]
+    return [*others, *confirmed]
+
+
+def _word(word: object) -> str:
+    match word:
+        case str():
+            return word
+        case Override() | NewOverride():
+            return f"{_changed(word)} on {words(word.criterion)}"
+        case Confirmation():
+            return f"label {LABEL_WORDS[word.preference]} confirmed on {words(word.criterion)}"
+        case ReviewMark():
+            return _STATES[word.state]
+        case NewReview():
+            confirmed = f"{len(word.confirmed)} labels confirmed" if word.confirmed else ""
+            return ", ".join(filter(None, (_STATES[word.state] if word.state else "", confirmed)))
+        case _:
+            return "a note"
+
+
+def _changed(override: Override | NewOverride) -> str:
+    parts = []
+    if override.preference is not None:
+        parts.append(f"label {LABEL_WORDS[override.preference]}")
+    if override.explanation is not None:
+        parts.append("explanation")
+    text = " and ".join(parts)
+    return f"settled: {text}" if override.settles else text
+
+
+def _time(time: datetime) -> str:
+    return f"{time.astimezone():%Y-%m-%d %H:%M}"
