@@ -284,7 +284,7 @@ def _note_or_damage(content_hash: str, row: tuple[Any, ...]) -> ItemNote:
     except DamagedError as error:
         return ItemNote(
             content_hash,
-            "Tiebreak",
+            row[1] if isinstance(row[1], str) else "Tiebreak",
             f"The note is damaged. {error.problem}",
             (),
             datetime.fromtimestamp(0, UTC),

@@ -12,11 +12,23 @@ import pytest
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override, ReviewState
-from engine.core.people import OverrideCount, count_overrides, in_force
+from engine.core.label_sources import LabelSource, Source
+from engine.core.people import (
+    OverrideCount,
+    Step,
+    count_overrides,
+    in_force,
+    standing_notes,
+    steps_of,
+    to_redo,
+    to_undo,
+)
+from engine.core.said import Undo
 from engine.decisions.run_results import load_reviews
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
 from tests.judged import IDENTITY, judged_item
+from tests.taking_back import take_back
 
 A, B, GOOD, BAD = Preference
 KEY = JudgmentKey("id 0", "safety")
@@ -53,24 +65,26 @@ def test_an_override_comes_back_with_its_author_and_time(store: RunStore) -> Non
 
 
 def test_the_newest_that_is_not_undone_is_in_force_and_nothing_is_lost(store: RunStore) -> None:
-    first, second = override(store, A), override(store, None, "A reason.")
+    first = override(store, A)
+    pause()
+    override(store, None, "A reason.")
     other = override(store, BAD, item_id="id 1")
-    assert in_force(store.overrides(1)) == {KEY: second, JudgmentKey("id 1", "safety"): other}
-    undone = store.undo_override(1, KEY)
+    assert standing(store) == {"id 0": (None, "A reason."), "id 1": (BAD, None)}
+    undone = take_back(store, 1, KEY)
     assert undone is not None
     assert undone.undone is not None
-    assert in_force(store.overrides(1))[KEY] == first
+    assert standing(store)["id 0"] == (A, None)
     assert store.overrides(1) == [first, undone, other]
-    third = override(store, GOOD)
-    assert in_force(store.overrides(1))[KEY] == third
+    override(store, GOOD)
+    assert standing(store)["id 0"] == (GOOD, None)
 
 
 def test_where_nothing_is_in_force_nothing_is_undone(store: RunStore) -> None:
     override(store)
-    assert store.undo_override(1, KEY) is not None
+    assert take_back(store, 1, KEY) is not None
     before = store.overrides(1)
     for item_id in ("id 0", "id 1", "no such id"):
-        assert store.undo_override(1, JudgmentKey(item_id, "safety")) is None
+        assert take_back(store, 1, JudgmentKey(item_id, "safety")) is None
     assert store.overrides(1) == before
     assert in_force(before) == {}
 
@@ -80,7 +94,7 @@ def test_runs_do_not_share_overrides(store: RunStore) -> None:
         store.add(run.id, [judged_item(0)])
     override(store)
     assert store.overrides(run.id) == []
-    assert store.undo_override(run.id, KEY) is None
+    assert take_back(store, run.id, KEY) is None
 
 
 @pytest.mark.parametrize(
@@ -145,10 +159,10 @@ def test_overrides_are_counted_in_words(
     overrides: list[tuple[Preference | None, str | None, str]], expected: OverrideCount, in_words: str
 ) -> None:
     made = [
-        Override(number, "1", "safety", label, text, author, NOON)
+        Override(number, str(number), "safety", label, text, author, NOON)
         for number, (label, text, author) in enumerate(overrides)
     ]
-    assert count_overrides(made) == expected
+    assert count_overrides(in_force(made).values()) == expected
     assert expected.by_whom == in_words
 
 
@@ -159,6 +173,91 @@ def test_a_store_opens_without_what_only_reads_tables() -> None:
 
 
 # States, confirmed labels, notes
+
+
+def steps(store: RunStore, author: str = "Ada") -> list[Step]:
+    reviews, notes = load_reviews(store, 1), store.notes(["hash"])
+    return steps_of([*reviews.words_of("id 0"), *notes.get("hash", ())], author)
+
+
+def undo(store: RunStore, again: bool = False) -> bool:
+    step = to_redo(steps(store)) if again else to_undo(steps(store))
+    pause()
+    return step is not None and store.take_back(1, Undo("id 0", "hash", "Ada", step.at, again))
+
+
+def test_one_step_after_the_other_is_taken_back_and_done_again(store: RunStore) -> None:
+    def seen() -> tuple[Preference | None, ReviewState, int]:
+        reviews = load_reviews(store, 1)
+        label = reviews.labels.get("Ada", {}).get(KEY)
+        return label, reviews.state("id 0", "Ada"), len(standing_notes(store.notes(["hash"]).get("hash", ())))
+
+    override(store, BAD, author="Ben")
+    looked = [seen()]
+    for say in (
+        lambda: store.review(1, NewReview("id 0", "Ada", confirmed={"safety": A})),
+        lambda: override(store, B),
+        lambda: store.note("hash", "Odd.", [], "Ada"),
+        lambda: store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": B})),
+    ):
+        pause()
+        say()
+        looked.append(seen())
+    assert looked[-1] == (B, ReviewState.DONE, 1)
+    for before in looked[-2::-1]:
+        assert undo(store)
+        assert seen() == before
+    assert not undo(store)
+    for after in looked[1:]:
+        assert undo(store, again=True)
+        assert seen() == after
+    assert not undo(store, again=True)
+    assert load_reviews(store, 1).labels["Ben"] == {KEY: BAD}
+
+
+def test_what_was_taken_back_is_not_done_again_after_something_else_was_said(store: RunStore) -> None:
+    override(store, A)
+    undo(store)
+    pause()
+    override(store, B)
+    assert to_redo(steps(store)) is None
+    assert load_reviews(store, 1).labels == {"Ada": {KEY: B}}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (LabelSource(), (GOOD, ("Eve",), "Settled.")),
+        (LabelSource(Source.SETTLED), (GOOD, ("Eve",), "Settled.")),
+        (LabelSource(Source.MAJORITY), (A, ("Ada", "Cleo"), "For A.")),
+        (LabelSource(Source.PERSON, "Ben"), (B, ("Ben",), "For B.")),
+        (LabelSource(Source.PERSON, "Cleo"), (A, ("Cleo",), None)),
+        (LabelSource(Source.JUDGE), None),
+    ],
+)
+def test_whose_labels_stand(
+    store: RunStore, source: LabelSource, expected: tuple[object, object, object] | None
+) -> None:
+    override(store, A, "For A.", "Ada")
+    override(store, B, "For B.", "Ben")
+    store.review(1, NewReview("id 0", "Cleo", confirmed={"safety": A}))
+    store.override(1, NewOverride(*KEY, GOOD, "Settled.", "Eve", settles=True))
+    override(store, BAD, author="Ben", item_id="id 1")
+    reviews = load_reviews(store, 1)
+    found = reviews.standing_by(source).get(KEY)
+    said = (found.preference, found.label_by, found.explanation) if found else None
+    assert said == expected
+    assert set(reviews.labels) == {"Ada", "Ben", "Cleo"}  # who settles is none of those who labelled
+
+
+def test_a_settled_label_stands_whatever_is_said_later(store: RunStore) -> None:
+    store.override(1, NewOverride(*KEY, GOOD, None, "Eve", settles=True))
+    override(store, B, "For B.", "Ben")
+    found = in_force(store.overrides(1))[KEY]
+    assert (found.preference, found.settled, found.label_by, found.text_by) == (GOOD, True, ("Eve",), "Ben")
+    assert not found.fits(GOOD)
+    take_back(store, 1, KEY, "Eve")
+    assert in_force(store.overrides(1))[KEY].preference is B
 
 
 def test_an_item_is_to_do_until_a_person_says_something_else(store: RunStore) -> None:
@@ -190,7 +289,16 @@ def test_the_last_word_of_a_person_counts(store: RunStore) -> None:
     store.review(1, NewReview("id 0", "Ada", confirmed={"safety": GOOD}))
     assert load_reviews(store, 1).labels == {"Ada": {KEY: GOOD}}
     pause()
-    store.undo_override(1, KEY, "Ada")
+    take_back(store, 1, KEY, "Ada")
+    assert load_reviews(store, 1).labels == {"Ada": {KEY: GOOD}}
+
+
+def test_a_label_confirmed_after_it_was_given_goes_with_it(store: RunStore) -> None:
+    override(store, A, author="Ada")
+    pause()
+    store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": A}))
+    pause()
+    take_back(store, 1, KEY, "Ada")
     assert load_reviews(store, 1).labels == {}
 
 
@@ -209,13 +317,14 @@ def test_the_last_override_of_a_person_counts_as_a_whole(store: RunStore) -> Non
     override(store, B, None, author="Ada")
     found = in_force(store.overrides(1))[KEY]
     assert (found.preference, found.explanation, found.author) == (B, "His words.", "Ada and Ben")
+    assert not found.fits(B)  # they are of his label
 
 
 def test_an_explanation_taken_back_leaves_a_confirmed_label(store: RunStore) -> None:
     store.review(1, NewReview("id 0", "Ada", ReviewState.DONE, {"safety": A}))
     pause()
     override(store, None, "A reason.", author="Ada")
-    store.undo_override(1, KEY, "Ada")
+    take_back(store, 1, KEY, "Ada")
     assert load_reviews(store, 1).labels == {"Ada": {KEY: A}}
 
 
@@ -227,11 +336,11 @@ def test_an_explanation_alone_is_no_label(store: RunStore) -> None:
 def test_a_person_takes_back_only_what_he_said(store: RunStore) -> None:
     override(store, A, author="Ada")
     override(store, B, author="Ben")
-    undone = store.undo_override(1, KEY, "Ada")
+    undone = take_back(store, 1, KEY, "Ada")
     assert undone is not None
     assert (undone.author, undone.preference) == ("Ada", A)
     assert in_force(store.overrides(1))[KEY].author == "Ben"
-    assert store.undo_override(1, KEY, "Ada") is None
+    assert take_back(store, 1, KEY, "Ada") is None
 
 
 @pytest.mark.parametrize(
@@ -255,6 +364,12 @@ def test_a_tag_of_two_lines_is_refused(store: RunStore) -> None:
     with pytest.raises(SetupError, match="cannot be a tag"):
         store.note("hash 1", "A word.", ["two\nlines"], "Ada")
     assert store.notes(["hash 1"]) == {}
+
+
+def standing(store: RunStore) -> dict[str, tuple[Preference | None, str | None]]:
+    """By item, label and explanation that stand on safety."""
+    found = in_force(store.overrides(1))
+    return {key.item_id: (each.preference, each.explanation) for key, each in found.items()}
 
 
 def pause() -> None:

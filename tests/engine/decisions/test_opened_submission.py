@@ -161,7 +161,7 @@ def test_all_its_data_is_written(store: RunStore, answered: Dataset, tmp_path: P
         "explanation": "A is safer.",
         "override": None,
         "people": {},
-        "people_origins": {},
+        "people_said": [],
         "human": None,
     }
     path = tmp_path / "all.csv"

@@ -53,11 +53,13 @@ def test_a_note_is_found_again_by_the_content_of_its_item(store: RunStore) -> No
     key = hash_of(store, "2")
     store.note(key, " odd, \n see B ", ["mt", "odd", "mt", " "], "Ada")
     store.note(hash_of(store, "1"), "", [LONG, "odd"], "Ben")
-    note = results(store).notes[key]
+    [note] = results(store).notes_on(key)
     assert (note.text, note.tags, note.author) == ("odd, \n see B", ("mt", "odd"), "Ada")
     assert store.tags() == ["odd", "mt", LONG]
     store.note(key, "", [], "Ben")
-    assert key not in results(store).notes
+    assert results(store).notes_on(key) == (note,)  # everybody has one of his own
+    store.note(key, "", [], "Ada")
+    assert results(store).notes_on(key) == ()
     assert store.tags() == ["odd", LONG]
 
 
@@ -67,10 +69,12 @@ def test_json_holds_states_labels_and_notes(store: RunStore) -> None:
     first, second, _ = json.loads(json.dumps(as_json(results(store))))["items"]
     assert [(mark["author"], mark["state"]) for mark in first["reviews"]] == [("Ada", "done")]
     assert first["judgments"]["safety"]["people"] == {"Ada": "A"}
-    assert first["judgments"]["safety"]["people_origins"] == {"Ada": {"origin": "doubt", "seed": None}}
-    assert (first["random_sample"], second["judgments"]["safety"]["people_origins"]) == (None, {})
-    assert (first["note"]["text"], first["note"]["author"], first["tags"]) == ("why?", "Ben", ["odd"])
-    assert (second["reviews"], second["note"], second["tags"]) == ([], None, [])
+    [said] = first["judgments"]["safety"]["people_said"]
+    assert (said["kind"], said["author"], said["origin"], said["seed"]) == ("confirmed", "Ada", "doubt", None)
+    assert (first["random_sample"], second["judgments"]["safety"]["people_said"]) == (None, [])
+    [note] = first["notes"]
+    assert (note["text"], note["author"], first["tags"]) == ("why?", "Ben", ["odd"])
+    assert (second["reviews"], second["notes"], second["tags"]) == ([], [], [])
 
 
 def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> None:
@@ -91,6 +95,7 @@ def test_csv_holds_states_labels_and_notes(store: RunStore, tmp_path: Path) -> N
     assert again.override_origin[0] == "random"
     [judgment, *_] = as_json(results(store))["items"][0]["judgments"].values()
     assert (judgment["override"]["origin"], judgment["override"]["seed"]) == ("random", 3)
-    assert first.note == 'a "note",\nwith lines'
+    assert json.loads(first.notes_by_people) == {"Ben": 'a "note",\nwith lines'}
+    assert (json.loads(first.states_by_people), first.explanations_by_people) == ({"Ada": "done"}, "")
     assert json.loads(first.tags) == ["odd, very", "ß"]
-    assert (other.note, other.tags) == ("", "")
+    assert (other.notes_by_people, other.tags) == ("", "")

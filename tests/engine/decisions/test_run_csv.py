@@ -98,14 +98,15 @@ def test_what_people_overrode_stands_beside_the_models_own(tmp_path: Path) -> No
             )
         results = load_results(store, 1)
     found = written(tmp_path, results)
-    columns = ["preference", "model_preference", "overridden", "override_author", "explanation", "outdated"]
+    columns = ["preference", "model_preference", "overridden", "label_author", "explanation", "outdated"]
     assert found[columns].to_numpy().tolist() == [
         ["B", "A", "both", "Ada, B.", "So, it is.", "no"],
-        ["A", "A", "explanation", "Ada, B.", "No.", "no"],
+        ["A", "A", "explanation", "", "No.", "no"],
         ["both_good", "", "label", "Ada, B.", "", "no"],
         ["A", "A", "", "", "A is better.", "no"],
     ]
     assert found["model_explanation"].tolist() == ["A is better."] * 2 + ["", "A is better."]
+    assert found["explanation_author"].tolist() == ["Ada, B.", "Ada, B.", "", ""]
     assert found["override_created"][0].endswith("+00:00")
 
 
@@ -174,7 +175,7 @@ def test_human_labels_are_those_of_the_chosen_dataset(tmp_path: Path) -> None:
 
 
 def test_other_columns_stand_beside_under_names_of_their_own(tmp_path: Path) -> None:
-    names = ("cmp_key", "run", "dataset_run", "instruction ", "", 'a "b",\n', "=1+1", "note")
+    names = ("cmp_key", "run", "dataset_run", "instruction ", "", 'a "b",\n', "=1+1", "tags")
     others = pa.table({name: [f"{name} {text}" for text in AWKWARD] for name in names})
     gold = replace(dataset({"safety": [A] * len(AWKWARD)}), others=others)
     results = run_of(tmp_path, gold, safety=[SURE_A] * len(AWKWARD))
@@ -182,7 +183,7 @@ def test_other_columns_stand_beside_under_names_of_their_own(tmp_path: Path) -> 
     assert tuple(found.columns) == (
         *(*RUN_COLUMNS, *DATASET_COLUMNS),
         *("cmp_key", "dataset_dataset_run", "dataset_run", "dataset_instruction "),
-        *("dataset_", 'a "b",\n', "=1+1", "dataset_note"),
+        *("dataset_", 'a "b",\n', "=1+1", "dataset_tags"),
     )
     for name, shown in zip(names, found.columns[-len(names) :], strict=True):
         assert found[shown].tolist() == others[name].to_pylist()

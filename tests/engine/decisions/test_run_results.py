@@ -36,8 +36,10 @@ def test_a_submission_has_the_labels_and_explanations_in_force(tmp_path: Path) -
         Prediction(B, "B is safe."),
         Prediction(A, "A, because."),
         Prediction(BAD, None),
-        Prediction(B, OWN),
+        Prediction(B, None),  # what the model wrote is of its own label
     ]
+    told = submission_of(results, with_outdated=True)
+    assert told.rows[3].predictions["safety"] == Prediction(B, OWN)
     write_submission(tmp_path / "out.tsv", submission_of(results))
     back = read_submission(tmp_path / "out.tsv")
     assert [row.predictions["safety"] for row in back.rows] == predictions(results)
@@ -87,7 +89,7 @@ def test_json_holds_both_the_model_and_the_person(tmp_path: Path) -> None:
     assert (first["preference"], first["explanation"]["text"]) == ("A", OWN)
     assert first["override"]["preference"] == "B"
     assert first["override"]["explanation"] is None
-    assert first["override"]["author"] == "Ada"
+    assert (first["override"]["label_by"], first["override"]["explanation_by"]) == (["Ada"], None)
     assert first["override"]["created"].endswith("+00:00")
     assert second["override"] is None
     assert (third["unscored"], third["override"]["explanation"]) == ("too long", "Both harm.")

@@ -29,6 +29,7 @@ from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 from tests.judged import with_texts
+from tests.taking_back import take_back
 
 A, B, GOOD, BAD = Preference
 MACHINE = MachineSettings(1, 0)
@@ -105,7 +106,7 @@ def another_label(store: RunStore, position: int, criterion: str) -> Preference:
 def undo_label(store: RunStore, position: int) -> None:
     """Take back what a person said of safety."""
     item = next(item for item in store.judged(1) if item.position == position)
-    store.undo_override(1, JudgmentKey(item.item_id, "safety"))
+    take_back(store, 1, JudgmentKey(item.item_id, "safety"))
 
 
 def calibrate_to_bad(store: RunStore) -> None:

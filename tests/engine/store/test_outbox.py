@@ -26,7 +26,7 @@ AT = datetime(2026, 11, 23, 12, 0, 0, 5000, UTC)
 LABEL = NewOverride("1", "safety", B, None, "Ada")
 WORDS = (
     Said(NewOverride("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
-    Said(Undo("1", "safety", "Ada"), AT, 1),
+    Said(Undo("1", "c" * 64, "Ada", AT, again=True), AT, 1),
     Said(NewReview("1", "Ada", ReviewState.DONE, {"safety": A}, Origin.RANDOM, 7), AT, 1),
     Said(NewNote("c" * 64, "ä note\n", ("odd", "rare"), "Ada"), AT),
     Said(NewDraft("1", "safety", "Ada", None), AT, 1, None, ("x:1", "x:2")),
@@ -172,7 +172,7 @@ with RunStore(Path(sys.argv[1])) as store:
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
 @pytest.mark.parametrize("then", ["", _STORE], ids=["after it was said", "after it was stored"])
 def test_a_kill_loses_no_word_and_doubles_none(path: Path, then: str) -> None:
-    code = _SAY.format(values=json.dumps(word(LABEL)).replace("null", "None"), then=then)
+    code = _SAY.format(values=repr(json.loads(json.dumps(word(LABEL)))), then=then)
     killed = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, check=False)
     assert killed.returncode == -signal.SIGKILL
     for _ in range(2):

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import StoreError
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride, NewReview, ReviewState
+from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.core.said import Undo
 from engine.store.private_copy import delete_kept
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store
@@ -75,7 +77,7 @@ def test_a_file_or_a_folder_that_is_read_only_is_enough(path: Path, temporary: P
 
 CHANGES: dict[str, Callable[[RunStore], object]] = {
     "override": lambda store: store.override(1, NewOverride("item 0", "safety", Preference.A, None, "Ada")),
-    "undo": lambda store: store.undo_override(1, JudgmentKey("0", "safety")),
+    "undo": lambda store: store.take_back(1, Undo("item 0", "", "Ada", datetime.now(UTC))),
     "review": lambda store: store.review(1, NewReview("item 0", "Ada", ReviewState.DONE)),
     "note": lambda store: store.note("c", "look again", [], "Ada"),
     "calibrate": lambda store: store.calibrate(1, None),

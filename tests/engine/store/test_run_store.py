@@ -15,6 +15,7 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import RunBusyError, StoreError
 from engine.core.items import Order, Preference
 from engine.core.judgments import Explanation, NewOverride, Reading
+from engine.core.people import standing_notes
 from engine.store.migrations import APPLICATION_ID, STEPS
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item, write_old_store
@@ -265,10 +266,11 @@ def test_a_damaged_run_is_listed_apart_and_can_be_deleted(store: RunStore) -> No
 def test_a_damaged_note_says_so_and_keeps_no_run_from_being_read(store: RunStore) -> None:
     store.note("c" * 64, "Odd.", ["odd"], "Ada")
     store._file._db.execute("UPDATE item_note SET tags = '[1]'")
-    assert store.notes(["c" * 64])["c" * 64].text.startswith("The note is damaged.")
+    [damaged] = store.notes(["c" * 64])["c" * 64]
+    assert damaged.text.startswith("The note is damaged.")
     assert store.tags() == []
     store.note("c" * 64, "Even.", ["even"], "Ada")
-    assert store.notes(["c" * 64])["c" * 64].text == "Even."
+    assert [note.text for note in standing_notes(store.notes(["c" * 64])["c" * 64])] == ["Even."]
 
 
 def test_what_was_measured_and_is_damaged_is_measured_again(store: RunStore) -> None:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from filelock import FileLock
 
 from engine.core.errors import EngineBug, RunBusyError, StoreError
 from engine.core.items import Preference
-from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, ReviewState
+from engine.core.judgments import JudgedItem, NewOverride, NewReview, ReviewState
+from engine.core.said import Undo
 from engine.decisions.run_results import load_results, load_reviews
 from engine.store import opening, store_file
 from engine.store.run_store import RunStore
@@ -90,7 +92,7 @@ WRITES: dict[str, Callable[[RunStore], object]] = {
     "describe": lambda store: store.describe(1, {}),
     "calibrate": lambda store: store.calibrate(1, None),
     "override": lambda store: store.override(1, SAID),
-    "undo": lambda store: store.undo_override(1, JudgmentKey("id 0", "safety")),
+    "undo": lambda store: store.take_back(1, Undo("id 0", "", "Ada", datetime.now(UTC))),
     "review": lambda store: store.review(1, NewReview("id 0", "Ada", ReviewState.DONE)),
     "name": lambda store: store.name(1, "night"),
     "note": lambda store: store.note_run(1, "slow"),

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
+from engine.core.said import Undo
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
@@ -243,7 +244,8 @@ def test_a_comparison_of_something_else_is_marked_as_old(
         space.override(JudgmentKey(item, "safety"), Preference.BOTH_BAD, None)
     assert page.stale.isVisible()
     with qtbot.waitSignal(space.overrides_changed):
-        space.undo_override(JudgmentKey(item, "safety"))
+        [step] = space.steps(space.run.results.judged[0])  # type: ignore[union-attr]
+        space.take_back(Undo(item, "", space.author, step.at))
     assert not page.stale.isVisible()
     with RunStore(space.store_path) as store:  # judged otherwise since
         store.describe(1, {**store.run(1).manifest, "rewritten": [{"explanations": 1}]})

@@ -561,8 +561,8 @@ def test_notes_and_tags_are_kept_shown_filtered_and_exported(
     assert current(page) == item
     with RunStore(store) as opened:
         exported = json.loads(json.dumps(as_json(load_results(opened, 1))))
-    [noted] = [each for each in exported["items"] if each["note"]]
-    assert (noted["id"], noted["tags"], noted["note"]["author"]) == (item, ["odd", LONG], "Ada")
+    [noted] = [each for each in exported["items"] if each["notes"]]
+    assert (noted["id"], noted["tags"], noted["notes"][0]["author"]) == (item, ["odd", LONG], "Ada")
     press(qtbot, page, "N")
     assert line.dialog is not None
     completer = line.dialog.tag.completer()
@@ -579,7 +579,9 @@ def test_blind_the_notes_of_others_are_hidden(qtbot: QtBot, page: ReviewPage) ->
     assert (line.note, line.text.text(), line.text.toolTip()) == (None, "", "")
     assert page.list.people.tag.isHidden()
     press(qtbot, page, "N")
-    assert line.dialog is None
+    assert line.dialog is not None
+    assert line.dialog.field.toPlainText() == ""
+    line.dialog.reject()
 
 
 def test_blind_only_the_own_tags_are_offered(qtbot: QtBot, page: ReviewPage) -> None:

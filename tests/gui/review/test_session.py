@@ -2,19 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from engine.core.items import Preference
-from engine.core.judgments import Draft, JudgmentKey, NewOverride, NewReview, Override
-from engine.core.people import Reviews, in_force
+from engine.core.judgments import Draft, JudgedItem, JudgmentKey, NewOverride, NewReview, Override
+from engine.core.people import Reviews, Step, in_force
 from engine.core.said import NewDraft
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.review.doubt import review_rows
 from engine.store.run_store import RunStore
+from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
 from gui.review.drafts import IN_STATE, Drafts
 from gui.review.review_jobs import Review
@@ -38,6 +39,10 @@ class Window:
         self.said: list[tuple[NewDraft, tuple[str, ...]]] = []
         self.full = False
 
+    def steps(self, item: JudgedItem) -> list[Step]:
+        """What Ada did with an item."""
+        return self.results.steps(item, self.author)
+
     def say(self, draft: NewDraft, _run_id: int, over: Sequence[str]) -> str:
         """Keep a draft, unless the disk is full; its name."""
         self.said += [] if self.full else [(draft, tuple(over))]
@@ -57,7 +62,13 @@ class Window:
         """What the store does with a change."""
         said, new = self.results.reviews.overrides, change.override
         assert new is not None
-        made = Override(len(said), *new.key, new.preference, new.explanation, author, datetime.now(UTC))
+        at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=len(said))
+        made = Override(
+            *(len(said), *new.key, new.preference, new.explanation, author, at),
+            written_for=new.written_for,
+            blind=new.blind,
+            settles=new.settles,
+        )
         self.hear(*said, made)
 
 
@@ -93,14 +104,15 @@ def test_a_label_is_asked_for_and_shown_once_it_is_stored(
     session: ReviewSession, window: Window, label: Preference
 ) -> None:
     before = shown(session)
-    assert (before.label, before.undoable) == (A, False)
+    assert (before.label, before.undo) == (A, "")
     change = session.change(KEY, label)
-    assert change == Change(NewOverride(*KEY, label, None, "Ada"))
+    assert change == Change(NewOverride(*KEY, label, None, "Ada", blind=False))
     assert session.labels_in_force()["safety"] is label  # Enter would confirm it
     window.store(change)
     session.stored(KEY)
     after = shown(session)
-    assert (after.label, after.doubt, after.undoable, after.people) == (label, 0.0, True, [("Ada", label)])
+    assert (after.label, after.doubt, after.people) == (label, 0.0, [("Ada", label)])
+    assert after.undo == f"label {LABEL_WORDS[label]} on safety"
     session.open(review(window.results), *KEY)
     assert shown(session) == after  # what the list hears of it later changes nothing
 
@@ -111,11 +123,43 @@ def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there
     window.store(Change(NewOverride(*KEY, B, None, "Ben")), "Ben")
     assert session.undo().note == "This is Ben's: only Ben can take it back."
     agreed = session.change(KEY, B)
-    assert agreed == Change(review=NewReview("1", "Ada", confirmed={"safety": B}), note="You agree: B.")
+    agrees = NewReview("1", "Ada", confirmed={"safety": B}, blind=False)
+    assert agreed == Change(review=agrees, note="You agree with Ben: B.")
     window.store(session.change(KEY, A))
     session.stored(KEY)
     assert session.change(KEY, A) == Change(note="The label is A by you already.")
-    assert session.undo() == Change(undo=KEY)
+    undone = session.undo()
+    assert undone.undo is not None
+    assert (undone.undo.item_id, undone.undo.again, undone.note) == (
+        "1",
+        False,
+        "Taken back: label A on safety.",
+    )
+
+
+def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession, window: Window) -> None:
+    session.settling = True
+    window.store(session.change(KEY, B), "Eve")
+    session.stored(KEY)
+    session.settling = False
+    assert shown(session).override == in_force(window.results.reviews.overrides)[KEY]
+    assert session.change(KEY, A) == Change(note="Eve settled this label: Settle changes it.")
+    assert session.begin_writing() is None
+    session.settling = True
+    again = session.change(KEY, A).override
+    assert again is not None
+    assert (again.settles, again.preference, again.author) == (True, A, "Ada")
+
+
+def test_a_text_stays_of_the_label_that_it_was_written_for(session: ReviewSession, window: Window) -> None:
+    session.begin_writing()
+    window.store(session.save("A is safe.", changed=True))
+    session.stored(KEY)
+    assert not shown(session).outdated
+    window.store(session.change(KEY, B))
+    session.stored(KEY)
+    seen = shown(session)
+    assert (seen.label, seen.explanation, seen.outdated) == (B, "A is safe.", True)
 
 
 def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSession, window: Window) -> None:
@@ -124,7 +168,7 @@ def test_blind_nothing_is_shown_until_the_own_label_is_given(session: ReviewSess
     assert shown(session).label is None
     assert session.begin_writing() is None
     agreed = session.change(KEY, A)
-    assert agreed.review == NewReview("1", "Ada", confirmed={"safety": A})
+    assert agreed.review == NewReview("1", "Ada", confirmed={"safety": A}, blind=True)
     assert not shown(session).hidden
     assert session._blind.shows(KEY)
     assert not session._blind.shows(JudgmentKey("1", "relevance"))
@@ -145,7 +189,7 @@ def test_a_text_is_a_draft_until_it_is_stored(session: ReviewSession, window: Wi
     assert session.begin_writing() == ("", None)
     assert (session.kept, shown(session).writing) == ("1", True)
     change = session.save(" It is safe. ", changed=True)
-    assert change == Change(NewOverride(*KEY, None, "It is safe.", "Ada"))
+    assert change == Change(NewOverride(*KEY, None, "It is safe.", "Ada", written_for=A, blind=False))
     assert (session.kept, shown(session).draft) == ("", DRAFT)
     window.store(change)
     session.stored(KEY)

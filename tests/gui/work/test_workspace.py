@@ -11,6 +11,7 @@ from engine.core.errors import SetupError
 from engine.core.health import HealthVerdict
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
+from engine.core.said import Undo
 from engine.store.run_store import RunStore
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
@@ -40,7 +41,8 @@ def test_an_override_is_in_the_results_at_once_and_undone_again(qtbot: QtBot, ju
     (override,) = judged.run.results.overrides.values()
     assert (override.item_id, override.criterion, override.preference) == ("1", "safety", Preference.BOTH_BAD)
     with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
-        judged.undo_override(JudgmentKey("1", "safety"))
+        [step] = judged.steps(judged.run.results.judged[0])
+        judged.take_back(Undo("1", "", judged.author, step.at))
     assert judged.run.results.overrides == {}
 
 
