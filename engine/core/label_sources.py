@@ -10,7 +10,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import did_you_mean, listed
 
 
-class Source(StrEnum):
+class Whose(StrEnum):
     """Whose labels stand in the place of the judge's, where there are any."""
 
     LAST = "last"
@@ -21,10 +21,10 @@ class Source(StrEnum):
 
 
 _WORDS = {
-    Source.LAST: "what people said last, settled labels first",
-    Source.SETTLED: "settled labels",
-    Source.MAJORITY: "the majority of people",
-    Source.JUDGE: "the judge alone",
+    Whose.LAST: "what people said last, settled labels first",
+    Whose.SETTLED: "settled labels",
+    Whose.MAJORITY: "the majority of people",
+    Whose.JUDGE: "the judge alone",
 }
 
 
@@ -32,22 +32,22 @@ _WORDS = {
 class LabelSource:
     """One of them; `person`: the name, where it is one person's."""
 
-    kind: Source = Source.LAST
+    kind: Whose = Whose.LAST
     person: str = ""
 
     @property
     def in_words(self) -> str:
         """`the majority of people`, `Ada`."""
-        return self.person if self.kind is Source.PERSON else _WORDS[self.kind]
+        return self.person if self.kind is Whose.PERSON else _WORDS[self.kind]
 
     @classmethod
     def of_text(cls, text: str, people: tuple[str, ...]) -> "LabelSource":
         """What a person wrote: a kind, else the name of one of `people`. SetupError for anything else."""
         if text in people:  # a person who is called as a kind is meant
-            return cls(Source.PERSON, text)
-        kinds = [kind.value for kind in Source if kind is not Source.PERSON]
+            return cls(Whose.PERSON, text)
+        kinds = [kind.value for kind in Whose if kind is not Whose.PERSON]
         if text in kinds:
-            return cls(Source(text))
+            return cls(Whose(text))
         near = did_you_mean(text, [*kinds, *people])
         raise SetupError(
             f"Nobody called {text!r} has labelled this.",
@@ -56,4 +56,4 @@ class LabelSource:
 
 
 LAST = LabelSource()
-JUDGE_ALONE = LabelSource(Source.JUDGE)
+JUDGE_ALONE = LabelSource(Whose.JUDGE)

@@ -23,7 +23,7 @@ from engine.core.judgments import (
     ReviewMark,
     ReviewState,
 )
-from engine.core.label_sources import LabelSource, Source
+from engine.core.label_sources import LabelSource, Whose
 from engine.core.said import NewNote
 
 LabelsOfPerson = Mapping[JudgmentKey, Preference]
@@ -152,7 +152,7 @@ Word = Override | Confirmation | ReviewMark | ItemNote
 
 
 @dataclass(frozen=True)
-class Step:
+class PersonStep:
     """All that a person said of an item at one time (UTC), which is taken back, or done again, as one.
 
     `words`: also those that wait for the store.
@@ -168,21 +168,21 @@ class Step:
         return frozenset(word.key for word in self.words if isinstance(word, Keyed))
 
 
-def steps_of(words: Iterable[Word], author: str) -> list[Step]:
+def steps_of(words: Iterable[Word], author: str) -> list[PersonStep]:
     """What a person did with an item, the oldest first; `words`: all that people said of it."""
     by_time: dict[datetime, list[Word]] = {}
     for word in words:
         if word.author == author:
             by_time.setdefault(word.created, []).append(word)
-    return [Step(at, said[0].undone, tuple(said)) for at, said in sorted(by_time.items())]
+    return [PersonStep(at, said[0].undone, tuple(said)) for at, said in sorted(by_time.items())]
 
 
-def to_undo(steps: Sequence[Step]) -> Step | None:
+def to_undo(steps: Sequence[PersonStep]) -> PersonStep | None:
     """The last step that stands; None where there is none."""
     return next((step for step in reversed(steps) if step.undone is None), None)
 
 
-def to_redo(steps: Sequence[Step]) -> Step | None:
+def to_redo(steps: Sequence[PersonStep]) -> PersonStep | None:
     """The step that was taken back last, where nothing was said since; else None."""
     undone = [step for step in steps if step.undone is not None]
     last = max(undone, key=lambda step: (step.undone or step.at, -step.at.timestamp()), default=None)
@@ -352,14 +352,14 @@ class Reviews:
 
     def standing_by(self, source: LabelSource) -> dict[JudgmentKey, Standing]:
         """By judgment, what stands in the place of the judge's, where it is of this source."""
-        if source.kind is Source.LAST:
+        if source.kind is Whose.LAST:
             return in_force(self.overrides)
-        if source.kind is Source.JUDGE:
+        if source.kind is Whose.JUDGE:
             return {}
         find: Callable[[JudgmentKey, Sequence[Override]], Standing | None]
         find = partial(self._of_person, source.person)
-        if source.kind is not Source.PERSON:
-            find = self._settled if source.kind is Source.SETTLED else self._of_majority
+        if source.kind is not Whose.PERSON:
+            find = self._settled if source.kind is Whose.SETTLED else self._of_majority
         found = ((key, find(key, texts)) for key, texts in self._texts.items())
         return {key: standing for key, standing in found if standing is not None}
 

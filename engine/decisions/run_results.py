@@ -19,9 +19,9 @@ from engine.core.judgments import (
 from engine.core.label_sources import JUDGE_ALONE, LAST, LabelSource
 from engine.core.people import (
     OverrideCount,
+    PersonStep,
     Reviews,
     Standing,
-    Step,
     count_overrides,
     in_force,
     standing_notes,
@@ -118,7 +118,7 @@ class RunResults:
         """What each person noted of each item, as far as it stands."""
         return chain.from_iterable(map(standing_notes, self.notes.values()))
 
-    def steps(self, item: JudgedItem, author: str) -> list[Step]:
+    def steps(self, item: JudgedItem, author: str) -> list[PersonStep]:
         """What a person did with an item, the oldest first; also what he took back."""
         said = self.reviews.words_of(item.item_id)
         return steps_of([*said, *self.notes.get(item.content_hash, ())], author)

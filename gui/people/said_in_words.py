@@ -7,7 +7,7 @@ from datetime import datetime
 
 from engine.core.formatting import capitalised, words
 from engine.core.judgments import Confirmation, NewOverride, NewReview, Override, ReviewMark, ReviewState
-from engine.core.people import Standing, Step
+from engine.core.people import PersonStep, Standing
 from gui.kit.label_mark import LABEL_WORDS
 
 _STATES = {ReviewState.TO_DO: "to do again", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
@@ -33,12 +33,12 @@ def override_in_words(override: Override) -> str:
     return f"{capitalised(text)}{undone}"
 
 
-def step_in_words(step: Step) -> str:
+def step_in_words(step: PersonStep) -> str:
     """`label B on safety`, `done, with 5 labels confirmed`, `a note`."""
     return ", ".join(dict.fromkeys(filter(None, map(_word, _merged(step)))))
 
 
-def _merged(step: Step) -> list[object]:
+def _merged(step: PersonStep) -> list[object]:
     """The words of a step; the labels that were confirmed at once as their number."""
     confirmed = [word for word in step.words if isinstance(word, Confirmation)]
     others: list[object] = [word for word in step.words if not isinstance(word, Confirmation)]

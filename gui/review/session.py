@@ -21,7 +21,7 @@ from engine.core.judgments import (
     Override,
     Unscored,
 )
-from engine.core.people import Reviews, Standing, Step, to_redo, to_undo
+from engine.core.people import PersonStep, Reviews, Standing, to_redo, to_undo
 from engine.core.said import Undo
 from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
@@ -264,7 +264,7 @@ class ReviewSession:
             return Change(note="There is nothing on this item that you took back last.")
         return self._take_back(step, again=True)
 
-    def _take_back(self, step: Step, again: bool = False) -> Change:
+    def _take_back(self, step: PersonStep, again: bool = False) -> Change:
         judged = self._judged
         assert judged is not None
         for key in step.keys:
@@ -283,7 +283,7 @@ class ReviewSession:
         return run.results.judged[review.places[self.item_id]]
 
     @property
-    def _steps(self) -> "Sequence[Step]":
+    def _steps(self) -> "Sequence[PersonStep]":
         judged = self._judged
         return () if judged is None else self._opened.steps(judged)
 

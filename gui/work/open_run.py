@@ -11,7 +11,7 @@ from engine.core.errors import SetupError
 from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.judgments import Draft, JudgedItem
-from engine.core.people import Step
+from engine.core.people import PersonStep
 from engine.core.run_records import what_is_joined
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Opened(Protocol):
     def author(self) -> str:
         """Who labels."""
 
-    def steps(self, item: JudgedItem) -> list[Step]:
+    def steps(self, item: JudgedItem) -> list[PersonStep]:
         """What this person did with an item of the open run, the oldest first."""
 
 

@@ -6,13 +6,17 @@ where the window closes meanwhile, whatever opens the store next stores it. So n
 Knows: the outbox, when to try again, what is said of words that wait. Does not know: what the words mean.
 """
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted
-from engine.core.said import Said, refuse_unfit
+from engine.core.judgments import JudgedItem, NewOverride, NewReview
+from engine.core.people import PersonStep
+from engine.core.said import NewNote, Said, Undo, refuse_unfit
 from engine.system.outbox import Outbox
 from engine.system.places import shown
 from gui.kit.notice import Message, problem_of
@@ -40,6 +44,7 @@ class PeopleWords(QObject):
         self._task: Task | None = None
         self._told: tuple[int, str] | None = None  # of how many it was said that they wait, and why
         self._why = ""
+        self._waiting: list[Said] = []  # of this window, for the store
         self._again = self._timer(_AGAIN_MS, self._deliver)
         self._slow = self._timer(_SLOW_MS, self._tell)
 
@@ -52,10 +57,29 @@ class PeopleWords(QObject):
         """Put a word on the disk; its name. SetupError where it is unfit, or the disk takes nothing."""
         refuse_unfit(said.what)
         name = self._outbox.say(said.as_values())
+        self._waiting.append(said)
         if not self._slow.isActive():
             self._slow.start()
         self._deliver()
         return name
+
+    def with_waiting(
+        self, stored: Iterable[PersonStep], item: JudgedItem, author: str, run_id: int
+    ) -> list[PersonStep]:
+        """What a person did with an item of a run, as it is stored and as it waits, the oldest first."""
+        found = {step.at: step for step in stored}
+        for said in self._waiting:
+            what = said.what
+            if isinstance(what, Undo):
+                if (step := found.get(what.step)) is not None:
+                    found[what.step] = replace(step, undone=None if what.again else said.at)
+            elif isinstance(what, NewNote):
+                if (what.content_hash, what.author) == (item.content_hash, author):
+                    found[said.at] = PersonStep(said.at, None, (what,))
+            elif isinstance(what, NewOverride | NewReview):
+                if (said.run_id, what.item_id, what.author) == (run_id, item.item_id, author):
+                    found[said.at] = PersonStep(said.at, None, (what,))
+        return [found[at] for at in sorted(found)]
 
     def close(self) -> None:
         """Leave the words that wait to whoever opens the store next."""
@@ -76,6 +100,8 @@ class PeopleWords(QObject):
     def _follow_success(self, stored: store_jobs.Stored) -> None:
         self._why = ""
         self._again.setInterval(_AGAIN_MS)
+        taken = [*stored.words, *(said for said, _ in stored.refused)]
+        self._waiting = [said for said in self._waiting if said not in taken]
         self.stored.emit(stored)
 
     @Slot(object)

@@ -19,7 +19,7 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, Origin, Override
-from engine.core.people import Step, in_force
+from engine.core.people import PersonStep, in_force
 from engine.core.review_filters import WantedItems
 from engine.core.run_records import DamagedRun
 from engine.core.said import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now
@@ -97,7 +97,6 @@ class Workspace(QObject):
         self._gold_for: Path | None = None  # that is being read
         self._wanted_run: int | None = None  # that is being opened
         self._to_review: tuple[int, JudgmentKey | WantedItems] | None = None  # once that run is open
-        self._waiting: list[Said] = []  # for the store, of this window
         self._changes = self._changes_seen = 0  # of what people say, by this window; at its last asking
         self._make_tasks()
         self.begun = BegunWork(state)
@@ -371,19 +370,14 @@ class Workspace(QObject):
         """Let a person's label, explanation or both stand for the model's; `origin`: of the label."""
         self.say(NewOverride(*key, preference, explanation, self.author, origin))
 
-    def steps(self, item: JudgedItem) -> list[Step]:
+    def steps(self, item: JudgedItem) -> list[PersonStep]:
         """What this person did with an item of the open run, the oldest first; also what waits for the
         store.
         """
-        found = {step.at: step for step in self.run.results.steps(item, self.author)} if self.run else {}
-        for said in self._waiting:
-            what = said.what
-            if isinstance(what, Undo) and (step := found.get(what.step)) is not None:
-                found[what.step] = replace(step, undone=None if what.again else said.at)
-            elif _is_of(said, item, self.author, self.run.id if self.run else 0):
-                assert isinstance(what, NewOverride | NewReview | NewNote)
-                found[said.at] = Step(said.at, None, (what,))
-        return [found[at] for at in sorted(found)]
+        run = self.run
+        if run is None:
+            return []
+        return self.words.with_waiting(run.results.steps(item, self.author), item, self.author, run.id)
 
     def take_back(self, undo: Undo) -> None:
         """Let a step of this person be history, or stand again."""
@@ -431,12 +425,10 @@ class Workspace(QObject):
                 return ""
             said = replace(said, run_id=run_id, made=self._made(run_id))
         try:
-            name = self.words.say(said)
+            return self.words.say(said)
         except SetupError as error:
             self._tell_unsaid(what, error)
             return ""
-        self._waiting.append(said)
-        return name
 
     def close(self) -> None:
         """Let go of what belongs to this window."""
@@ -464,8 +456,6 @@ class Workspace(QObject):
     @Slot(object)
     def _take_words(self, stored: store_jobs.Stored) -> None:
         """Words are in the store: what they come to is what counts now."""
-        taken = [*stored.words, *(said for said, _ in stored.refused)]
-        self._waiting = [said for said in self._waiting if said not in taken]
         run = self.run
         if run is not None:
             results = run.results
@@ -500,13 +490,3 @@ class Workspace(QObject):
                 self.noted.emit(what.content_hash)
             if isinstance(what, NewOverride | Undo | NewReview):
                 self.reviewed.emit(what.item_id)
-
-
-def _is_of(said: Said, item: JudgedItem, author: str, run_id: int) -> bool:
-    """Whether a word is what a person did with an item of a run."""
-    what = said.what
-    if isinstance(what, NewNote):
-        return (what.content_hash, what.author) == (item.content_hash, author)
-    if not isinstance(what, NewOverride | NewReview):
-        return False
-    return (said.run_id, what.item_id, what.author) == (run_id, item.item_id, author)

@@ -12,10 +12,10 @@ import pytest
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override, ReviewState
-from engine.core.label_sources import LabelSource, Source
+from engine.core.label_sources import LabelSource, Whose
 from engine.core.people import (
     OverrideCount,
-    Step,
+    PersonStep,
     count_overrides,
     in_force,
     standing_notes,
@@ -175,7 +175,7 @@ def test_a_store_opens_without_what_only_reads_tables() -> None:
 # States, confirmed labels, notes
 
 
-def steps(store: RunStore, author: str = "Ada") -> list[Step]:
+def steps(store: RunStore, author: str = "Ada") -> list[PersonStep]:
     reviews, notes = load_reviews(store, 1), store.notes(["hash"])
     return steps_of([*reviews.words_of("id 0"), *notes.get("hash", ())], author)
 
@@ -228,11 +228,11 @@ def test_what_was_taken_back_is_not_done_again_after_something_else_was_said(sto
     ("source", "expected"),
     [
         (LabelSource(), (GOOD, ("Eve",), "Settled.")),
-        (LabelSource(Source.SETTLED), (GOOD, ("Eve",), "Settled.")),
-        (LabelSource(Source.MAJORITY), (A, ("Ada", "Cleo"), "For A.")),
-        (LabelSource(Source.PERSON, "Ben"), (B, ("Ben",), "For B.")),
-        (LabelSource(Source.PERSON, "Cleo"), (A, ("Cleo",), None)),
-        (LabelSource(Source.JUDGE), None),
+        (LabelSource(Whose.SETTLED), (GOOD, ("Eve",), "Settled.")),
+        (LabelSource(Whose.MAJORITY), (A, ("Ada", "Cleo"), "For A.")),
+        (LabelSource(Whose.PERSON, "Ben"), (B, ("Ben",), "For B.")),
+        (LabelSource(Whose.PERSON, "Cleo"), (A, ("Cleo",), None)),
+        (LabelSource(Whose.JUDGE), None),
     ],
 )
 def test_whose_labels_stand(

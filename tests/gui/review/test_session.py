@@ -9,7 +9,7 @@ import pytest
 
 from engine.core.items import Preference
 from engine.core.judgments import Draft, JudgedItem, JudgmentKey, NewOverride, NewReview, Override
-from engine.core.people import Reviews, Step, in_force
+from engine.core.people import PersonStep, Reviews, in_force
 from engine.core.said import NewDraft
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults, load_results
@@ -39,7 +39,7 @@ class Window:
         self.said: list[tuple[NewDraft, tuple[str, ...]]] = []
         self.full = False
 
-    def steps(self, item: JudgedItem) -> list[Step]:
+    def steps(self, item: JudgedItem) -> list[PersonStep]:
         """What Ada did with an item."""
         return self.results.steps(item, self.author)
 
