@@ -73,12 +73,9 @@ class PeopleWords(QObject):
             if isinstance(what, Undo):
                 if (step := found.get(what.step)) is not None:
                     found[what.step] = replace(step, undone=None if what.again else said.at)
-            elif isinstance(what, NewNote):
-                if (what.content_hash, what.author) == (item.content_hash, author):
-                    found[said.at] = PersonStep(said.at, None, (what,))
-            elif isinstance(what, NewOverride | NewReview):
-                if (said.run_id, what.item_id, what.author) == (run_id, item.item_id, author):
-                    found[said.at] = PersonStep(said.at, None, (what,))
+            elif _is_of(said, item, author, run_id):
+                assert isinstance(what, NewOverride | NewReview | NewNote)
+                found[said.at] = PersonStep(said.at, None, (what,))
         return [found[at] for at in sorted(found)]
 
     def close(self) -> None:
@@ -146,3 +143,13 @@ class PeopleWords(QObject):
         made = QTimer(self, singleShot=True, interval=milliseconds)
         made.timeout.connect(then)
         return made
+
+
+def _is_of(said: Said, item: JudgedItem, author: str, run_id: int) -> bool:
+    """Whether a word is what a person did with an item of a run."""
+    what = said.what
+    if isinstance(what, NewNote):
+        return (what.content_hash, what.author) == (item.content_hash, author)
+    if not isinstance(what, NewOverride | NewReview):
+        return False
+    return (said.run_id, what.item_id, what.author) == (run_id, item.item_id, author)
