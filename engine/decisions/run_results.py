@@ -5,6 +5,7 @@ Knows: judged items and what each form holds. Does not know: SQL, how files are 
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 from engine.core.items import Prediction, Preference, Way
@@ -133,6 +134,14 @@ class RunResults:
     def content_hashes(self) -> dict[str, str]:
         """The hash of the content of each item that was judged, by item id."""
         return {item.item_id: item.content_hash for item in self.judged}
+
+    def content_hash(self, item_id: str) -> str:
+        """The hash of the content of an item that was judged."""
+        return self._hashes[item_id]
+
+    @cached_property
+    def _hashes(self) -> dict[str, str]:
+        return self.content_hashes
 
     @property
     def one_labels(self) -> dict[str, OneLabel]:

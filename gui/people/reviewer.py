@@ -23,6 +23,7 @@ class Reviewer(QObject):
     """One for a page."""
 
     blind_changed = Signal()  # it was switched, or another person labels
+    settle_changed = Signal(bool)  # whether this person says what counts, as an adjudicator
 
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -47,16 +48,50 @@ class Reviewer(QObject):
             "Hide what the model, others and the dataset say of a criterion until you have labelled it",
         )
         self.blind_button.toggled.connect(self.switch_blind)
+        self.settle_button = QPushButton("Settle")
+        self.settle_button.setCheckable(True)
+        name(
+            self.settle_button,
+            "Settle where people differ",
+            "Read what each person said beside each other, and say which label counts: yours is locked for"
+            " others then",
+        )
+        self.settle_button.toggled.connect(self._switch_settling)
+        for signal in (workspace.run_changed, workspace.reviewed, workspace.author_changed):
+            signal.connect(self._offer_to_settle)
+        self._offer_to_settle()
         self.blind_changed.connect(self._show_note)
 
     @Slot(bool)
     def switch_blind(self, on: bool) -> None:
         """Label blind from now on, or no longer; this is remembered."""
         if on != self.blind.on:
+            if on:
+                self.settle_button.setChecked(False)
             self.blind.on = on
             self._workspace.state.set_text(BLIND, "on" if on else "")
             self.blind_changed.emit()
             self._workspace.blind_changed.emit()
+
+    @property
+    def settling(self) -> bool:
+        """Whether this person settles."""
+        return self.settle_button.isChecked()
+
+    @Slot()
+    def _offer_to_settle(self) -> None:
+        """Where people differ."""
+        run = self._workspace.run
+        differ = run is not None and bool(run.results.reviews.differing)
+        if not differ:
+            self.settle_button.setChecked(False)
+        self.settle_button.setVisible(differ)
+
+    @Slot(bool)
+    def _switch_settling(self, on: bool) -> None:
+        if on:  # who settles must see what others said
+            self.blind_button.setChecked(False)
+        self.settle_changed.emit(on)
 
     def hidden_when_blind(self, widget: QWidget) -> QWidget:
         """A room for what tells of labels: it is not there while this person labels blind."""

@@ -35,6 +35,8 @@ from gui.review.side_by_side import (
     column_of,
     human_column,
     own_column,
+    people_columns,
+    settled_column,
     silent_column,
     system_name,
     whole_name,
@@ -165,8 +167,13 @@ class Beside(QObject):
 
     @property
     def on(self) -> bool:
-        """True where a person wants the columns."""
-        return self._on
+        """True where a person wants the columns, or settles by them."""
+        return self._on or self._desk.session.settling
+
+    def follow_settling(self) -> None:
+        """Show columns of people to who settles, and those of systems to others."""
+        self._read()
+        self._arrange()
 
     @Slot(bool)
     def set_on(self, on: bool) -> None:
@@ -180,7 +187,10 @@ class Beside(QObject):
     @Slot()
     def toggle(self) -> None:
         """The other of the two."""
-        self.set_on(not self._on)
+        if self._desk.session.settling:
+            self._workspace.note.emit("What people said stays beside each other while you settle.")
+        else:
+            self.set_on(not self._on)
 
     @Slot()
     def show_nothing(self) -> None:
@@ -246,7 +256,7 @@ class Beside(QObject):
 
     def _read(self) -> None:
         """Read the runs of the columns, where somebody looks."""
-        if not self._on or not self._page.isVisible():
+        if not self.on or not self._page.isVisible():
             return
         wanted = [each for each in self._beside if each != _HUMAN and each not in self._others]
         if wanted:
@@ -284,7 +294,7 @@ class Beside(QObject):
 
     def _arrange(self) -> None:
         """Give desk and editor their places."""
-        desk, on = self._desk, self._on and self._dataset != ""
+        desk, on = self._desk, self.on and self._dataset != ""
         self.button.on.setChecked(self._on)
         if on != (self.columns.own.isAncestorOf(desk.card.editor)):
             writing, focused = desk.writing, desk.card.editor.has_focus
@@ -310,11 +320,15 @@ class Beside(QObject):
 
     def _show(self) -> None:
         shown, run = self._shown, self._workspace.run
-        if not self._on or shown is None or run is None or shown.judgment.item_id not in self._hashes:
-            if not self._on:
+        if not self.on or shown is None or run is None or shown.judgment.item_id not in self._hashes:
+            if not self.on:
                 self.panel.hide()
             return
-        if shown.hidden:
+        if self._desk.session.settling:
+            others = [self._open_column(run.results, shown)]
+            others += [self._other_column(_HUMAN)] if shown.human else []
+            others += people_columns(run.results, shown)
+        elif shown.hidden:
             others = [silent_column("Hidden", "", HIDDEN)] * (1 + len(self._beside))
         else:
             others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
@@ -335,6 +349,8 @@ class Beside(QObject):
 
     def _own_column(self, results: "RunResults", shown: Shown) -> ColumnText:
         """What this person gave or agreed with, and wrote."""
+        if self._desk.session.settling:
+            return settled_column(shown)
         author = shown.reviewer
         history = [each for each in shown.history if each.author == author]
         standing = [each for each in history if each.undone is None]

@@ -60,7 +60,9 @@ class QueueLine(QWidget):
 
 
 class ItemQueue(QObject):
-    """What Enter, S and T do. `go_on` chooses the next item that is to do; False where there is none."""
+    """What Enter, S and T do. `go_on` chooses the next item that is to do; False where there is none.
+    `next_unsettled`: where people differ next, but for one judgment.
+    """
 
     def __init__(
         self,
@@ -68,18 +70,24 @@ class ItemQueue(QObject):
         reviewer: Reviewer,
         desk: JudgmentDesk,
         line: QueueLine,
+        *,
         go_on: Callable[[], bool],
+        next_unsettled: Callable[[JudgmentKey], JudgmentKey | None],
     ) -> None:
         super().__init__(desk)
-        self._workspace, self._reviewer, self._desk, self._go_on = workspace, reviewer, desk, go_on
+        self._workspace, self._reviewer, self._desk = workspace, reviewer, desk
+        self._go_on, self._next_unsettled = go_on, next_unsettled
         line.confirm.clicked.connect(self.confirm)
         line.skip.clicked.connect(self.skip)
         line.again.clicked.connect(self.take_back)
 
     @Slot()
     def confirm(self) -> None:
-        """Agree with all labels in force of the item."""
-        self._begin(ReviewState.DONE)
+        """Agree with all labels in force of the item; who settles settles the open judgment."""
+        if self._desk.session.settling:
+            self._reviewer.who.then(self._settle)
+        else:
+            self._begin(ReviewState.DONE)
 
     @Slot()
     def skip(self) -> None:
@@ -109,6 +117,18 @@ class ItemQueue(QObject):
     def _begin(self, state: ReviewState) -> None:
         if self._shown is not None:
             self._reviewer.who.then(partial(self._finish, self._shown, state))
+
+    def _settle(self) -> None:
+        """Settle the open judgment as most people say, where it is not settled; on to the next one."""
+        key = self._desk.session.key
+        self._desk.finish_writing()
+        if self._shown is None or not self._desk.settle():
+            return
+        following = self._next_unsettled(key)
+        if following is None:
+            self._workspace.note.emit("Nothing of what is listed is left to settle.")
+        else:
+            self._workspace.show_in_review(following)
 
     def _finish(self, shown: tuple[int, str], state: ReviewState) -> None:
         if self._shown != shown:

@@ -139,6 +139,12 @@ class JudgmentDesk(QWidget):
         if self.session.judgment is not None:
             self._named(partial(self._change, self.session.key, label))
 
+    def settle(self) -> bool:
+        """Let the open judgment be settled as most people say; False where that is not possible."""
+        change = self.session.settle()
+        self._carry_out(change)
+        return change.override is not None or not change.note
+
     def _change(self, key: JudgmentKey, label: Preference) -> None:
         self._carry_out(self.session.change(key, label))
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.judgments import Origin, ReviewState
+from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.core.review_filters import Filters, ListOrder, WantedItems
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, name
@@ -56,7 +56,7 @@ class ReviewList(QWidget):
         super().__init__()
         self._workspace, self._session = workspace, session
         self._blind, self.progress = reviewer.blind, reviewer.progress
-        self.people = PersonFilter(workspace, self.progress, reviewer.blind_button)
+        self.people = PersonFilter(workspace, self.progress, reviewer.blind_button, reviewer.settle_button)
         self.queue = QueueLine(reviewer.who)
         self._to_do_first = False  # the next list that is made is gone on with
         self.review: Review | None = None
@@ -186,6 +186,8 @@ class ReviewList(QWidget):
         if asked.narrows or sliced or self.people.leaves_out_to_do or run is None:
             return Origin.CHOSEN
         order = self.filters.list_order
+        if order is ListOrder.PEOPLE:
+            return Origin.CHOSEN
         if order is not ListOrder.RANDOM:
             return Origin(order.value)
         labels = run.results.reviews.labels.get(self._workspace.author, {})
@@ -209,6 +211,24 @@ class ReviewList(QWidget):
             self._go(row)
         self.take_focus()  # else Space would press a button that was clicked once
         return row is not None
+
+    def follow_settling(self) -> None:
+        """Who settles sees first where people differ."""
+        if self._session.settling:
+            self.filters.choose_order(ListOrder.PEOPLE)
+        self._show_progress()
+
+    def next_unsettled(self, but: JudgmentKey) -> JudgmentKey | None:
+        """Where people differ next and nobody settled it, `but` this one: here, below, then from the top."""
+        run, review = self._workspace.run, self.review
+        open_ones = run.results.reviews.unsettled - {but} if run is not None else frozenset()
+        count, row = self.shown, self.view.currentIndex().row()
+        for place in range(count):
+            item = self.table.item_at((row + place) % count)
+            for criterion in review.criteria if review and item else ():
+                if item is not None and (key := JudgmentKey(item.item_id, criterion)) in open_ones:
+                    return key
+        return None
 
     @property
     def search(self) -> Search:
@@ -335,7 +355,9 @@ class ReviewList(QWidget):
     @Slot(str)
     def _show_progress(self, item_id: str = "") -> None:
         self.table.show_again(item_id)
-        self.queue.show_progress(self.progress.in_words)
+        run = self._workspace.run
+        settled = run.results.reviews.settled_in_words if run and self._session.settling else ""
+        self.queue.show_progress(settled or self.progress.in_words)
         current = self.current
         self.queue.show_state(self.progress.state(current.item_id) if current else None)
 

@@ -67,6 +67,7 @@ class ReviewPage(Page):
         ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
         ("Enter", "Confirm the item: you agree with all its labels; on to the next one to do"),
+        ("Enter, while you settle", "Settle the judgment as most people say; on to the next they differ on"),
         ("S", "Skip the item; on to the next one to do"),
         ("T", "Take the item back to to do"),
         ("Space", "What the model read in each order of the responses, large"),
@@ -98,7 +99,14 @@ class ReviewPage(Page):
         self.reading = ItemReading(workspace.threads)
         self.reading.instruction.put_beside(self.reviewer.note)
         self.desk = JudgmentDesk(workspace, self.reviewer, self.session)
-        self.queue = ItemQueue(workspace, self.reviewer, self.desk, self.list.queue, self.list.go_to_next)
+        self.queue = ItemQueue(
+            workspace,
+            self.reviewer,
+            self.desk,
+            self.list.queue,
+            go_on=self.list.go_to_next,
+            next_unsettled=self.list.next_unsettled,
+        )
         self.beside = Beside(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
         self._make_header()
@@ -145,6 +153,7 @@ class ReviewPage(Page):
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
+        self.reviewer.settle_changed.connect(self._switch_settling)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
         self.part.again.clicked.connect(self.list.take_focus)
@@ -180,6 +189,14 @@ class ReviewPage(Page):
         for key in ("Return", "Enter"):
             add(key, queue.confirm, spares=_WRITING)
         add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))
+
+    @Slot(bool)
+    def _switch_settling(self, on: bool) -> None:
+        self.desk.finish_writing()
+        self.session.settling = on
+        self.list.follow_settling()
+        self.desk.show_changes()
+        self.beside.follow_settling()
 
     # The run and its list
 
