@@ -73,7 +73,8 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) 
             marks.append(("⇄ flipped", "warning", "The two orders alone would give different labels."))
     if override is not None:
         given = LABEL_WORDS[override.preference] if override.preference else "another explanation"
-        remarks.append(f"Overridden: {given}, by {override.author}.")
+        by = " and ".join(map(clipped, override.authors))
+        remarks.append(f"{'Settled' if override.settled else 'Overridden'}: {given}, by {by}.")
     return ColumnText(
         system_name(run),
         whole_name(run),
