@@ -50,7 +50,7 @@ def incomplete(run: StoredRun, name: str = "The run") -> str:
 def gaps(results: RunResults) -> list[Gap]:
     """The gaps of a run in what is judged of it; `incomplete` says the rest."""
     run, people = f"of {results.run.called}", f"overridden by people: {results.overridden.by_whom}."
-    another = "written for another label than the one in force."
+    another = "written for another label than the one in force: a submission is without"
     wordless = "no explanation" + ("." if results.run.submitted else ": the model wrote no words.")
     found = [
         Gap(
@@ -68,6 +68,11 @@ def gaps(results: RunResults) -> list[Gap]:
         Gap(
             GapKind.UNEXPLAINED, results.unexplained, f"judgments have {wordless}", f"judgment has {wordless}"
         ),
-        Gap(GapKind.OUTDATED, results.outdated, f"explanations were {another}", f"explanation was {another}"),
+        Gap(
+            GapKind.OUTDATED,
+            results.outdated,
+            f"explanations were {another} them.",
+            f"explanation was {another} it.",
+        ),
     ]
     return [gap for gap in found if gap.number]

@@ -24,7 +24,7 @@ from engine.decisions.run_results import RunResults
 from engine.system.files import whole_file
 
 RUN_COLUMNS = (
-    *("run", "item_id", "position", "criterion"),
+    *("run", "labels_of", "item_id", "position", "criterion"),
     *("preference", "model_preference", "overridden", "label_author", "explanation_author"),
     *("override_created", "override_origin", "settled"),
     *("review_state", "review_author", "review_created", LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE, IN_SAMPLE),
@@ -51,9 +51,9 @@ def write_results_csv(
     gets `dataset_` before it.
 
     A cell is empty where there is nothing to say; truths are `yes` and `no`; numbers are written so that they
-    come back exactly. `position` counts from 0. `preference` and `explanation` are those in force,
-    `overridden` says which of them is a person's: `label`, `explanation` or `both`. `settled`: whether an
-    adjudicator gave the label. `review_state`: `done` or `skipped`, by the person who said so last. What ends
+    come back exactly. `labels_of`: whose labels count. `position` counts from 0. `preference`
+    and `explanation` are those in force, `overridden` says which of them is a person's: `label`,
+    `explanation` or `both`. `settled`: whether an adjudicator gave the label. `review_state`: `done` or `skipped`, by the person who said so last. What ends
     with `_by_people` is a JSON object with the names as keys: `labels_by_people` those given or confirmed,
     `origins_by_people` how each of them came to the item, one of Origin or null, `blind_by_people` whether
     they saw nothing of other labels, or null. States, notes and `tags`, a JSON array, are of the item, on
@@ -116,7 +116,8 @@ def _run_cells(
 ) -> tuple[str, ...]:
     left_out = item.shortening
     return (
-        *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
+        *(str(results.run.id), results.source.in_words),
+        *(item.item_id, str(item.position), judgment.criterion),
         results.label(judgment) or "",
         "" if isinstance(judgment, Unscored) else judgment.preference,
         *_override_cells(results.overrides.get(judgment.key)),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
-    QCheckBox,
     QPushButton,
     QStackedWidget,
     QTabWidget,
@@ -17,12 +16,14 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import visible
+from engine.core.people import Reviews
 from engine.core.review_filters import Filters, WantedItems
 from gui.kit.actions import Entry, MenuButton
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel, scrolling
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.value_table import TableModel
+from gui.people.source_box import SourceBox
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import beside_help
 from gui.results.calibration_panel import CalibrationPanel
@@ -166,7 +167,7 @@ class ResultsPage(Page):
         run = self.workspace.run
         if run is None:
             return None
-        return run.results.model_alone() if self.model_alone.isChecked() else run.results
+        return run.results.by(self.whose.source)
 
     def _exported(self) -> Exported | None:
         run = self.workspace.run
@@ -174,7 +175,7 @@ class ResultsPage(Page):
             return None
         return Exported(
             run.results,
-            self.model_alone.isChecked(),
+            self.whose.source,
             run.dataset,
             self.workspace.gold,
             self.weighing.weights.of(run.results.run),
@@ -209,10 +210,9 @@ class ResultsPage(Page):
     @Slot()
     def _follow_overrides(self) -> None:
         run = self.workspace.run
-        overridden = run is not None and bool(run.results.overrides)
-        self.model_alone.setEnabled(overridden)
-        if not overridden:
-            self.model_alone.setChecked(False)
+        reviews = run.results.reviews if run is not None else Reviews()
+        self.whose.setEnabled(bool(reviews.people))
+        self.whose.offer(tuple(reviews.labels), bool(reviews.settled))
         self._measure_soon(_DEBOUNCE_MS)
 
     @Slot()
@@ -323,9 +323,8 @@ class ResultsPage(Page):
 
     def _build_body(self) -> None:
         self.gold = GoldPicker(self.workspace)
-        self.model_alone = QCheckBox("&Model alone")
-        name(self.model_alone, "Model alone", "Leave out what people overrode")
-        line = in_row(self.gold, STRETCH, self.slices.choice, self.model_alone)
+        self.whose = SourceBox()
+        line = in_row(self.gold, STRETCH, self.slices.choice, self.whose)
         self.busy, self.snapshot = BusyLine(), SnapshotLine()
         self.stopped = label(_STOPPED, "warning")
         self.stopped.hide()
@@ -372,7 +371,7 @@ class ResultsPage(Page):
         self.slices.choice.changed.connect(self._follow_choice)
         self.slices.listed.connect(self._list_slice)
         self.slices.divided.connect(lambda: self.tabs.setCurrentIndex(self.tabs.count() - 1))
-        self.model_alone.toggled.connect(self._follow_choice)
+        self.whose.changed.connect(self._follow_choice)
         self._later.timeout.connect(self._measure_if_stale)
         self.measurer.changed.connect(self._show)
         self.measurer.progress.connect(self._follow_progress)

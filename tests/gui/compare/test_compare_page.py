@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
+from engine.core.label_sources import JUDGE_ALONE, LAST
 from engine.core.said import Undo
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
@@ -232,9 +233,9 @@ def test_a_comparison_of_something_else_is_marked_as_old(
     choose(qtbot, page, demo_gold, worse)
     compare(qtbot, page)
     assert not page.stale.isVisible()
-    page.choosing.model_alone.setChecked(True)
+    page.choosing.whose.choose(JUDGE_ALONE)
     assert page.stale.isVisible()
-    page.choosing.model_alone.setChecked(False)
+    page.choosing.whose.choose(LAST)
     assert not page.stale.isVisible()
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.judgments import Explanation, JudgmentKey, NewReview
+from engine.core.label_sources import JUDGE_ALONE
 from engine.core.settings import JudgeSettings, Mode
 from engine.core.value_tables import Table
 from engine.data.dataset import load_dataset
@@ -183,7 +184,7 @@ def test_what_could_not_be_judged_is_listed_with_its_reason(
 
 
 def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, opened: ResultsPage) -> None:
-    assert not opened.model_alone.isEnabled()
+    assert not opened.whose.isEnabled()
     before = table_of(opened, "accuracy").as_text()
     results = opened.workspace.run.results if opened.workspace.run else None
     assert results is not None
@@ -193,8 +194,9 @@ def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, open
     measured(qtbot, opened)
     assert table_of(opened, "accuracy").as_text() != before
     assert "1 label of these items is a person's" in doubts(opened)
-    opened.model_alone.setFocus()
-    QTest.keyClick(opened.model_alone, Qt.Key.Key_Space)
+    opened.whose.box.setFocus()
+    QTest.keyClicks(opened.whose.box, "Labels: j")
+    assert opened.whose.source == JUDGE_ALONE
     measured(qtbot, opened)
     assert table_of(opened, "accuracy").as_text() == before
 
