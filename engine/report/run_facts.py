@@ -55,7 +55,7 @@ def run_facts(results: RunResults, questions: bool = False) -> Facts:
     """
     run = results.run
     by_whom = results.overridden.by_whom if results.overrides else "nothing here"
-    if results.source != LAST:
+    if results.overrides and results.source != LAST:
         by_whom = f"{by_whom} (the labels of {results.source.in_words} were chosen)"
     overridden = ("overridden by people", by_whom)
     if run.submitted:

@@ -21,8 +21,8 @@ from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel, show_text
 from gui.kit.layouts import STRETCH, in_row
 from gui.kit.remedies import FIELDS, IN_THE_WINDOW
-from gui.people.source_box import SourceBox
 from gui.work.lanes import Lane, LatestTask
+from gui.work.source_box import SourceBox
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel, scrolling
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.value_table import TableModel
-from gui.people.source_box import SourceBox
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import beside_help
 from gui.results.calibration_panel import CalibrationPanel
@@ -45,6 +44,7 @@ from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
 from gui.work.slice_jobs import measure_slices
 from gui.work.slices_panel import SlicesPanel, SliceWords
+from gui.work.source_box import SourceBox
 from gui.work.state import MOST_OF_QT
 from gui.work.workspace import Workspace
 

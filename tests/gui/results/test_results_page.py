@@ -195,7 +195,7 @@ def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, open
     assert table_of(opened, "accuracy").as_text() != before
     assert "1 label of these items is a person's" in doubts(opened)
     opened.whose.box.setFocus()
-    QTest.keyClicks(opened.whose.box, "Labels: j")
+    QTest.keyClicks(opened.whose.box, "Judge")
     assert opened.whose.source == JUDGE_ALONE
     measured(qtbot, opened)
     assert table_of(opened, "accuracy").as_text() == before

@@ -16,10 +16,10 @@ from gui.kit.labels import name
 from gui.kit.layouts import in_row
 
 _WORDS = {
-    Whose.LAST: "Labels: in force",
-    Whose.SETTLED: "Labels: settled",
-    Whose.MAJORITY: "Labels: majority",
-    Whose.JUDGE: "Labels: judge alone",
+    Whose.LAST: "Labels in force",
+    Whose.SETTLED: "Settled labels",
+    Whose.MAJORITY: "Majority of people",
+    Whose.JUDGE: "Judge alone",
 }
 
 
@@ -50,7 +50,7 @@ class SourceBox(QWidget):
         with QSignalBlocker(self.box):
             self.box.clear()
             for source in sources:
-                text = _WORDS.get(source.kind) or f"Labels: {clipped(source.person)}"
+                text = _WORDS.get(source.kind) or clipped(source.person)
                 self.box.addItem(visible(text), source)
                 more = tip(capitalised(source.in_words))
                 self.box.setItemData(self.box.count() - 1, more, Qt.ItemDataRole.ToolTipRole)
