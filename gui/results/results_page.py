@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import visible
 from engine.core.people import Reviews
 from engine.core.review_filters import Filters, WantedItems
+from engine.core.value_tables import ItemsBehind
 from gui.kit.actions import Entry, MenuButton
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel, scrolling
@@ -305,6 +306,11 @@ class ResultsPage(Page):
         items = gold if run is None or run.dataset is None else run.dataset
         self.slices.choice.show_dataset(None if run is None else items, gold)
 
+    @Slot(object)
+    def _list_behind(self, behind: ItemsBehind) -> None:
+        """List the items of a row of a table in Review."""
+        self._list_slice(Filters(ids=behind.ids, criterion=behind.criterion), behind.words)
+
     @Slot(object, str)
     def _list_slice(self, filters: Filters, words: str) -> None:
         """List the items of a slice in Review."""
@@ -370,6 +376,7 @@ class ResultsPage(Page):
         self.snapshot.again_button.clicked.connect(space.read_run_again)
         self.slices.choice.changed.connect(self._follow_choice)
         self.slices.listed.connect(self._list_slice)
+        self.scores.sheet.listed.connect(self._list_behind)
         self.slices.divided.connect(lambda: self.tabs.setCurrentIndex(self.tabs.count() - 1))
         self.whose.changed.connect(self._follow_choice)
         self._later.timeout.connect(self._measure_if_stale)

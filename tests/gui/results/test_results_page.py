@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLabel
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QComboBox,
+    QLabel,
+    QTableView,
+)
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
@@ -338,6 +345,15 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
     measured(qtbot, opened)
     people = table_of(opened, "people").as_text().split("\n")
     assert people[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
+    shown = table_of(opened, "people")
+    view = next(each for each in opened.findChildren(QTableView) if each.model() is shown)
+    with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
+        view.setFocus()
+        view.setCurrentIndex(view.model().index(0, 3))
+        qtbot.keyClick(view, Qt.Key.Key_Return)
+    [asked] = wanted.args
+    assert (asked.words, asked.filters.criterion) == ("people differ on safety", "safety")
+    assert asked.filters.ids == {"1"}
     pairs = table_of(opened, "pairs").as_text()
     assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t" in pairs
     assert "\tthe model\t" in pairs
