@@ -135,10 +135,10 @@ class Archived:
 class StoredRun:
     """A run as the store holds it.
 
-    `judged`: items in the store; `manifest`: how it was made; `calibration`: what its decisions are
-    calibrated with now, as plain values, None for none. `name`, `note`: of a person, empty for none.
-    `archived`: None where it stands in the lists of runs. `review_seed`: by which a random sample of it is
-    reviewed, on all days and by all people.
+    `judged`: items in the store, of a submission those that it answers; `manifest`: how it was made;
+    `calibration`: what its decisions are calibrated with now, as plain values, None for none. `name`, `note`:
+    of a person, empty for none. `archived`: None where it stands in the lists of runs. `review_seed`: by
+    which a random sample of it is reviewed, on all days and by all people.
     """
 
     id: int

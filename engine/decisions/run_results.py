@@ -5,6 +5,7 @@ Knows: judged items and what each form holds. Does not know: SQL, how files are 
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 from engine.core.items import Prediction, Preference, Way
@@ -119,6 +120,33 @@ class RunResults:
         """What is to be said of a calibration that gives one label to everything; empty for any other."""
         return one_label_sentence(self.one_labels)
 
+    @cached_property
+    def unanswered(self) -> frozenset[str]:
+        """The ids of items that an opened submission does not answer and people have not labelled on each of
+        its criteria. None of a run that a model judged.
+        """
+        if not self.run.submitted:
+            return frozenset()
+        columns = self.judgments.values()
+        return frozenset(
+            item.item_id
+            for place, item in enumerate(self.judged)
+            if not item.given and any(self.label(column[place]) is None for column in columns)
+        )
+
+    @property
+    def answered(self) -> "RunResults":
+        """The same without its unanswered items: all that is measured, and exported as a submission."""
+        if not self.unanswered:
+            return self
+        kept = self.only({item.item_id for item in self.judged} - self.unanswered)
+        return replace(kept, reviews=self.reviews)
+
+    @property
+    def left(self) -> int:
+        """How many items of the run lack an answer, be it the model's or people's."""
+        return self.run.identity.items - len(self.judged) + len(self.unanswered)
+
     @property
     def unscored(self) -> int:
         """How many judgments have no label in force."""
@@ -228,9 +256,10 @@ def load_reviews(store: RunStore, run_id: int) -> Reviews:
 def submission_of(results: RunResults) -> Submission:
     """The run's predictions as they are in force; those without a label are empty.
 
-    With explanations where the run makes them; what people wrote for a run of labels alone is left out.
+    With explanations where the run makes them; what people wrote for a run of labels alone is left out, and
+    so are unanswered items.
     """
-    rows = []
+    rows, results = [], results.answered
     for index, item in enumerate(results.judged):
         predictions = {
             name: Prediction(results.label(column[index]), results.explanation(column[index]))

@@ -251,7 +251,7 @@ class ComparePage(Page):
         }
         if run is not None and run.id in marks:
             results = run.results.model_alone() if compared.choice.model_alone else run.results
-            same = run_mark(results).overrides == marks[run.id].overrides
+            same = run_mark(results.answered).overrides == marks[run.id].overrides
             (self._overridden.discard if same else self._overridden.add)(run.id)
         self.stale.setVisible(self._is_stale())
 

@@ -168,7 +168,7 @@ class ExportDialog(QDialog):
 
     def _say_unfinished(self) -> None:
         run = self._what.whole.run
-        left = run.identity.items - run.judged
+        left = self._what.results.left
         items = "1 item is" if left == 1 else f"{left:,} items are"
         why = "the submission lacks them" if run.submitted else "they are not judged"
         state = "incomplete" if run.submitted else "not finished"
@@ -197,7 +197,7 @@ class ExportDialog(QDialog):
         replaces = self._may_replace is not None and self._may_replace == self.path
         run = self._what.whole.run
         text = "Replace the file" if replaces else f"Export {run.in_short}"
-        if not run.complete:
+        if self._what.results.left:
             state = "incomplete" if run.submitted else "unfinished"
             text = f"Export the {state} {run.in_short.removeprefix('the ')}"
         self.start.setText(text)
