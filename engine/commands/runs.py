@@ -18,7 +18,7 @@ from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy, Step
 from engine.core.run_list import run_list
-from engine.core.run_records import AnyRun, RunContents, refuse_submitted, what_is_joined
+from engine.core.run_records import AnyRun, RunContents, how_to_complete, refuse_submitted, what_is_joined
 from engine.core.sheets import Section
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
@@ -126,7 +126,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
     run = open_submission(options.submission, read_dataset(options, options.dataset), store)
-    print(f"{printable(what_is_joined(run))}\nIt is run {run.id} of {store.path}.")
+    said = filter(None, [printable(what_is_joined(run)), how_to_complete(run)])
+    print("\n".join([*said, f"It is run {run.id} of {store.path}."]))
     return DONE if run.complete else INCOMPLETE
 
 

@@ -321,6 +321,13 @@ def what_is_joined(run: StoredRun) -> str:
     return f"{joined} Left out, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
 
 
+def how_to_complete(run: StoredRun) -> str:
+    """A sentence on the items that an opened submission does not answer; empty where it answers all."""
+    lacking = run.identity.items - run.judged
+    items = "The item that it lacks stands" if lacking == 1 else f"The {lacking:,} items that it lacks stand"
+    return f"{items} in Review, first by doubt: what people label there completes it." if lacking else ""
+
+
 @dataclass(frozen=True)
 class Effort:
     """What judging an item took: seconds at work with it, tokens read and generated."""

@@ -31,7 +31,8 @@ class ReviewRow(Keyed):
     `margin`: its highest probability minus its second, 0 to 1. `overridden`: whether a person gave the label
     or the explanation in force. `outdated`: whether the explanation in force is the model's and written for
     another label. `doubt`: 0 to 1, higher is to be looked at first; see `review_rows`. `hidden`: whether all
-    but item and criterion was taken out, for a person who labels blind.
+    but item and criterion was taken out, for a person who labels blind. `unanswered`: whether an opened
+    submission gives no label, and no person gave one.
     """
 
     position: int
@@ -46,6 +47,7 @@ class ReviewRow(Keyed):
     doubt: float = 0.0
     own: Preference | None = None
     hidden: bool = False
+    unanswered: bool = False
 
     @property
     def blank(self) -> "ReviewRow":
@@ -163,6 +165,7 @@ def _row(
         outdated=outdated,
         doubt=0.0 if results.decided_by_person(judgment) else doubt,
         own=own,
+        unanswered=preference is None and results.run.submitted,
     )
 
 
