@@ -12,14 +12,13 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
-from engine.core.remedies import Setting
 from gui.compare.compare_jobs import CompareWish, Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel, show_text
 from gui.kit.layouts import STRETCH, in_row
-from gui.kit.remedies import FIELDS, IN_THE_WINDOW
+from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -50,12 +49,6 @@ class ChoicePanel(DownScroll):
         self._reading = workspace.reader(self)
         self.systems = SystemList()
         self.gold_text = plain_label()
-        self.partial = QCheckBox(f"&{FIELDS[Setting.PARTIAL]}")
-        name(
-            self.partial,
-            FIELDS[Setting.PARTIAL],
-            "Compare on the items that the labels and all systems share",
-        )
         self.model_alone = QCheckBox("Leave ou&t what people overrode")
         name(
             self.model_alone,
@@ -72,8 +65,7 @@ class ChoicePanel(DownScroll):
     @property
     def choice(self) -> CompareWish:
         """What is ticked."""
-        partial, alone = self.partial.isChecked(), self.model_alone.isChecked()
-        return CompareWish(self.systems.runs, self.systems.files, partial, alone)
+        return CompareWish(self.systems.runs, self.systems.files, self.model_alone.isChecked())
 
     @property
     def gold(self) -> "Dataset | None":
@@ -195,7 +187,7 @@ class ChoicePanel(DownScroll):
         name(self._own_button, "Use the labels of the open run's own dataset again")
         buttons = in_row((self._gold_button, STRETCH), self._own_button)
         chosen = (heading("Systems"), (self.systems, STRETCH), heading("Human labels"), self.gold_text)
-        self.setWidget(panel(*chosen, buttons, self.partial, self.model_alone, self._lacking))
+        self.setWidget(panel(*chosen, buttons, self.model_alone, self._lacking))
 
     def _connect(self) -> None:
         space = self._workspace
@@ -208,7 +200,7 @@ class ChoicePanel(DownScroll):
         self._reading.put_off.connect(self.bring_up_to_date)
         self.compare_button.clicked.connect(self.compare_wanted)
         space.runs_changed.connect(self._list_runs)
-        for signal in (self.systems.changed, self.partial.toggled, self.model_alone.toggled):
+        for signal in (self.systems.changed, self.model_alone.toggled):
             signal.connect(self._remember)
         for signal in (space.run_changed, space.dataset_changed):
             signal.connect(self.bring_up_to_date)
@@ -216,9 +208,8 @@ class ChoicePanel(DownScroll):
 
     def _restore(self) -> None:
         values = self._workspace.state.record(_KEPT)
-        for box, kept in ((self.partial, "partial"), (self.model_alone, "model_alone")):
-            with QSignalBlocker(box):
-                box.setChecked(values.get(kept) is True)
+        with QSignalBlocker(self.model_alone):
+            self.model_alone.setChecked(values.get("model_alone") is True)
         self.systems.restore(values)
         self._list_runs()
 
@@ -226,8 +217,8 @@ class ChoicePanel(DownScroll):
 
     @Slot()
     def _remember(self) -> None:
-        options = {"partial": self.partial.isChecked(), "model_alone": self.model_alone.isChecked()}
-        self._workspace.state.set_record(_KEPT, {**self.systems.as_json(), **options})
+        chosen = {**self.systems.as_json(), "model_alone": self.model_alone.isChecked()}
+        self._workspace.state.set_record(_KEPT, chosen)
         self.bring_up_to_date()
 
     @Slot()

@@ -91,7 +91,6 @@ class CompareWish:
 
     runs: tuple[int, ...] = ()
     files: tuple[Path, ...] = ()
-    partial: bool = False
     model_alone: bool = False
 
     @property
@@ -162,7 +161,7 @@ def compare_systems(
         steps.begin("Joining them with the human labels …")
         # The open dataset holds the labels on what is asked next, and runs may have been asked otherwise.
         labels = with_labels_for(gold, [one.asked for one in systems if one.asked], control.cancel)
-        return _on_slice(choice, gold, match_all(systems, labels, choice.partial), chosen, steps)
+        return _on_slice(choice, gold, match_all(systems, labels, partial=True), chosen, steps)
 
     return work
 
