@@ -122,6 +122,7 @@ def test_it_is_complete_once_people_labelled_all_of_it(
     keys = [(item_id, name) for item_id in ("1", "3") for name in ("safety", "relevance")]
     results = labelled(store, opened(store, answered, tmp_path), *keys, ("4", "relevance"))
     assert results.left == 0
+    assert as_json(results)["run"]["complete"]
     assert [each for each in findings(results, answered) if "ids" in each or "empty" in each] == []
     assert match(system_of_run(results), answered).missing == ()
 
@@ -186,6 +187,19 @@ def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
     exported = run_here("runs", "export", 1, "--out", again, *store)
     assert again.read_bytes() == part.read_bytes()
     assert exported.returncode == 1
+    sentence = "part.tsv lacks 8 items of validation.tsv, not scored: 0, 1, 12, 40, 41"
+    held = ("--gold", gold.path, "--partial", *store)
+    for command in (
+        ("evaluate", 1),
+        ("evaluate", part),
+        ("compare", 1, baseline),
+        ("compare", part, baseline),
+    ):
+        printed = run_here(*command, *held)
+        assert printed.returncode == 0, printed.stderr
+        assert sentence in printed.stderr
+    assert "On 91 of 99 items with the human labels" in printed.stdout
+    assert "not answered (8): 0, 1, 12" in run_here("runs", "show", 1, *store).stdout
     whole = read_submission(baseline)
     with RunStore(tmp_path / "runs.sqlite") as kept:
         for place in EIGHT:

@@ -23,6 +23,8 @@ from tests.gui.review.steps import current, press, save
 A_WHILE = 60_000
 TAKEN = (0, 1, 12, 40, 41, 42, 77, 98)
 """Places of items that are taken away: the first, the last, neighbours, single ones."""
+EMPTIED = 50
+"""The place of one that loses a label and keeps its explanation."""
 _KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
 WHY = "Response A is right."
 
@@ -79,29 +81,40 @@ def test_the_baseline_without_eight_items_is_completed_with_keys(
     qtbot: QtBot, interior: Interior, baseline: Path, tmp_path: Path
 ) -> None:
     whole = read_submission(baseline)
-    interior.submissions.open(without(whole, TAKEN, tmp_path / "part.tsv"))
+    rows, empty = list(whole.rows), whole.criteria[2]
+    why = rows[EMPTIED].predictions[empty].explanation
+    rows[EMPTIED] = replace(
+        rows[EMPTIED], predictions={**rows[EMPTIED].predictions, empty: Prediction(None, why)}
+    )
+    interior.submissions.open(without(replace(whole, rows=tuple(rows)), TAKEN, tmp_path / "part.tsv"))
     wait_for(qtbot, interior, "Submission part.tsv")
     page, run = interior.review, interior.workspace.run
     assert run is not None
     assert "answers 91 of the 99 items" in interior.notices.text
     assert "The 8 items that it lacks stand in Review" in interior.notices.text
     assert exported(qtbot, interior, tmp_path / "as-it-was.tsv") == (tmp_path / "part.tsv").read_bytes()
-    lacking = [whole.rows[place].id for place in TAKEN]
+    places = sorted([*TAKEN, EMPTIED])
+    lacking = [whole.rows[place].id for place in places]
     table = page.list.table
-    assert [item.item_id for item in table.listing.items[:8]] == lacking
-    assert table.index(0, MARKS).data() == "∅5"
+    assert [item.item_id for item in table.listing.items[:9]] == lacking
+    assert "∅5" in table.index(0, MARKS).data()
+    assert "∅1" in table.index(places.index(EMPTIED), MARKS).data()
     qtbot.waitUntil(lambda: current(page) == lacking[0] and not page.desk.card.reason.isHidden())
     assert page.desk.card.reason.text() == "Unscored: the submission does not answer this item."
-    rows = list(whole.rows)
-    for number, place in enumerate(TAKEN):
+    for number, place in enumerate(places):
         assert current(page) == lacking[number]
-        said = {}
+        with qtbot.waitSignal(interior.workspace.note) as told:
+            qtbot.keyClick(page, Qt.Key.Key_Return)  # not yet
+        assert told.args[0].startswith("Label it first: ")
+        said = dict(rows[place].predictions)
         for at, criterion in enumerate(whole.criteria):
+            if place == EMPTIED and criterion != empty:
+                continue
             press(qtbot, page, str(at + 1))
             key = "ABGX"[(number + at) % 4]
             with qtbot.waitSignal(interior.workspace.overrides_changed):
                 press(qtbot, page, key)
-            said[criterion] = Prediction(_KEYS[key], None)
+            said[criterion] = Prediction(_KEYS[key], why if place == EMPTIED else None)
         if number == 0:  # and why, of one
             press(qtbot, page, "1E")
             QTest.keyClicks(page.desk.card.editor.field, WHY)
