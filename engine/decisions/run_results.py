@@ -134,7 +134,7 @@ class RunResults:
             if not item.given and any(self.label(column[place]) is None for column in columns)
         )
 
-    @property
+    @cached_property
     def answered(self) -> "RunResults":
         """The same without its unanswered items: all that is measured, and exported as a submission."""
         if not self.unanswered:

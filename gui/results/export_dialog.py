@@ -59,6 +59,7 @@ class ExportDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self._form, self._what, self._folder = form, what, folder
+        self._left = what.results.left
         self._wanted = Path()  # that is being looked at
         self._may_replace: Path | None = None
         self._looking = LatestTask(threads, Lane.STORE, self)
@@ -168,7 +169,7 @@ class ExportDialog(QDialog):
 
     def _say_unfinished(self) -> None:
         run = self._what.whole.run
-        left = self._what.results.left
+        left = self._left
         items = "1 item is" if left == 1 else f"{left:,} items are"
         why = "the submission lacks them" if run.submitted else "they are not judged"
         state = "incomplete" if run.submitted else "not finished"
@@ -197,7 +198,7 @@ class ExportDialog(QDialog):
         replaces = self._may_replace is not None and self._may_replace == self.path
         run = self._what.whole.run
         text = "Replace the file" if replaces else f"Export {run.in_short}"
-        if self._what.results.left:
+        if self._left:
             state = "incomplete" if run.submitted else "unfinished"
             text = f"Export the {state} {run.in_short.removeprefix('the ')}"
         self.start.setText(text)
@@ -257,7 +258,12 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     )
     yield "Dataset", short_name(identity.dataset_path.name)
     yield MODEL[run.submitted], short_name(identity.model_name)
-    yield "Items", f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}"
+    completed = identity.items - run.judged - what.results.left
+    by_people = f", {completed:,} labelled by people" if completed else ""
+    yield (
+        "Items",
+        f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}{by_people}",
+    )
     people = what.whole.overridden.by_whom if what.whole.overrides else "none"
     if what.whole.overrides and what.model_alone:
         people = f"left out (“Model alone” is ticked on Results): {people}"

@@ -13,7 +13,10 @@ from engine.core.items import Prediction, Preference
 from engine.core.judgments import NewOverride
 from engine.data.submission import Submission, read_submission, write_submission
 from engine.store.run_store import RunStore
+from gui.results.export_dialog import ExportDialog
+from gui.results.export_jobs import Form
 from gui.review.review_table import MARKS
+from gui.window.check_dialog import CheckDialog
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
 from gui.work.page_name import PageName
@@ -164,5 +167,16 @@ def test_results_and_exports_say_that_it_is_complete(
     qtbot.waitUntil(lambda: measured(interior) == 99, timeout=A_WHILE)
     assert exported(qtbot, interior, tmp_path / "whole.tsv") == baseline.read_bytes()
     qtbot.waitUntil(lambda: "it answers all 99 items completely" in interior.notices.text)
+    run = interior.workspace.run
+    assert run is not None
+    check = CheckDialog(interior.workspace, run)
+    qtbot.addWidget(check)
+    qtbot.waitUntil(lambda: check.outcome.text() == "Nothing is wrong: it is complete.")
+    what = interior.results._exported()
+    assert what is not None
+    dialog = ExportDialog(Form.EXPLAINED, what, tmp_path, interior.workspace.threads)
+    qtbot.addWidget(dialog)
+    assert dialog.facts["Items"].text() == "91 of 99 answered, 8 labelled by people"
+    assert not dialog.unfinished.isVisibleTo(dialog)
     interior.results.model_alone.setChecked(True)
     qtbot.waitUntil(lambda: measured(interior) == 91, timeout=A_WHILE)
