@@ -43,14 +43,14 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     with store.begin(_identity(path, submission, dataset)) as run:
         if not run.judged:
             store.add(run.id, [_judged(row, places[row.id], dataset) for row in answered])
-        complete_store(store, run, dataset)
+        add_unanswered(store, run, dataset)
         made = _manifest(submission, places, dataset)
         if made != run.manifest:
             store.describe(run.id, made)
     return store.run(run.id)
 
 
-def complete_store(store: RunStore, run: StoredRun, dataset: Dataset) -> None:
+def add_unanswered(store: RunStore, run: StoredRun, dataset: Dataset) -> None:
     """Add the items of its dataset that the store lacks of a submission, while nobody else holds the run.
 
     Earlier versions kept only those that it answers.

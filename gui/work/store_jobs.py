@@ -117,13 +117,13 @@ def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset"
 
     As it is where the store cannot take them now.
     """
-    from engine.decisions.opened_submission import complete_store
+    from engine.decisions.opened_submission import add_unanswered
     from engine.decisions.run_results import load_results
     from engine.store.run_store import RunStore
 
     with suppress(StoreError), RunStore(store_path) as store, many_records():
         with store.hold(results.run.id) as run:
-            complete_store(store, run, dataset)
+            add_unanswered(store, run, dataset)
         return load_results(store, run.id)
     return results
 

@@ -11,7 +11,7 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import read_submission, write_submission
 from engine.decisions.gaps import gaps, incomplete
 from engine.decisions.health import run_health, submission_health
-from engine.decisions.opened_submission import NOT_ANSWERED, complete_store, findings, open_submission
+from engine.decisions.opened_submission import NOT_ANSWERED, add_unanswered, findings, open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, load_results, submission_of
@@ -167,8 +167,8 @@ def test_one_that_an_earlier_version_kept_is_completed_from_its_dataset(
     before = load_results(store, run.id)
     assert [row.id for row in submission_of(before).rows] == ["2", "4"]
     assert (before.run.judged, before.left) == (2, 2)
-    complete_store(store, before.run, answered)
-    complete_store(store, before.run, answered)
+    add_unanswered(store, before.run, answered)
+    add_unanswered(store, before.run, answered)
     assert [item.item_id for item in load_results(store, run.id).judged] == ["1", "2", "3", "4"]
 
 
