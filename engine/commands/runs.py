@@ -15,12 +15,12 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import check_outputs, export_results, health_lines, warn_of_gaps
 from engine.commands.shared.setting_arguments import add_examples, add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
-from engine.core.formatting import counted, without_middle
+from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
 from engine.core.label_sources import LabelSource
 from engine.core.remedies import Remedy, Step
 from engine.core.run_list import run_list
-from engine.core.run_records import AnyRun, RunContents, refuse_submitted, what_is_joined
+from engine.core.run_records import AnyRun, RunContents, how_to_complete, refuse_submitted, what_is_joined
 from engine.core.sheets import Section
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
@@ -133,7 +133,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
     run = open_submission(options.submission, read_dataset(options, options.dataset), store)
-    print(f"{printable(what_is_joined(run))}\nIt is run {run.id} of {store.path}.")
+    said = filter(None, [printable(what_is_joined(run)), how_to_complete(run)])
+    print("\n".join([*said, f"It is run {run.id} of {store.path}."]))
     return DONE if run.complete else INCOMPLETE
 
 
@@ -141,12 +142,16 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
     print(printed_section(Section("run", "", [run_facts(results)])))
     print(f"\n{health_lines(run_health(results))}")
-    print(f"\n{printed_section(labels_given_section(results))}")
+    print(f"\n{printed_section(labels_given_section(results.answered))}")
     _print_unscored(results)
     return DONE
 
 
 def _print_unscored(results: RunResults) -> None:
+    if results.run.submitted:
+        if lacking := [item.item_id for item in results.judged if item.item_id in results.unanswered]:
+            print(f"not answered ({len(lacking):,}): {printable(listed(lacking))}")
+        return
     reasons = [
         (JudgmentKey(item.item_id, criterion), why)
         for item in results.judged

@@ -126,7 +126,7 @@ class JudgedItem:
     criterion; each criterion has readings or a reason. `seconds`: wall time of its share of the group.
     `rewritten`: explanations written later for another label, by criterion and label; the first ones stay in
     `explanations`. `given`: the labels and explanations of an opened submission, by criterion, in the place
-    of readings.
+    of readings; none of an item that it does not answer, which is unscored on all of them.
     """
 
     position: int

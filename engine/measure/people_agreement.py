@@ -137,7 +137,7 @@ def people_agreement(
     over them.
     """
     people = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
-    alone = results.model_alone()
+    alone = results.model_alone().answered
     judge = {each.key: alone.label(each) for column in alone.judgments.values() for each in column}
     scored = {key: label for key, label in judge.items() if label is not None}
     others = [_Side(MODEL, scored, is_person=False)]

@@ -124,10 +124,12 @@ class System:
 
 
 def system_of_run(results: RunResults) -> System:
-    """A stored run as a system, called by its number and name; an opened submission by its file."""
+    """A stored run as a system, called by its number and name; an opened submission by its file, without the
+    items that it does not answer.
+    """
     run = results.run
     name = run.identity.model_name if run.submitted else run.called
-    return System(name, submission_of(results), results)
+    return System(name, submission_of(results), results.answered)
 
 
 def system_of_file(path: Path) -> System:

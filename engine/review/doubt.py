@@ -33,7 +33,8 @@ class ReviewRow(Keyed):
     or the explanation in force. `people_differ`: whether people gave different labels; `unsettled`: whether
     nobody settled that. `outdated`: whether the explanation in force was written for another label. `doubt`:
     0 to 1, higher is to be looked at first; see `review_rows`. `hidden`: whether all but item and criterion
-    was taken out, for a person who labels blind.
+    was taken out, for a person who labels blind. `unanswered`: whether an opened submission gives no label,
+    and no person gave one.
     """
 
     position: int
@@ -50,6 +51,7 @@ class ReviewRow(Keyed):
     doubt: float = 0.0
     own: Preference | None = None
     hidden: bool = False
+    unanswered: bool = False
 
     @property
     def blank(self) -> "ReviewRow":
@@ -174,6 +176,7 @@ def _row(
         outdated=outdated,
         doubt=0.0 if results.decided_by_person(judgment) else doubt,
         own=own,
+        unanswered=preference is None and results.run.submitted,
     )
 
 

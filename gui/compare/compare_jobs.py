@@ -92,7 +92,6 @@ class CompareWish:
 
     runs: tuple[int, ...] = ()
     files: tuple[Path, ...] = ()
-    partial: bool = False
     labels_of: Whose = Whose.LAST
 
     @property
@@ -163,7 +162,7 @@ def compare_systems(
         steps.begin("Joining them with the human labels …")
         # The open dataset holds the labels on what is asked next, and runs may have been asked otherwise.
         labels = with_labels_for(gold, [one.asked for one in systems if one.asked], control.cancel)
-        return _on_slice(choice, gold, match_all(systems, labels, choice.partial), chosen, steps)
+        return _on_slice(choice, gold, match_all(systems, labels, partial=True), chosen, steps)
 
     return work
 

@@ -252,7 +252,7 @@ class ComparePage(Page):
         }
         if run is not None and run.id in marks:
             results = run.results.by(LabelSource(compared.choice.labels_of))
-            same = run_mark(results).overrides == marks[run.id].overrides
+            same = run_mark(results.answered).overrides == marks[run.id].overrides
             (self._overridden.discard if same else self._overridden.add)(run.id)
         self.stale.setVisible(self._is_stale())
 

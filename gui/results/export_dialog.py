@@ -69,6 +69,7 @@ class ExportDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self._form, self._what, self._folder = form, what, folder
+        self._left = what.results.left
         self._wanted = Path()  # that is being looked at
         self._may_replace: Path | None = None
         self._looking = LatestTask(threads, Lane.STORE, self)
@@ -186,7 +187,7 @@ class ExportDialog(QDialog):
 
     def _say_unfinished(self) -> None:
         run = self._what.whole.run
-        left = run.identity.items - run.judged
+        left = self._left
         items = "1 item is" if left == 1 else f"{left:,} items are"
         why = "the submission lacks them" if run.submitted else "they are not judged"
         state = "incomplete" if run.submitted else "not finished"
@@ -221,7 +222,7 @@ class ExportDialog(QDialog):
         replaces = self._may_replace is not None and self._may_replace == self.path
         run = self._what.whole.run
         text = "Replace the file" if replaces else f"Export {run.in_short}"
-        if not run.complete:
+        if self._left:
             state = "incomplete" if run.submitted else "unfinished"
             text = f"Export the {state} {run.in_short.removeprefix('the ')}"
         self.start.setText(text)
@@ -281,7 +282,12 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     )
     yield "Dataset", short_name(identity.dataset_path.name)
     yield MODEL[run.submitted], short_name(identity.model_name)
-    yield "Items", f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}"
+    completed = identity.items - run.judged - what.results.left
+    by_people = f", {completed:,} labelled by people" if completed else ""
+    yield (
+        "Items",
+        f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}{by_people}",
+    )
     results = what.results
     people = results.overridden.by_whom if results.overrides else "none"
     if what.source != LAST:

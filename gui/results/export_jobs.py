@@ -245,7 +245,7 @@ _UNCHECKED = _Checked()
 def _written(
     form: Form, what: Exported, path: Path, gaps: Iterator[str], checked: _Checked = _UNCHECKED
 ) -> Written:
-    whole = checked.whole and what.results.run.complete
+    whole = checked.whole and not what.results.left
     return Written(path, what.in_words(form), list(gaps), checked.sentences, what.health, whole)
 
 
@@ -285,7 +285,7 @@ def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Ite
     """What is missing from a run, what is not the model's, and what a person's choice left out."""
     from engine.decisions.gaps import GapKind, gaps, incomplete
 
-    if not results.run.complete:
+    if results.left:
         yield incomplete(results.run)
     unshown = () if with_explanations else (GapKind.UNEXPLAINED, GapKind.OUTDATED)
     yield from (gap.sentence for gap in gaps(results) if gap.kind not in unshown)

@@ -286,7 +286,7 @@ class Beside(QObject):
         if gold is not None:
             listed.append((_HUMAN, f"Human labels of {short_name(gold.name)}", str(gold.path)))
         for other, shared in self._answering:
-            items = f"{shared:,} of these {run.results.run.judged if run else 0:,} items"
+            items = f"{shared:,} of these {len(run.results.judged) if run else 0:,} items"
             listed.append((other.id, f"{system_name(other)}, {items}", whole_name(other)))
         self.button.show_systems(listed, self._beside)
 

@@ -4,7 +4,7 @@ Knows: whose turn it is, what needs a name, what a blind person still owes. Does
 listed, what is stored of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, Slot
@@ -134,18 +134,26 @@ class ItemQueue(QObject):
         if self._shown != shown:
             return
         _, item_id = shown
-        session, blind = self._desk.session, self._reviewer.blind
+        session = self._desk.session
         confirmed: Mapping[str, Preference] = {}
-        if state is ReviewState.DONE and blind.on:
-            # Each label was given by itself; that of another person must not take its place unseen.
-            missing = [each for each in session.criteria if not blind.shows(JudgmentKey(item_id, each))]
-            if missing:
-                self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
-                self._desk.choose_criterion(missing[0])
-                return
-        elif state is ReviewState.DONE:
+        if state is ReviewState.DONE and (missing := self._owed(item_id)):
+            self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
+            self._desk.choose_criterion(missing[0])
+            return
+        if state is ReviewState.DONE and not self._reviewer.blind.on:
             self._desk.finish_writing()
             confirmed = session.labels_in_force()
         said = self._reviewer.progress.mark(item_id, state, confirmed, session.origin, session.seed)
         if said and not self._go_on():
             self._workspace.note.emit("No item is left to do by this filter.")
+
+    def _owed(self, item_id: str) -> Sequence[str]:
+        """The criteria that this person must label before the item is done."""
+        session, blind = self._desk.session, self._reviewer.blind
+        if blind.on:
+            # Each label was given by itself; that of another person must not take its place unseen.
+            return [each for each in session.criteria if not blind.shows(JudgmentKey(item_id, each))]
+        if session.run is None or not session.run.results.run.submitted:
+            return []
+        labelled = session.labels_in_force()  # what a submission lacks, only people can add
+        return [each for each in session.criteria if each not in labelled]

@@ -47,8 +47,8 @@ _HEADS = (
     Head("Labels", "The label in force on each criterion: A, B, G both good, X both bad, – unscored"),
     Head(
         "Marks",
-        "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
-        f" with how many criteria. {MORE_BY_F1}",
+        "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated, ∅ not"
+        f" answered by the submission; with how many criteria. {MORE_BY_F1}",
     ),
     Head(
         "Instruction",
@@ -189,6 +189,7 @@ def _marks(rows: "Sequence[ReviewRow]") -> str:
         ("≠", sum(row.differs_from_human for row in rows)),
         ("✎", sum(row.overridden for row in rows)),
         ("!", sum(row.outdated for row in rows)),
+        ("∅", sum(row.unanswered for row in rows)),
     )
     alone = len(rows) == 1
     return " ".join(sign if alone else f"{sign}{count}" for sign, count in counts if count)
@@ -203,7 +204,7 @@ def in_words(row: "ReviewRow") -> str:
     """`relevance: A, flipped, differs from the human label B`."""
     if row.hidden:
         return f"{words(row.criterion)}: hidden until you have given your label"
-    parts = [LABEL_WORDS[row.preference]]
+    parts = ["not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference]]
     parts += ["the orders disagree"] if row.flipped else []
     parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
     parts += ["overridden"] if row.overridden else []

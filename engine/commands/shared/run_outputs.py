@@ -58,12 +58,12 @@ def export_results(
 def warn_of_gaps(results: RunResults) -> int:
     """Say what is missing from a run, and what is not the model's; the exit code for what is missing."""
     run = results.run
-    if not run.complete:
+    if results.left:
         tell(printable(incomplete(run, run.title)))
     for gap in gaps(results):
         next_step = _NEXT_STEPS.get(gap.kind, "").format(run=run.id)
         tell(f"{printable(gap.sentence)}{next_step}")
-    return DONE if run.complete and not results.unscored else INCOMPLETE
+    return INCOMPLETE if results.left or results.answered.unscored else DONE
 
 
 def health_lines(health: Health) -> str:
