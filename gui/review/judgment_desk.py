@@ -5,7 +5,7 @@ Knows: which wish is whose, when the card is to be shown anew. Does not know: wh
 
 from functools import partial
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from engine.core.items import Preference
@@ -13,6 +13,7 @@ from engine.core.judgments import JudgmentKey, NewOverride
 from engine.core.said import AnyWord, Undo
 from gui.kit.layouts import STRETCH, in_column
 from gui.people.blind import HIDDEN
+from gui.people.drafts import Soon
 from gui.people.reviewer import Reviewer
 from gui.review.criterion_strip import CriterionStrip
 from gui.review.judgment_card import JudgmentCard
@@ -20,8 +21,6 @@ from gui.review.override_controls import OverrideButtons
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewSession, Shown
 from gui.work.workspace import Workspace
-
-_REST_MS = 1000  # after the last letter, until what is written is a draft
 
 
 class JudgmentDesk(QWidget):
@@ -50,9 +49,7 @@ class JudgmentDesk(QWidget):
         self.follow(self.card.buttons)
         self.card.editor.saved.connect(self._save)
         self.card.editor.left.connect(self._leave)
-        self._resting = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._resting.timeout.connect(self.keep_draft)
-        self.card.editor.field.textChanged.connect(self._resting.start)
+        self.card.editor.field.textChanged.connect(Soon(self.keep_draft, self).ask)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.reviewed.connect(self._follow_people)
         workspace.unsaid.connect(self._take_back)

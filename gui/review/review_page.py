@@ -27,7 +27,6 @@ from gui.kit.layouts import STRETCH, as_column
 from gui.people.reviewer import Reviewer
 from gui.review.beside import Beside
 from gui.review.card_room import CardRoom
-from gui.review.drafts import Drafts
 from gui.review.item_queue import ItemQueue
 from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
@@ -87,10 +86,7 @@ class ReviewPage(Page):
         self._wanted: JudgmentKey | None = None  # that another page wants shown
         self.reviewer = Reviewer(workspace, self)
         self.keys = PageKeys(self)
-        drafts = Drafts(workspace, workspace.say)
-        drafts.take_over(workspace.state)
-        workspace.runs_deleted.connect(drafts.forget_runs)
-        self.session = ReviewSession(workspace, self.reviewer.blind, drafts)
+        self.session = ReviewSession(workspace, self.reviewer.blind, self.reviewer.drafts)
         self.list = ReviewList(workspace, self.reviewer, self.session)
         self.part = PartOfRun(workspace)
         self.missing = MissingDataset(workspace)
@@ -324,6 +320,7 @@ class ReviewPage(Page):
     def keep_layout(self) -> None:
         """Remember the splitters and the chosen item; keep what is being written as a draft."""
         self.desk.keep_draft()
+        self.reviewer.note.keep_draft()
         self.beside.keep_layout()
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)

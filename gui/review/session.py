@@ -24,7 +24,7 @@ from engine.core.judgments import (
 from engine.core.people import Reviews
 from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
-from gui.review.drafts import Drafts
+from gui.people.drafts import Drafts
 from gui.work.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:

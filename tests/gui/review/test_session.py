@@ -16,7 +16,7 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.review.doubt import review_rows
 from engine.store.run_store import RunStore
 from gui.people.blind import Blind
-from gui.review.drafts import IN_STATE, Drafts
+from gui.people.drafts import IN_STATE, Drafts
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewSession, Shown
 from gui.work.open_run import OpenRun
