@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QCheckBox,
     QListWidget,
     QListWidgetItem,
@@ -176,6 +177,13 @@ class Beside(QObject):
             self._remember()
             self._read()
             self._arrange()
+
+    @property
+    def places(self) -> Sequence[QAbstractScrollArea]:
+        """Where what is said of the open judgment can be read and scrolled."""
+        if not self._on:
+            return [self._desk.card.body] if self._desk.card.open else []
+        return self.columns.views if not self.panel.isHidden() else []
 
     @Slot()
     def toggle(self) -> None:

@@ -251,6 +251,8 @@ class ReviewList(QWidget):
         row = self.view.currentIndex().row() + by
         if 0 <= row < self.shown:
             self._go(row)
+        else:
+            self._workspace.note.emit(f"This is the {'first' if by < 0 else 'last'} item of the list.")
 
     @Slot()
     def take_focus(self) -> None:

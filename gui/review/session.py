@@ -139,6 +139,16 @@ class ReviewSession:
         return self._blind.shows(self.key)
 
     @property
+    def next_to_label(self) -> str:
+        """The criterion after the open one on which this person has given no label; the open one where he has
+        given all.
+        """
+        after = self.criteria.index(self.criterion) + 1
+        around = [*self.criteria[after:], *self.criteria[:after]]
+        lacking = (each for each in around if not self._blind.labelled(JudgmentKey(self.item_id, each)))
+        return next(lacking, self.criterion)
+
+    @property
     def judgment(self) -> AnyJudgment | None:
         """The model's own, that is open."""
         return self._judgment(self.key)
@@ -213,8 +223,7 @@ class ReviewSession:
         One that he gives blind, or after another person, may be one that he agrees with.
         """
         author, by, blind = self._opened.author, self._author_of_label(key), not self._blind.shows(key)
-        if blind:
-            self._blind.give(key)
+        self._blind.give(key)
         if self._label_in_force(key) is label:
             if blind or by not in (None, author):
                 agrees = NewReview(key.item_id, author, None, {key.criterion: label}, self.origin, self.seed)
