@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import short_name, words
 from engine.core.run_records import StoredRun
-from gui.kit.actions import MenuButton
+from gui.kit.actions import MenuButton, PanelMenu
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
 from gui.kit.layouts import STRETCH, as_column
@@ -64,7 +64,7 @@ class Chooser(MenuButton):
     submission_wanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__("Beside")
+        super().__init__("Beside", kind=PanelMenu)
         name(self, "Beside", "Read other runs and submissions beside the open one (V shows and hides them)")
         self.on = QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)

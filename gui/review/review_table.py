@@ -48,7 +48,7 @@ _HEADS = (
     Head(
         "Marks",
         "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated,"
-        " … a draft of yours, of an explanation or a note;"
+        " * a draft of yours, of an explanation or a note;"
         f" with how many criteria. {MORE_BY_F1}",
     ),
     Head(
@@ -176,7 +176,7 @@ class ReviewTableModel(HeadedModel):
 
     def _draft_mark(self, item: "ReviewItem") -> str:
         count = len(self._drafts(item))
-        return f"…{count}" if count > 1 else "…" * count
+        return f"*{count}" if count > 1 else "*" * count
 
     def _found_in(self, position: int) -> str:
         """The first of an item's texts that a search finds, from there on; else the instruction."""
@@ -281,7 +281,7 @@ class ItemView(RowsView):
             ID: metrics.horizontalAdvance("0000") + 12,
             DOUBT: metrics.horizontalAdvance("Doubt") + 22,
             LABELS: 10 + 5 * (metrics.height() + 3),
-            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5 *") + 12,
             INSTRUCTION: header.sectionSizeHint(INSTRUCTION),
         }
         for column, width in widths.items():

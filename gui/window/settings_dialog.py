@@ -21,7 +21,7 @@ _THEMES = {
     ThemeWish.LIGHT: "Light",
     ThemeWish.DARK: "Dark",
 }
-_AFTER_LABEL = {"": "Stay with its criterion", "on": "Go on to the next criterion without a label of yours"}
+_AFTER_LABEL = {"": "Stay with its criterion", "on": "Go on to the next one without a label of yours"}
 _AWAKE = {
     KeepAwake.MAINS: "The computer stays awake on mains",
     KeepAwake.YES: "The computer stays awake, also on its battery",

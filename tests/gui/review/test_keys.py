@@ -240,6 +240,24 @@ def test_long_explanations_are_read_on_by_a_key_and_each_part_is_reached_by_f6(
     assert bar.value() > 0
 
 
+def test_each_field_of_the_list_of_what_is_beside_is_reached_by_tab(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+) -> None:
+    chooser = page.beside.button
+    chooser._menu.popup(page.mapToGlobal(page.rect().center()))
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is chooser._menu)
+    qtbot.waitUntil(lambda: not page.beside._listing.busy)
+    reached = [chooser._menu.focusWidget()]
+    for _ in range(3):
+        keys.press("Tab")
+        reached.append(chooser._menu.focusWidget())
+    assert reached == [chooser.list, chooser._add, chooser.on, chooser.list]
+    keys.press("Backtab", "Space")
+    assert page.beside.on
+    keys.press("Escape")
+    assert not chooser._menu.isVisible()
+
+
 def test_columns_beside_are_reached_and_read_on_by_keys(
     qtbot: QtBot, page: ReviewPage, keys: Keyboard
 ) -> None:
