@@ -71,10 +71,7 @@ class ReviewPage(Page):
         ("Space", "What the model read in each order of the responses, large"),
         ("W", "What each way of asking said, and the thoughts; again for the top of the judgment"),
         ("O", "Read on in the judgment, or in the columns: one page further, from the end back to the top"),
-        (
-            "F6, Shift+F6",
-            "To the next part, or back: list, texts, judgment or columns; arrows scroll",
-        ),
+        ("F6, Shift+F6", "To the next part, or back: list, texts, judgment or columns; arrows scroll"),
         ("H", "Who changed the judgment, what and when"),
         ("N", "Note and tags of the item: Ctrl+Enter saves, Esc leaves"),
         ("P", "What the model is shown of the item, exactly"),
@@ -193,10 +190,10 @@ class ReviewPage(Page):
 
     def _with_item(self, do: Callable[[], object]) -> None:
         """Do something with the item that is open, or say that there is none."""
-        if self._item_id:
+        if self._item_id and self._stack.currentWidget() is self._reviewing:
             do()
         else:
-            self.workspace.note.emit("No item is open. / searches, and the filters above the list choose.")
+            self.workspace.note.emit("No item is open: choose a run, or other filters.")
 
     # The run and its list
 
@@ -239,7 +236,7 @@ class ReviewPage(Page):
                     item_id = str(remembered.get("item", ""))
                     self._wanted = JudgmentKey(item_id, str(remembered.get("criterion", "")))
                     self.list.choose(item_id, clearing=False)
-            else:
+            elif self._item_id:
                 self._left[self._run_id] = JudgmentKey(self._item_id, self.session.criterion)
             if left is not None and not self.list.awaits:
                 self._wanted = left
