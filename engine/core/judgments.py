@@ -326,7 +326,10 @@ def changes_nothing(override: Override | NewOverride) -> SetupError:
 
 @dataclass(frozen=True)
 class Draft(Keyed):
-    """An explanation that a person began to write and did not save. `id`: its own name; `created`: in UTC."""
+    """An explanation that a person began to write and did not save; without a criterion the item's note.
+
+    `id`: its own name; `created`: in UTC.
+    """
 
     id: str
     item_id: str

@@ -12,6 +12,7 @@ from engine.core.judgments import JudgmentKey
 from gui.kit.labels import name
 from gui.kit.layouts import as_column
 from gui.people.blind import Blind
+from gui.people.drafts import Drafts
 from gui.people.naming import WhoButton
 from gui.people.note_line import NoteLine
 from gui.people.progress import Progress
@@ -38,7 +39,10 @@ class Reviewer(QObject):
         workspace.taken_back.connect(self._forget)
         self.progress = Progress(workspace, self)
         self.who = WhoButton(workspace)
-        self.note = NoteLine(workspace, self.who.then)
+        self.drafts = Drafts(workspace, workspace.say, self)
+        self.drafts.take_over(workspace.state)
+        workspace.runs_deleted.connect(self.drafts.forget_runs)
+        self.note = NoteLine(workspace, self.drafts, self.who.then)
         self.blind_button = QPushButton("Blind")
         self.blind_button.setCheckable(True)
         self.blind_button.setChecked(self.blind.on)
@@ -125,4 +129,4 @@ class Reviewer(QObject):
         if run is not None and 0 <= self._index < len(run.results.judged):
             item = run.results.judged[self._index]
             hides = not all(self.blind.shows(JudgmentKey(item.item_id, each)) for each in self._criteria)
-            self.note.show_item(item.content_hash, hides)
+            self.note.show_item(item, hides)

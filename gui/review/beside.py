@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QCheckBox,
     QListWidget,
     QListWidgetItem,
@@ -20,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import short_name, words
 from engine.core.run_records import StoredRun
-from gui.kit.actions import MenuButton
+from gui.kit.actions import MenuButton, PanelMenu
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
 from gui.kit.layouts import STRETCH, as_column
@@ -65,7 +66,7 @@ class Chooser(MenuButton):
     submission_wanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__("Beside")
+        super().__init__("Beside", kind=PanelMenu)
         name(self, "Beside", "Read other runs and submissions beside the open one (V shows and hides them)")
         self.on = QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)
@@ -183,6 +184,13 @@ class Beside(QObject):
             self._remember()
             self._read()
             self._arrange()
+
+    @property
+    def places(self) -> Sequence[QAbstractScrollArea]:
+        """Where what is said of the open judgment can be read and scrolled."""
+        if not self._on:
+            return [self._desk.card.body] if self._desk.card.open else []
+        return self.columns.views if not self.panel.isHidden() else []
 
     @Slot()
     def toggle(self) -> None:

@@ -3,6 +3,7 @@
 Knows: jobs that make the list. Does not know: judgments, what is done with an item.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ class ReviewList(QWidget):
     ) -> None:
         super().__init__()
         self._workspace, self._session = workspace, session
-        self._blind, self.progress = reviewer.blind, reviewer.progress
+        self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
         self.people = PersonFilter(workspace, self.progress, reviewer.blind_button, reviewer.settle_button)
         self.queue = QueueLine(reviewer.who)
         self._to_do_first = False  # the next list that is made is gone on with
@@ -64,7 +65,7 @@ class ReviewList(QWidget):
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = FilterBar(workspace, self.people)
-        self.table = ReviewTableModel(self.progress.state, self)
+        self.table = ReviewTableModel(self.progress.state, self._begun, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
         self.wanted_line, self.alike = WantedLine(), AlikeLine()
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
@@ -117,6 +118,7 @@ class ReviewList(QWidget):
         self.filters.order.activated.connect(self._begin_sample)
         self.people.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)
+        self._drafts.changed.connect(self.table.show_again)
         self.wanted_line.show_all.clicked.connect(self.filters.clear)
         self.alike.wanted.connect(self.filters.choose_order)
         self._workspace.sample_drawn.connect(self._draw_again)
@@ -200,6 +202,10 @@ class ReviewList(QWidget):
         )
         return Origin.RANDOM if all(passed) else Origin.CHOSEN
 
+    def _begun(self, item_id: str) -> Collection[str]:
+        run = self._workspace.run
+        return self._drafts.begun(run.id, item_id) if run is not None else ()
+
     def go_on_with_to_do(self) -> None:
         """Choose the first item that is to do once the list is made, if no item is wanted then."""
         self._to_do_first = True
@@ -265,6 +271,8 @@ class ReviewList(QWidget):
         row = self.view.currentIndex().row() + by
         if 0 <= row < self.shown:
             self._go(row)
+        else:
+            self._workspace.note.emit(f"This is the {'first' if by < 0 else 'last'} item of the list.")
 
     @Slot()
     def take_focus(self) -> None:

@@ -25,8 +25,8 @@ from engine.core.people import PersonStep, Reviews, Standing, to_redo, to_undo
 from engine.core.said import Undo
 from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
+from gui.people.drafts import Drafts
 from gui.people.said_in_words import step_in_words
-from gui.review.drafts import Drafts
 from gui.work.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
@@ -153,6 +153,16 @@ class ReviewSession:
         return self._blind.shows(self.key)
 
     @property
+    def next_to_label(self) -> str:
+        """The criterion after the open one on which this person has given no label; the open one where he has
+        given all.
+        """
+        after = self.criteria.index(self.criterion) + 1
+        around = [*self.criteria[after:], *self.criteria[:after]]
+        lacking = (each for each in around if not self._blind.labelled(JudgmentKey(self.item_id, each)))
+        return next(lacking, self.criterion)
+
+    @property
     def judgment(self) -> AnyJudgment | None:
         """The model's own, that is open."""
         return self._judgment(self.key)
@@ -248,8 +258,7 @@ class ReviewSession:
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
-        if blind:
-            self._blind.give(key)
+        self._blind.give(key)
         if self._label_in_force(key) is label:
             if not self.settling and (blind or (by and author not in by)):
                 agrees = NewReview(

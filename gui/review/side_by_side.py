@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QSplitter, QWidget
 
 from engine.core.formatting import clipped, percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
@@ -274,6 +274,12 @@ class SideBySide(QWidget):
     def texts(self) -> Sequence[ColumnText]:
         """What the columns of systems show, from the left."""
         return [column.shown for column in self.systems if column.shown is not None and not column.isHidden()]
+
+    @property
+    def views(self) -> Sequence[QAbstractScrollArea]:
+        """The texts that can be read, from the left."""
+        columns = [column for column in (*self.systems, self.own) if not column.isHidden()]
+        return [column.text.view for column in columns if not column.text.isHidden()]
 
     def show_systems(self, texts: Sequence[ColumnText]) -> None:
         """Show a column for each system."""

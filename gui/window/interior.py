@@ -31,9 +31,9 @@ from gui.kit.foreign_text import one_line
 from gui.kit.notice import Message, question
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours, dressed_at_once
+from gui.people.drafts import IN_STATE as DRAFTS
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
-from gui.review.drafts import IN_STATE as DRAFTS
 from gui.review.review_page import ReviewPage
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import QUEUE
