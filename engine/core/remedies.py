@@ -63,6 +63,7 @@ class Step(Enum):
     START_SCHEDULER = "Start the scheduler again; then go on with the run."
     START_WORKERS = "Start workers with the address of this scheduler."
     USE_OTHER_STORE = "Use another file for the run store."
+    WITH_JUDGE = "let the judge's own labels out as well"
 
 
 @dataclass(frozen=True)

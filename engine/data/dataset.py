@@ -29,7 +29,7 @@ from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
-from engine.data.mapped_table import MappedTable, unknown_labels
+from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
 from engine.data.other_columns import OtherColumns
 from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
@@ -231,6 +231,8 @@ def load_dataset(
         table = MappedTable(table, columns, rubric)
     elif names and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
         raise _foreign(table, names, missing, rubric, cancel)
+    elif own_annotators(names, rubric):
+        table = MappedTable(table, ColumnMap(), rubric)
     loading = _Loading(table, rubric)
     for count, row in enumerate(table.rows(loading.wanted)):
         if count % _ROWS_AT_ONCE == 0:

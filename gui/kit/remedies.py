@@ -59,6 +59,7 @@ IN_THE_WINDOW = Wording(
         Step.USE_OTHER_STORE: (
             "Move it away, or let TIEBREAK_HOME name another folder; then start Tiebreak again."
         ),
+        Step.WITH_JUDGE: "tick that the judge's labels go out as well",
     },
     setting_value="{0}: {1}",
 )

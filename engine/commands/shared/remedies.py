@@ -82,6 +82,7 @@ OPTIONS = Wording(
         ),
         Step.START_WORKERS: f"Start some, on any computer: {program()} cluster worker ADDRESS",
         Step.USE_OTHER_STORE: "Name another file for the run store (--store).",
+        Step.WITH_JUDGE: "let the judge's own labels out as well: --with-judge",
     },
     setting_value="{0} {1}",
     quoted=_quoted,
