@@ -25,7 +25,7 @@ from engine.data.dataset import Dataset
 from engine.data.dataset_file import check_suffix, write_dataset
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
-from engine.decisions.labelled_dataset import labelled_dataset
+from engine.decisions.labelled_dataset import labelled_dataset, written_otherwise
 from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
@@ -209,6 +209,8 @@ def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
     write_dataset(options.as_dataset, made.columns)
     print(f"Dataset: {options.as_dataset}")
     print("\n".join(map(printable, made.sentences)))
+    for found in written_otherwise(options.as_dataset, made, dataset):
+        tell(printable(found))
 
 
 def _dataset(results: RunResults, options: argparse.Namespace) -> Dataset | None:

@@ -10,6 +10,7 @@ it is chosen whose labels count.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from engine.core.column_map import annotator_column, label_column
 from engine.core.errors import SetupError
@@ -17,7 +18,7 @@ from engine.core.formatting import counted, listed
 from engine.core.items import PREFERENCES, Gold, Preference
 from engine.core.judgments import AnyJudgment, JudgmentKey
 from engine.core.remedies import Remedy, Step
-from engine.data.dataset import REQUIRED_COLUMNS, Dataset
+from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
 from engine.data.dataset_file import Cell
 from engine.data.label_origins import IN_SAMPLE, origin_cell, origin_column
 from engine.data.other_columns import distinct_names
@@ -69,6 +70,24 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
     beside = distinct_names((*old, *dataset.other_columns), [*columns, *_labels_of(made)])
     columns |= {called: _texts(dataset, name) for name, called in beside.items()}
     return LabelledDataset(columns, list(_sentences(results, dataset, made, [beside[name] for name in old])))
+
+
+def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> list[str]:
+    """What is read of the file otherwise than it was written, a sentence each; nothing where all is well.
+
+    So it is where columns are remembered that read files with these names in another way.
+    """
+    try:
+        found = load_dataset(path, dataset.rubric)
+    except SetupError as error:
+        return [f"It cannot be read again: {error.problem}"]
+    labels = [name for name in made.columns if label_column(name) in _labels_of(dataset.rubric.names)]
+    if found.hash == dataset.hash and all(
+        found.texts(name).to_pylist() == [cell or "" for cell in made.columns[name]] for name in labels
+    ):
+        return []
+    how = f": by the columns that are remembered, {found.columns.in_words}" if found.columns else ""
+    return [f"It is read otherwise than it was written{how}."]
 
 
 class _Criterion:

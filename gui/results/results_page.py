@@ -108,6 +108,7 @@ class ResultsPage(Page):
         return (
             Entry("Submission for sub-task &1: labels…", self.export_labels, ("Ctrl+E",)),
             Entry(explained, self.export_explained, ("Ctrl+Shift+E",)),
+            Entry("&Dataset with these labels…", self.export_dataset),
             Entry("All data as &CSV…", self.export_csv),
             Entry("All data as &JSON…", self.export_json),
             Entry("&Report as HTML…", self.export_report),
@@ -123,6 +124,11 @@ class ResultsPage(Page):
     def export_explained(self, *, path: Path | None = None) -> None:
         """The submission for sub-task 2."""
         self.exporter.export(Form.EXPLAINED, path)
+
+    @Slot()
+    def export_dataset(self, *, path: Path | None = None) -> None:
+        """The run's dataset with the labels of people."""
+        self.exporter.export(Form.DATASET, path)
 
     @Slot()
     def export_csv(self, *, path: Path | None = None) -> None:
