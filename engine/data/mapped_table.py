@@ -243,7 +243,7 @@ class MappedTable(SourceTable):
         """How the file was read, in sentences for people."""
         texts, read = self._map.source_of, dict.fromkeys(map(label_column, self._sources))
         renamed = [f"{name} is {_shown(texts[name])}" for name in read if texts.get(name, name) != name]
-        said = []
+        said = [*self._inner.notices]
         if renamed:
             said.append(f"Its columns are mapped: {'; '.join(renamed)}.")
         if self._meanings:

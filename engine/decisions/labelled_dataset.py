@@ -20,7 +20,7 @@ from engine.core.judgments import AnyJudgment, JudgmentKey
 from engine.core.remedies import Remedy, Step
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
 from engine.data.dataset_file import Cell
-from engine.data.label_origins import IN_SAMPLE, origin_cell, origin_column
+from engine.data.origin_cells import IN_SAMPLE, origin_cell, origin_column
 from engine.data.other_columns import distinct_names
 from engine.decisions.random_part import random_part
 from engine.decisions.run_results import RunResults

@@ -14,7 +14,7 @@ from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Override, Unscored
 from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
-from engine.data.label_origins import IN_SAMPLE, LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE
+from engine.data.origin_cells import IN_SAMPLE, LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE
 from engine.data.other_columns import distinct_names
 from engine.data.submission import quoted_cell
 from engine.decisions.random_part import random_part

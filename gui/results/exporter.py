@@ -73,7 +73,7 @@ class Exporter(QObject):
         if form is Form.DATASET and what.dataset is None:
             self._workspace.problem.emit(
                 SetupError(
-                    f"The dataset of {what.whole.run.called} is gone, or has changed: its texts are not there.",
+                    f"The dataset of {what.whole.run.called} is gone, or has changed.",
                     Remedy("Put it back where it was, or ", Step.FIND_DATASET, "."),
                 )
             )

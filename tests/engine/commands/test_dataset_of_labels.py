@@ -42,3 +42,14 @@ def test_the_dataset_of_a_run_may_lie_elsewhere_by_now(
     assert "labels are people's" in out
     with pytest.raises(SetupError, match="would be overwritten"):
         streams("runs", "export", 1, "--as-dataset", moved, "--dataset", moved)
+
+
+def test_all_data_of_a_run_are_taken_as_labels_and_it_is_said(streams: Streams, tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    streams("runs", "export", 1, "--csv", path)
+    out, err = streams("evaluate", 1, "--gold", path)
+    assert (
+        "All data of run 1: its human labels are those that people gave or confirmed (1 of 150, by Ada)"
+        in err
+    )
+    assert "safety" in out

@@ -141,6 +141,17 @@ def test_a_dataset_of_labels_has_those_of_people_and_of_the_judge_only_if_it_is_
     dialog.reject()
 
 
+def test_all_data_are_taken_as_labels_with_a_sentence_that_says_so(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
+) -> None:
+    override(qtbot, opened, load_dataset(demo_gold).ids[0], Preference.BOTH_BAD)
+    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
+    with qtbot.waitSignal(opened.workspace.notice, timeout=10_000) as said:
+        open_labels(qtbot, opened, tmp_path / "all.csv")
+    assert "its human labels are those that people gave or confirmed (1 of 150" in said.args[0].text
+    assert "Against the human labels of all.csv" in opened.gold.status.text()
+
+
 # The dialog
 
 
