@@ -14,6 +14,7 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import check_outputs, export_results, health_lines, warn_of_gaps
 from engine.commands.shared.setting_arguments import add_examples, add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import counted, without_middle
 from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy, Step
@@ -23,6 +24,7 @@ from engine.core.sheets import Section
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
 from engine.data.dataset_file import check_suffix, write_dataset
+from engine.data.file_kinds import expecting
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
 from engine.decisions.labelled_dataset import labelled_dataset, written_otherwise
@@ -133,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"No runs yet: there is no run store {options.store}.")
             return DONE
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
-    with RunStore(options.store) as store:
+    with expecting(options.store, FileKind.RUN_STORE), RunStore(options.store) as store:
         if waiting := store.waiting_words():
             what = counted(waiting, "thing that people said waits", "things that people said wait")
             tell(f"{what} beside the run store, until that can be written; what follows is without.")

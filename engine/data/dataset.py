@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap, annotators_among
 from engine.core.errors import ColumnsError, InputError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, digest, written_label
 from engine.core.log_probs import FloatArray, IntArray
@@ -29,6 +30,7 @@ from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
+from engine.data.file_kinds import expecting
 from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
 from engine.data.other_columns import OtherColumns
 from engine.data.run_csv_table import RunCsvTable, is_run_csv
@@ -225,8 +227,20 @@ def load_dataset(
     ends without a call. `columns`: which columns of a foreign file are ours; None takes what is remembered
     for files with its columns. All data of a run as CSV are read too: what people labelled in it.
     Raises SetupError where the file cannot be read, InputError with all problems found in it (ColumnsError
-    where other columns may read it), Cancelled within a few thousand rows once `cancel` is set.
+    where other columns may read it, WrongKindError where it is a file of another kind), Cancelled within a
+    few thousand rows once `cancel` is set.
     """
+    with expecting(path, FileKind.DATASET, FileKind.RUN_DATA):
+        return _loaded(path, rubric, cancel, progress, columns)
+
+
+def _loaded(
+    path: Path,
+    rubric: Rubric,
+    cancel: CancelToken | None,
+    progress: Callable[[int], None] | None,
+    columns: ColumnMap | None,
+) -> Dataset:
     table = open_table(path, cancel)
     names = table.first_columns()
     columns = remembered(names) if columns is None else columns
