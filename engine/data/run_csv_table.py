@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from engine.core.cancel import CancelToken
-from engine.core.column_map import ID, annotator_column
+from engine.core.column_map import ID, annotator_column, kept_column
 from engine.core.errors import InputError
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import PREFERENCES
@@ -151,5 +151,5 @@ class RunCsvTable(SourceTable):
             f"{criterion}_explanation": cells[_EXPLANATION] if told else "",
             **{annotator_column(name, person): each for person, each in given.items()},
             **({origin_column(criterion): origin} if origin else {}),
-            **{f"dataset_{criterion}_{part}": cells[own] for own, part in _HUMAN.items() if cells[own]},
+            **{kept_column(f"{criterion}_{part}"): cells[own] for own, part in _HUMAN.items() if cells[own]},
         }

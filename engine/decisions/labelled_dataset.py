@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from engine.core.column_map import annotator_column, label_column
+from engine.core.column_map import annotator_column, kept_column, label_column
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.items import PREFERENCES, Gold, Preference
@@ -46,7 +46,7 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
     - `<criterion>_label_by`, `<criterion>_explanation_by`: whose they are;
     - `<criterion>_origin`: how people came to the item, as `label_origins` reads it.
 
-    Labels that the dataset had itself on these criteria are kept under other names, `dataset_` before theirs;
+    Labels that the dataset had itself on these criteria are kept under other names, `_before` after theirs;
     those on other criteria stay what they are. SetupError where no label is a person's and `with_judge` is
     not given.
     """
@@ -66,10 +66,11 @@ def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = F
     old = [name for name in dataset.table.column_names if _is_on(name, made)]
     kept = [name for name in dataset.table.column_names if name not in {*columns, *old}]
     columns |= {name: _texts(dataset, name) for name in kept}
-    old = [name for name in old if any(_texts(dataset, name))]
-    beside = distinct_names((*old, *dataset.other_columns), [*columns, *_labels_of(made)])
+    before = {kept_column(name): _texts(dataset, name) for name in old if any(_texts(dataset, name))}
+    columns |= before
+    beside = distinct_names(dataset.other_columns, [*columns, *_labels_of(made)])
     columns |= {called: _texts(dataset, name) for name, called in beside.items()}
-    return LabelledDataset(columns, list(_sentences(results, dataset, made, [beside[name] for name in old])))
+    return LabelledDataset(columns, list(_sentences(results, dataset, made, list(before))))
 
 
 def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> list[str]:
@@ -141,7 +142,8 @@ class _Criterion:
                 for judgment, text in zip(self._judgments, self._explanations, strict=True)
             ],
         }
-        return {**by, **({origin_column(self._name): list(self._origins())} if self.people else {})}
+        facts = {**by, origin_column(self._name): list(self._origins())}
+        return {name: cells for name, cells in facts.items() if any(cells)}
 
     @cached_property
     def people(self) -> Sequence[str]:
@@ -261,4 +263,4 @@ def _sentences(
         were = counted(outdated, "explanation was", "explanations were")
         yield f"{were} left out: written for another label than the one in force."
     if kept:
-        yield f"Labels that the dataset had itself are kept as {listed(kept, shown=str)}."
+        yield f"What the dataset said itself is kept beside: {listed(kept, 2, str)}."

@@ -61,7 +61,7 @@ def test_it_is_the_dataset_that_the_labels_make(reviewed: RunResults, tmp_path: 
             column = f"{name}_{part}"
             cells = [cell or "" for cell in made.get(column, [""] * 3)]
             assert found.texts(column).to_pylist() == cells, column
-    assert found.texts("dataset_safety_preference").to_pylist() == ["both_bad", "", "A"]
+    assert found.texts("safety_preference_before").to_pylist() == ["both_bad", "", "A"]
     assert label_origins(found, "safety") == {"7": Origin.DOUBT, "id,\n2": None}
     assert found.read_as == (
         "All data of run 1: its human labels are those that people gave or confirmed (3 of 6, by Ada, Ben),"

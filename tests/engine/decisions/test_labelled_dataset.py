@@ -127,7 +127,7 @@ def test_what_is_written_is_read_back_cell_for_cell(tmp_path: Path, suffix: str)
     assert found.texts("safety_share_A").to_pylist()[:4] == ["0.5", "0.0", "1.0", ""]
     assert found.texts("dataset_safety_label_by").to_pylist() == ["me"] * count
     assert found.texts("dataset_").to_pylist() == ["x"] * count
-    assert found.texts("dataset_safety_preference").to_pylist() == ["A", ""] * (count // 2)
+    assert found.texts("safety_preference_before").to_pylist() == ["A", ""] * (count // 2)
 
 
 @FORMATS
@@ -138,7 +138,7 @@ def test_such_a_dataset_can_be_judged_and_labelled_again(tmp_path: Path, suffix:
     again = written(tmp_path, reviewed(tmp_path / "again", first), first, f"y.{suffix}")
     assert again.hash == gold.hash
     assert [item.gold for item in again] == [item.gold for item in first]
-    assert "dataset_safety_preference|Ada" in again.other_columns
+    assert "safety_preference_before|Ada" in again.other_columns
 
 
 def test_it_says_how_people_came_to_the_items_and_what_was_skipped(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_a_dataset_of_labels_has_those_of_people_and_of_the_judge_only_if_it_is_
     assert (said.role, "149 cells are empty" in said.text) == ("done", True)
     found = load_dataset(tmp_path / "labelled.json")
     assert found.labels("safety") == {gold.ids[0]: Preference.BOTH_BAD}
-    assert found.texts("dataset_safety_preference").to_pylist() == gold.texts("safety_preference").to_pylist()
+    assert found.texts("safety_preference_before").to_pylist() == gold.texts("safety_preference").to_pylist()
     opened.workspace.state.set_text("last/export", str(tmp_path))
     dialog = dialog_of(opened, opened.export_dataset)
     assert dialog.facts["Given or confirmed"].text().startswith("1 by ")
