@@ -6,15 +6,17 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.judgments import NewOverride, NewReview, Origin
 from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.dataset_file import check_suffix, write_dataset
 from engine.data.label_origins import label_origins, skipped_items
-from engine.decisions.labelled_dataset import labelled_dataset
+from engine.decisions.labelled_dataset import labelled_dataset, written_otherwise
 from engine.decisions.run_results import RunResults, load_results
 from engine.store.run_store import RunStore
+from engine.system.column_memory import remember
 from tests.judged import BAD, GOOD, SURE_A, A, B, dataset, stored_run, with_texts
 
 AWKWARD = (
@@ -139,6 +141,18 @@ def test_such_a_dataset_can_be_judged_and_labelled_again(tmp_path: Path, suffix:
     assert again.hash == gold.hash
     assert [item.gold for item in again] == [item.gold for item in first]
     assert "safety_preference_before|Ada" in again.other_columns
+
+
+def test_columns_that_are_remembered_and_read_it_otherwise_are_named(tmp_path: Path) -> None:
+    gold = dataset({"truthfulness": [None] * 4})
+    made = labelled_dataset(reviewed(tmp_path, gold), gold)
+    write_dataset(tmp_path / "x.tsv", made.columns)
+    assert written_otherwise(tmp_path / "x.tsv", made, gold) == []
+    remember(tuple(made.columns), ColumnMap.of({"output_a": "output_b", "output_b": "output_a"}))
+    assert written_otherwise(tmp_path / "x.tsv", made, gold) == [
+        "It is read otherwise than it was written: by the columns that are remembered,"
+        " output_a=output_b,output_b=output_a."
+    ]
 
 
 def test_it_says_how_people_came_to_the_items_and_what_was_skipped(tmp_path: Path) -> None:
