@@ -247,12 +247,12 @@ def _loaded(
     read_as = ""
     if columns is None and is_run_csv(names):
         table = of_run = RunCsvTable(table, cancel)
-        read_as = of_run.read_as
+        names, read_as = of_run.columns, of_run.read_as
     if columns is not None:
         table = MappedTable(table, columns, rubric)
-    elif names and not read_as and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
+    elif names and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
         raise _foreign(table, names, missing, rubric, cancel)
-    elif own_annotators(table.columns or names, rubric):
+    elif own_annotators(names, rubric):
         table = MappedTable(table, ColumnMap(), rubric)
     loading = _Loading(table, rubric)
     for count, row in enumerate(table.rows(loading.wanted)):
