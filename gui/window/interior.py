@@ -167,7 +167,7 @@ class Interior(QObject):
             FileKind.SUBMISSION: ("Open as submission", self.submissions.open),
             FileKind.CALIBRATION: ("Load as calibration", self._load_calibration),
             FileKind.RUBRIC: ("Open as rubric", self._open_rubric),
-            FileKind.MODEL: ("Choose as model", self._choose_model),
+            FileKind.MODEL: ("Choose as model", self._choose_model_file),
         }
 
     def _load_calibration(self, path: Path) -> None:
@@ -178,8 +178,8 @@ class Interior(QObject):
         self.frame.show_page(PageName.JUDGE)
         self.judge.settings.rubric.open_named(path)
 
-    def _choose_model(self, path: Path) -> None:
-        self.judge.choose_model(path)
+    def _choose_model_file(self, path: Path) -> None:
+        self.judge.choose_model_file(path)
         self.frame.show_page(PageName.JUDGE)
 
     def _menu_actions(self) -> MenuActions:
@@ -273,7 +273,8 @@ class Interior(QObject):
         """Open what was dropped where it belongs; a folder is one of models."""
         first = paths[0]
         if seen_at(first) is Found.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
-            self._choose_model(first)
+            self.judge.choose_model(first)
+            self.frame.show_page(PageName.JUDGE)
         else:
             self.submissions.open_files(paths, show_dataset=True)
 

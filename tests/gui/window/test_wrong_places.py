@@ -13,6 +13,7 @@ from engine.core.rubric import ELOQUENT
 from engine.data.rubrics.files import rubric_text
 from engine.decisions.calibration import Calibration, judge_of_run, save_calibration
 from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
 from gui.work.page_name import PageName
@@ -95,6 +96,10 @@ def rubric(_interior: Interior, path: Path) -> None:
     path.write_text(rubric_text(ELOQUENT).replace("eloquent", "mine").replace("ELOQUENT", "mine"), "utf-8")
 
 
+def model(_interior: Interior, path: Path) -> None:
+    shutil.copy(demo_model(), path)
+
+
 Made = Callable[[Interior, Path], None]
 
 
@@ -103,6 +108,7 @@ Made = Callable[[Interior, Path], None]
     [
         ("c.json", calibration, lambda window: window.results.tabs.currentIndex() == 3),
         ("own.toml", rubric, lambda window: window.workspace.rubric.path is not None),
+        ("sha256-12", model, lambda window: window.judge.picker.path.name == "sha256-12"),
     ],
 )
 def test_what_is_dropped_is_opened_where_it_belongs(
