@@ -14,6 +14,7 @@ from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, KvType, MachineSettings, Mode
 from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration
+from engine.decisions.labelled_dataset import labelled_dataset
 from engine.decisions.run_dataset import dataset_of_run
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
@@ -132,6 +133,13 @@ def _other_texts(bench: Bench) -> None:
     match(run, dataset({"safety": [A]}, outputs=[("other", "texts")]))
 
 
+def _unlabelled_run(bench: Bench) -> None:
+    gold = dataset({"safety": [A]})
+    run = stored_run(bench.folder, gold, {"safety": [SURE_A]}).results
+    assert run is not None
+    labelled_dataset(run, gold)
+
+
 def _one_example() -> ExamplePool:
     return choose_examples(_demo(), ELOQUENT, 1)
 
@@ -156,6 +164,7 @@ REFUSALS: Mapping[str, Callable[[Bench], object]] = {
     "no calibration": lambda bench: load_calibration(bench.file("other.json", json.dumps({}))),
     "impossible calibration": lambda _bench: CriterionCalibration(-1, (0, 0, 0, 0), None, 1),
     "moved dataset": _moved_dataset,
+    "unlabelled run": _unlabelled_run,
     "examples too many": lambda bench: _rewritten(bench, ExamplePool(), _one_example()),
     "examples missing": lambda bench: _rewritten(bench, _one_example(), ExamplePool()),
     "other ids": lambda _bench: match(system({"safety": [A]}), dataset({"safety": [A, A]})),

@@ -17,12 +17,14 @@ from engine.commands.shared.column_arguments import (
 from engine.commands.shared.console import DONE, command_parser
 from engine.commands.shared.console import table as text_table
 from engine.core.errors import ColumnsError, InputError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import listed
 from engine.core.items import labels_beside
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
+from engine.data.file_kinds import kind_of
 from engine.data.rubrics.offered import criteria_of_columns
-from engine.data.submission import Submission, check_submission, is_submission, read_submission
+from engine.data.submission import Submission, check_submission, read_submission
 from engine.measure.people_agreement import annotator_agreement
 from engine.report.people_tables import among_in_words
 
@@ -45,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Describe the file, or raise with its problems."""
-    if options.against is None and not is_submission(options.file):
+    if options.against is None and kind_of(options.file) is not FileKind.SUBMISSION:
         print(_describe_dataset(_read(options)))
         return DONE
     submission = read_submission(options.file)

@@ -15,6 +15,7 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import check_outputs, export_results, health_lines, warn_of_gaps
 from engine.commands.shared.setting_arguments import add_examples, add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
 from engine.core.label_sources import LabelSource
@@ -24,8 +25,11 @@ from engine.core.run_records import AnyRun, RunContents, how_to_complete, refuse
 from engine.core.sheets import Section
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
+from engine.data.dataset_file import check_suffix, write_dataset
+from engine.data.file_kinds import expecting
 from engine.decisions.calibration import judge_of_run, load_calibration
 from engine.decisions.health import run_health
+from engine.decisions.labelled_dataset import labelled_dataset, written_otherwise
 from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
@@ -79,6 +83,16 @@ def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         action="store_true",
         help="write explanations also where they were written for another label than the one in force",
     )
+    export.add_argument(
+        "--as-dataset",
+        type=Path,
+        metavar="FILE",
+        help="the run's dataset with the labels of people as human labels (.tsv, .json or .parquet)",
+    )
+    export.add_argument(
+        "--with-judge", action="store_true", help="with --as-dataset: the judge's label where nobody gave one"
+    )
+    _add_moved_dataset(export)
     add_columns(export, "dataset")
     _add_store(export)
     export.set_defaults(action=_export)
@@ -104,12 +118,16 @@ def _add_adding(arguments: argparse.ArgumentParser) -> None:
     _add_store(arguments)
 
 
-def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
-    arguments.add_argument("id", type=int, metavar="ID")
-    add_examples(arguments)
+def _add_moved_dataset(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument(
         "--dataset", type=Path, metavar="FILE", help="where the run's dataset lies now, if it was moved"
     )
+
+
+def _add_rewriting(arguments: argparse.ArgumentParser) -> None:
+    arguments.add_argument("id", type=int, metavar="ID")
+    add_examples(arguments)
+    _add_moved_dataset(arguments)
     arguments.add_argument(
         "--model", metavar="MODEL", help="where the run's model lies now, if it was moved, or its name"
     )
@@ -124,7 +142,7 @@ def run(options: argparse.Namespace) -> int:
             print(f"No runs yet: there is no run store {options.store}.")
             return DONE
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
-    with RunStore(options.store) as store:
+    with expecting(options.store, FileKind.RUN_STORE), RunStore(options.store) as store:
         if waiting := store.waiting_words():
             what = counted(waiting, "thing that people said waits", "things that people said wait")
             tell(f"{what} beside the run store, until that can be written; what follows is without.")
@@ -168,16 +186,28 @@ def _print_unscored(results: RunResults) -> None:
 
 
 def _export(store: RunStore, options: argparse.Namespace) -> int:
-    if not (options.out or options.json or options.csv):
+    if not (options.out or options.json or options.csv or options.as_dataset):
         raise SetupError(
             "runs export: there is nothing to write.",
-            "Name a file: --out FILE.tsv, --json FILE or --csv FILE",
+            "Name a file: --out FILE.tsv, --json FILE, --csv FILE or --as-dataset FILE",
         )
+    if options.as_dataset:
+        check_suffix(options.as_dataset)
+    elif options.with_judge:
+        raise SetupError("--with-judge is of no use here.", "It belongs to --as-dataset FILE")
     identity = store.run(options.id).identity
-    read = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store.path}
+    read = {
+        "dataset": options.dataset or identity.dataset_path,
+        "model": identity.model_path,
+        "run store": store.path,
+    }
     check_outputs(options, read)
     results = load_results(store, options.id)
     results = results.by(LabelSource.of_text(options.labels_of, tuple(results.reviews.labels)))
+    if options.as_dataset:
+        _export_dataset(results, options)
+    if not (options.out or options.json or options.csv):
+        return DONE  # what a dataset lacks is said; the judge's gaps are none of it
     dataset = _dataset(results, options) if options.json or options.csv else None
     export_results(results, options.out, options.json, dataset, options.with_outdated)
     if options.csv:
@@ -186,10 +216,20 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     return warn_of_gaps(results)
 
 
+def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
+    dataset = dataset_of_run(results.run, options.dataset, columns=columns_of(options))
+    made = labelled_dataset(results, dataset, options.with_judge)
+    write_dataset(options.as_dataset, made.columns)
+    print(f"Dataset: {options.as_dataset}")
+    print("\n".join(map(printable, made.sentences)))
+    for found in written_otherwise(options.as_dataset, made, dataset):
+        tell(printable(found))
+
+
 def _dataset(results: RunResults, options: argparse.Namespace) -> Dataset | None:
     """The items of a run; None, and said, where its file does not hold what was judged any more."""
     try:
-        return dataset_of_run(results.run, columns=columns_of(options))
+        return dataset_of_run(results.run, options.dataset, columns=columns_of(options))
     except SetupError as error:
         how = f" {OPTIONS.of(error.remedy)}" if isinstance(error, ColumnsError) else ""
         lacking = ["The CSV is written without texts and human labels."] if options.csv else []

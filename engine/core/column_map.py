@@ -188,6 +188,19 @@ def label_column(column: str) -> str:
     return column.partition(_OF_AN_ANNOTATOR)[0]
 
 
+def annotator_of(column: str) -> str:
+    """The annotator whose column it is; empty for any other column."""
+    return column.partition(_OF_AN_ANNOTATOR)[2]
+
+
+def kept_column(column: str) -> str:
+    """Where what a dataset said itself in a column of labels or explanations is kept beside other people's:
+    `safety_preference_before`, `safety_preference_before|Ada`.
+    """
+    label, bar, annotator = column.partition(_OF_AN_ANNOTATOR)
+    return f"{label}_before{bar}{annotator}"
+
+
 def annotators_among(columns: Iterable[str], label: str) -> dict[str, str]:
     """The annotators of a label, each with his column among some columns of a dataset."""
     start = annotator_column(label, "")

@@ -3,7 +3,8 @@
     EngineError
     ├── SetupError            the user can act: shown as problem + remedy, never with a traceback
     │   ├── InputError        a file that was read is wrong; carries every problem found in it
-    │   │   └── ColumnsError  ... which may be read by other columns
+    │   │   ├── ColumnsError  ... which may be read by other columns
+    │   │   └── WrongKindError  ... which is a file of another kind
     │   ├── ProcessEnded      the process that did the work was ended, by a crash or from outside
     │   ├── DeviceFailed      a GPU does not compute, or wrongly; the processor would
     │   ├── ModelFileError    a model file cannot be used
@@ -18,6 +19,7 @@ Knows: words for people. Does not know: files, models, Qt.
 from collections.abc import Sequence
 from pathlib import Path
 
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import without_middle
 from engine.core.remedies import Remedy, Setting
 
@@ -113,6 +115,14 @@ class ColumnsError(InputError):
         super().__init__(path, problems, remedy)
         self.foreign = foreign
         self.unknown = tuple(unknown)
+
+
+class WrongKindError(InputError):
+    """A file is of another kind than was wanted, `kind`; the remedy is what takes that one."""
+
+    def __init__(self, path: Path, kind: FileKind, wanted: FileKind) -> None:
+        super().__init__(path, [f"is {kind.value}, not {wanted.value}."], Remedy(kind))
+        self.kind = kind
 
 
 class ModelFileError(SetupError):

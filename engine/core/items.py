@@ -122,7 +122,8 @@ class Way(StrEnum):
 class Gold:
     """What people said of one item on one criterion; each part may be missing.
 
-    `annotators`: where several labelled it, what each of them said, by name; `label` is then their majority.
+    `annotators`: where several labelled it, what each of them said, by name; `label` is then their majority,
+    or what the file gives beside them.
     """
 
     label: HumanLabel | None = None

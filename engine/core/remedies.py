@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from engine.core.file_kinds import FileKind
+
 
 class Setting(Enum):
     """What a person can set: an option of the commands, a field of the window. The value: its plain name."""
@@ -45,7 +47,6 @@ class Step(Enum):
     CHOOSE_JUDGED_DATASET = "Choose the dataset that was judged"
     CHOOSE_RUN = "Choose a run."
     CHOOSE_STORE = "Choose the right run store"
-    CHOOSE_SUBMISSION = "Choose a submission."
     COPY_STORE = "Copy the run store, with the files beside it that begin with its name, and use the copy."
     DELETE_DAMAGED = (
         "Delete that run, or use a copy of the store from before. The other runs are as they were."
@@ -63,6 +64,7 @@ class Step(Enum):
     START_SCHEDULER = "Start the scheduler again; then go on with the run."
     START_WORKERS = "Start workers with the address of this scheduler."
     USE_OTHER_STORE = "Use another file for the run store."
+    WITH_JUDGE = "let the judge's own labels out as well"
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ class SettingValue:
     value: str
 
 
-RemedyPart = str | Setting | SettingValue | Step
+RemedyPart = str | FileKind | Setting | SettingValue | Step
+"""A FileKind says what takes a file of that kind."""
 
 
 @dataclass(frozen=True, init=False)
@@ -104,17 +107,19 @@ class Remedy:
 class Wording:
     """How remedies are worded by whoever shows them: every setting and step by name.
 
-    `setting_value`: a setting, {0}, with the value to choose for it, {1}. `quoted`: how a value is written.
-    ValueError where a name is missing.
+    `kinds`: what takes a file of each kind. `setting_value`: a setting, {0}, with the value to choose for it,
+    {1}. `quoted`: how a value is written. ValueError where a name is missing.
     """
 
     settings: Mapping[Setting, str]
     steps: Mapping[Step, str]
+    kinds: Mapping[FileKind, str]
     setting_value: str
     quoted: Callable[[str], str] = str
 
     def __post_init__(self) -> None:
-        missing = [part.name for part in (*Setting, *Step) if part not in {*self.settings, *self.steps}]
+        known = {*self.settings, *self.steps, *self.kinds}
+        missing = [part.name for part in (*Setting, *Step, *FileKind) if part not in known]
         if missing:
             raise ValueError(f"no words for {', '.join(missing)}")
 
@@ -126,6 +131,8 @@ class Wording:
         match part:
             case str():
                 return part
+            case FileKind():
+                return self.kinds[part]
             case Setting():
                 return self.settings[part]
             case Step():
@@ -135,7 +142,10 @@ class Wording:
 
 
 _PLAIN = Wording(
-    {setting: setting.value for setting in Setting}, {step: step.value for step in Step}, "{0}: {1}"
+    {setting: setting.value for setting in Setting},
+    {step: step.value for step in Step},
+    {kind: f"Use it as what it is: {kind.value}." for kind in FileKind},
+    "{0}: {1}",
 )
 
 
@@ -143,6 +153,8 @@ def _part_json(part: RemedyPart) -> object:
     match part:
         case str():
             return part
+        case FileKind():
+            return {"kind": part.name}
         case Setting():
             return {"setting": part.name}
         case Step():
@@ -154,6 +166,8 @@ def _part_json(part: RemedyPart) -> object:
 def _part_of_json(part: Any) -> RemedyPart:
     if isinstance(part, str):
         return part
+    if "kind" in part:
+        return FileKind[part["kind"]]
     if "step" in part:
         return Step[part["step"]]
     setting = Setting[part["setting"]]

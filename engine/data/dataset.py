@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from engine.core.cancel import CancelToken
 from engine.core.column_map import ColumnMap, annotators_among
 from engine.core.errors import ColumnsError, InputError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, Gold, HumanLabel, Item, digest, written_label
 from engine.core.log_probs import FloatArray, IntArray
@@ -29,8 +30,10 @@ from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
-from engine.data.mapped_table import MappedTable, unknown_labels
+from engine.data.file_kinds import expecting
+from engine.data.mapped_table import MappedTable, own_annotators, unknown_labels
 from engine.data.other_columns import OtherColumns
+from engine.data.run_csv_table import RunCsvTable, is_run_csv
 from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.column_memory import remembered
@@ -63,6 +66,7 @@ class Dataset:
     columns of the file as text, a row for each of `table`; None where there are none. They are for people, to
     read and to divide the items by: no judge sees them, and they take no part in `hash`. `columns`: by which
     map a foreign file was read. `file_columns`: the file's own columns, by which maps are remembered.
+    `read_as`: a sentence on how a file was read that is no dataset by itself; empty for any other.
     """
 
     path: Path
@@ -72,6 +76,7 @@ class Dataset:
     others: pa.Table | None = None
     columns: ColumnMap | None = None
     file_columns: tuple[str, ...] = ()
+    read_as: str = ""
 
     @property
     def name(self) -> str:
@@ -220,17 +225,35 @@ def load_dataset(
 
     `progress` is called every few thousand rows with the number of rows read so far. A smaller file
     ends without a call. `columns`: which columns of a foreign file are ours; None takes what is remembered
-    for files with its columns.
+    for files with its columns. All data of a run as CSV are read too: what people labelled in it.
     Raises SetupError where the file cannot be read, InputError with all problems found in it (ColumnsError
-    where other columns may read it), Cancelled within a few thousand rows once `cancel` is set.
+    where other columns may read it, WrongKindError where it is a file of another kind), Cancelled within a
+    few thousand rows once `cancel` is set.
     """
+    with expecting(path, FileKind.DATASET, FileKind.RUN_DATA):
+        return _loaded(path, rubric, cancel, progress, columns)
+
+
+def _loaded(
+    path: Path,
+    rubric: Rubric,
+    cancel: CancelToken | None,
+    progress: Callable[[int], None] | None,
+    columns: ColumnMap | None,
+) -> Dataset:
     table = open_table(path, cancel)
     names = table.first_columns()
     columns = remembered(names) if columns is None else columns
+    read_as = ""
+    if columns is None and is_run_csv(names):
+        table = of_run = RunCsvTable(table, cancel)
+        names, read_as = of_run.columns, of_run.read_as
     if columns is not None:
         table = MappedTable(table, columns, rubric)
     elif names and (missing := [name for name in REQUIRED_COLUMNS if name not in names]):
         raise _foreign(table, names, missing, rubric, cancel)
+    elif own_annotators(names, rubric):
+        table = MappedTable(table, ColumnMap(), rubric)
     loading = _Loading(table, rubric)
     for count, row in enumerate(table.rows(loading.wanted)):
         if count % _ROWS_AT_ONCE == 0:
@@ -239,7 +262,7 @@ def load_dataset(
             if progress is not None and count:
                 progress(count)
         loading.add(row)
-    return replace(loading.finish(), columns=columns, file_columns=tuple(names))
+    return replace(loading.finish(), columns=columns, file_columns=tuple(names), read_as=read_as)
 
 
 def _foreign(

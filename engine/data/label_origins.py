@@ -1,20 +1,22 @@
 """How people came to the items whose labels a dataset holds, where it says so: as a run's CSV does.
 
-Knows: the columns that tell it. Does not know: runs, who reads it.
+Knows: which columns of a dataset tell it. Does not know: runs, who reads it.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 
 from engine.core.judgments import Origin
 from engine.data.dataset import Dataset
-
-ORIGINS_BY_PEOPLE, LABELS_BY_PEOPLE, IN_SAMPLE = "origins_by_people", "labels_by_people", "random_sample"
-"""Columns of a run's CSV: by name, how each person came to the item, and which label he gave; whether it is
-of a random sample.
-"""
-SAMPLED, SKIPPED = "labelled", "skipped"
-"""What stands in IN_SAMPLE of an item of a random sample."""
+from engine.data.origin_cells import (
+    IN_SAMPLE,
+    LABELS_BY_PEOPLE,
+    ORIGINS_BY_PEOPLE,
+    SKIPPED,
+    origin_column,
+    origin_in,
+    origin_of_several,
+    origins_in_row,
+)
 
 
 def label_origins(dataset: Dataset, criterion: str) -> dict[str, Origin | None] | None:
@@ -25,10 +27,10 @@ def label_origins(dataset: Dataset, criterion: str) -> dict[str, Origin | None] 
     It is read from a column `<criterion>_origin`, else from the columns of a run's CSV. Of several people the
     one counts who came to the item by the least choice.
     """
-    own = f"{criterion}_origin"
+    own = origin_column(criterion)
     if own in dataset.other_columns:
         cells = zip(dataset.ids, dataset.texts(own).to_pylist(), strict=True)
-        return {item_id: _origin(text) for item_id, text in cells if text}
+        return {item_id: origin_in(text) for item_id, text in cells if text}
     if not {ORIGINS_BY_PEOPLE, LABELS_BY_PEOPLE} & {*dataset.other_columns}:
         return None
     rows = zip(dataset.ids, dataset.cells_beside(), strict=True)
@@ -41,27 +43,8 @@ def skipped_items(dataset: Dataset) -> int:
     return texts.count(SKIPPED)
 
 
-_LEAST_CHOICE = (Origin.RANDOM, Origin.DATASET, Origin.CHOSEN, Origin.DISAGREEMENT, Origin.DOUBT, None)
-
-
 def _of_csv(rows: Iterator[tuple[str, Mapping[str, str]]]) -> Iterator[tuple[str, Origin | None]]:
     for item_id, cells in rows:
-        people = _record(cells.get(LABELS_BY_PEOPLE, "")) | _record(cells.get(ORIGINS_BY_PEOPLE, ""))
-        if cells.get(IN_SAMPLE) == SAMPLED and people:
-            yield item_id, Origin.RANDOM
-        elif people:
-            known = _record(cells.get(ORIGINS_BY_PEOPLE, ""))
-            yield item_id, min((_origin(known.get(name)) for name in people), key=_LEAST_CHOICE.index)
-
-
-def _record(text: str) -> dict[str, object]:
-    """A JSON object of a cell; nothing for anything else."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _origin(value: object) -> Origin | None:
-    return Origin(value) if isinstance(value, str) and value in [*Origin] else None
+        origins = origins_in_row(cells)
+        if origins:
+            yield item_id, origin_of_several(origins.values(), cells.get(IN_SAMPLE, ""))

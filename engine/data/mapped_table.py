@@ -1,6 +1,7 @@
 """A foreign table read by a ColumnMap: its rows have our columns, its problems name the file's own.
 
-A label that several annotators gave has a column for each of them, beside that of their majority.
+A label that several annotators gave has a column for each of them, beside that of their majority. A file may
+have such columns by itself, as `safety_preference|Ada`; where it has one of the label too, that is the label.
 
 Knows: how our columns are made of sources, which response of a ranked pair stands first. Does not know: file
 formats, where a map comes from, how far annotators agree.
@@ -19,6 +20,7 @@ from engine.core.column_map import (
     RANKED,
     ColumnMap,
     annotator_column,
+    annotator_of,
     annotators_of,
     label_column,
     targets,
@@ -53,6 +55,7 @@ class MappedTable(SourceTable):
         self._bad_ids = False
         self._sources = self._resolved(rubric)
         self._annotated = _annotated(self._sources)
+        self._by_majority = [name for name in self._annotated if name not in self._sources]
         self._ranked = RANKED[0] in self._sources
         self._verdict = f"{_OVERALL if _OVERALL in rubric.names else rubric.names[-1]}_preference"
         self._meanings = columns.meaning_of
@@ -67,11 +70,12 @@ class MappedTable(SourceTable):
         named = self._map.source_of
         ranked = any(named.get(name) for name in RANKED)
         left_out = OUTPUTS if ranked else RANKED
+        own = (name for name in own_annotators(self._names, rubric) if label_column(name) not in named)
         texts = {
             name: named.get(name, name if name in self._names and name not in RANKED else "")
-            for name in targets(rubric)
+            for name in (*targets(rubric), *own)
             # Labels that nobody named speak of other sides than those that a hash gives.
-            if name in named or not (name in left_out or (ranked and name.endswith(_OF_SIDES)))
+            if name in named or not (name in left_out or (ranked and label_column(name).endswith(_OF_SIDES)))
         }
         sources: dict[str, CellSource] = {}
         problems: list[str] = []
@@ -156,7 +160,8 @@ class MappedTable(SourceTable):
                 cells[name] = self._cell(name, source, reader, row.number)
             except SourceProblem as problem:
                 super().report(row.number, str(problem))
-        for name, annotators in self._annotated.items():
+        for name in self._by_majority:
+            annotators = self._annotated[name]
             cells[name] = _majority_cell([cells.get(column, NO_LABEL) for column in annotators])
         if self._ranked and all(name in cells for name in (ID, INSTRUCTION, *RANKED)):
             self._place(cells)
@@ -238,7 +243,7 @@ class MappedTable(SourceTable):
         """How the file was read, in sentences for people."""
         texts, read = self._map.source_of, dict.fromkeys(map(label_column, self._sources))
         renamed = [f"{name} is {_shown(texts[name])}" for name in read if texts.get(name, name) != name]
-        said = []
+        said = [*self._inner.notices]
         if renamed:
             said.append(f"Its columns are mapped: {'; '.join(renamed)}.")
         if self._meanings:
@@ -247,7 +252,7 @@ class MappedTable(SourceTable):
         said += [
             f"The {name.replace('_', ' ')} of an item is what more than half of its annotators say, and none"
             " where no label has so many."
-            for name in self._annotated
+            for name in self._by_majority
         ]
         if ID not in self._sources:
             said.append("No column is the id: the items are numbered in the order of the file.")
@@ -276,6 +281,12 @@ def unknown_labels(
         what = f"say what each value means, {MEANINGS_IN_WORDS}, of {values_in_words(values)}: "
         remedy = Remedy(f"Mend what is named above, or {what}", setting)
     return ColumnsError(table.path, table.problems, remedy, unknown=shown)
+
+
+def own_annotators(columns: Iterable[str], rubric: Rubric) -> list[str]:
+    """Those of a file's columns that are named as what one annotator said on a criterion of a rubric."""
+    labels = {f"{name}_preference" for name in rubric.names}
+    return [name for name in columns if label_column(name) in labels and annotator_of(name)]
 
 
 def _annotated(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -14,14 +14,15 @@ from pathlib import Path
 
 from engine.core.cell_safety import unsafe_explanation, unwritable_ids
 from engine.core.errors import InputError, SetupError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import listed, quoted
 from engine.core.items import PREFERENCES, TIES, Prediction, Preference, Tie
-from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.column_content import read_sample
 from engine.data.column_guess import guess_columns
-from engine.data.dataset import TEXT_COLUMNS, Dataset, check_id, column_problems, label_problem
+from engine.data.dataset import Dataset, check_id, column_problems, label_problem
 from engine.data.file_format import FileFormat
+from engine.data.file_kinds import expecting
 from engine.data.single_outputs import single_outputs
 from engine.data.tables import SourceRow, SourceTable, open_table
 from engine.system.files import write_whole
@@ -80,20 +81,6 @@ def write_submission(path: Path, submission: Submission) -> None:
     write_whole(path, "".join(f"{line}\n" for line in lines).encode("utf-8"))
 
 
-@gated
-def is_submission(path: Path) -> bool:
-    """Whether the columns of a file are a submission's: none of the texts that a dataset must have.
-
-    Raises SetupError where it cannot be read.
-    """
-    table = open_table(path)
-    return (
-        table.has_header
-        and not any(name in table.columns for name in TEXT_COLUMNS)
-        and any(name.endswith(_PREFERENCE) for name in table.columns)
-    )
-
-
 def read_submission(path: Path) -> Submission:
     """The submission in a TSV file, for whichever criteria its columns name; an empty cell is unscored.
 
@@ -101,7 +88,8 @@ def read_submission(path: Path) -> Submission:
     format, a dataset, columns out of order, missing or foreign, an unknown label, an id that is empty or
     used twice.
     """
-    columns, rows = _sound_rows(path)
+    with expecting(path, FileKind.SUBMISSION):
+        columns, rows = _sound_rows(path)
     criteria, with_explanations = _named_in(columns)
     made = (_submission_row(dict(zip(columns, cells, strict=True)), criteria) for cells in rows)
     return Submission(tuple(made), criteria, with_explanations, path)
@@ -185,31 +173,17 @@ def _refuse_unsafe(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
 
 
 def _refuse_others(table: SourceTable) -> None:
-    """Raise InputError for a dataset, the outputs of one system, and any format but TSV."""
-    names = table.first_columns()
-    if set(TEXT_COLUMNS) <= set(names):
-        raise _is_dataset(table, TEXT_COLUMNS)
-    if not any(name.endswith(_PREFERENCE) for name in names):
+    """Raise InputError for the outputs of one system, and any format but TSV."""
+    if not any(name.endswith(_PREFERENCE) for name in table.first_columns()):
         sample = read_sample(table)
-        guess = guess_columns(sample, ELOQUENT)
-        if (single := single_outputs(sample, guess)) is not None:
+        if (single := single_outputs(sample, guess_columns(sample, ELOQUENT))) is not None:
             raise single
-        if not guess.open:
-            raise _is_dataset(table, [source for _, source in guess.map.sources if source])
     if table.data_format is not FileFormat.TSV:
         raise InputError(
             table.path,
             [f"is {table.data_format}; a submission is TSV, with tabs between its columns."],
             "Export it as .tsv, or choose the .tsv file.",
         )
-
-
-def _is_dataset(table: SourceTable, columns: Sequence[str]) -> InputError:
-    return InputError(
-        table.path,
-        [f"looks like a dataset of pairs: it has the columns {listed(columns, _MOST_COLUMNS_SHOWN)}."],
-        Remedy(Step.CHOOSE_SUBMISSION),
-    )
 
 
 def _header_problems(table: SourceTable, expected: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import SetupError
+from engine.core.file_kinds import FileKind
 from engine.core.fitted_on import FittedOn, Overlap, estimate_of, fitted_on_of
 from engine.core.formatting import quoted, without_middle, words
 from engine.core.items import PREFERENCES, digest
@@ -18,6 +19,7 @@ from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import RunIdentity
 from engine.core.settings import USUAL_WAYS
 from engine.core.value_tables import Estimate
+from engine.data.file_kinds import expecting
 from engine.data.plain_file import load_record, real_number
 from engine.system.files import write_json
 from engine.system.gate import gated
@@ -309,7 +311,8 @@ def _whole_number(value: object) -> int:
 @gated
 def load_calibration(path: Path) -> Calibration:
     """The calibration in a file that `save_calibration` wrote. SetupError where it is none."""
-    return load_record(path, "calibration", calibration_of, _MAKE_AGAIN)
+    with expecting(path, FileKind.CALIBRATION):
+        return load_record(path, "calibration", calibration_of, _MAKE_AGAIN)
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from engine.core.item_sample import USUAL_SEED
 from engine.core.judgments import Confirmation, Origin, Override
 from engine.core.people import Reviews, picked_in_words, skipped_in_words
-from engine.data.label_origins import SAMPLED, SKIPPED
+from engine.data.origin_cells import SAMPLED, SKIPPED
 from engine.data.sampling import drawn_place
 
 

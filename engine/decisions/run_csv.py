@@ -15,7 +15,7 @@ from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey
 from engine.core.people import Standing, tags_together
 from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
-from engine.data.label_origins import IN_SAMPLE, LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE
+from engine.data.origin_cells import IN_SAMPLE, LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE
 from engine.data.other_columns import distinct_names
 from engine.data.submission import quoted_cell
 from engine.decisions.random_part import random_part
@@ -24,9 +24,9 @@ from engine.decisions.run_results import RunResults
 from engine.system.files import whole_file
 
 RUN_COLUMNS = (
-    *("run", "labels_of", "item_id", "position", "criterion"),
+    *("run", "item_id", "position", "criterion"),
     *("preference", "model_preference", "overridden", "label_author", "explanation_author"),
-    *("override_created", "override_origin", "settled"),
+    *("override_created", "override_origin", "settled", "labels_of"),
     *("review_state", "review_author", "review_created", LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE, IN_SAMPLE),
     *("blind_by_people", "explanations_by_people", "states_by_people", "notes_by_people", "tags"),
     *(f"probability_{label}" for label in PREFERENCES),
@@ -116,11 +116,11 @@ def _run_cells(
 ) -> tuple[str, ...]:
     left_out = item.shortening
     return (
-        *(str(results.run.id), results.source.in_words),
-        *(item.item_id, str(item.position), judgment.criterion),
+        *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
         results.label(judgment) or "",
         "" if isinstance(judgment, Unscored) else judgment.preference,
         *_override_cells(results.overrides.get(judgment.key)),
+        results.source.in_words,
         *_review_cells(results, item.item_id),
         *_labels_by_people(results, judgment),
         in_sample,

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from engine.core.errors import SetupError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
@@ -19,6 +20,7 @@ from engine.core.people import Standing
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric
 from engine.core.settings import USUAL_WAYS
+from engine.data.file_kinds import expecting
 from engine.data.submission import Submission, SubmissionRow, read_submission
 from engine.decisions.health import run_health, submission_health
 from engine.decisions.run_results import RunResults, load_results, submission_of
@@ -159,6 +161,6 @@ def open_system(word: str, store_path: Path, labels_of: str = Whose.LAST) -> Sys
             f"There is no run store {store_path} that could hold run {word}.",
             Remedy(Step.CHOOSE_STORE, f", or a submission file: ./{word}"),
         )
-    with RunStore(store_path) as store:
+    with expecting(store_path, FileKind.RUN_STORE), RunStore(store_path) as store:
         results = load_results(store, int(word))
     return system_of_run(results.by(LabelSource.of_text(labels_of, tuple(results.reviews.labels))))

@@ -8,9 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from engine.core.file_kinds import FileKind
 from engine.core.fitted_on import FittedOn, KeptFit, kept_fit_of
 from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
+from engine.data.file_kinds import expecting
 from engine.data.plain_file import load_record, real_number
 from engine.system.gate import gated
 from engine.weigh.weight_fit import WeightFit
@@ -41,7 +43,8 @@ def fit_json(fit: WeightFit, kept: KeptFit) -> dict[str, Any]:
 @gated
 def load_fitted_weights(path: Path, remedy: str) -> FittedWeights:
     """The fitted weights in a file that `weigh` wrote. SetupError with this remedy where it has none."""
-    return load_record(path, "file of fitted weights", _fitted_weights, remedy)
+    with expecting(path, FileKind.WEIGHTS):
+        return load_record(path, "file of fitted weights", _fitted_weights, remedy)
 
 
 def _fitted_weights(value: Mapping[str, Any]) -> FittedWeights:

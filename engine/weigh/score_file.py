@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.core.errors import InputError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import clipped, quoted
+from engine.data.file_kinds import expecting
 from engine.data.json_records import JsonNumber
 from engine.data.tables import read_json_records
 from engine.system.gate import gated
@@ -31,6 +33,11 @@ def load_comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]
     InputError with all problems: a key, criterion or id missing, a score that is not a finite number
     up to LARGEST_SCORE either way (true and false are none), an id used twice.
     """
+    with expecting(path, FileKind.COMPARISONS):
+        return _comparisons(path, criteria)
+
+
+def _comparisons(path: Path, criteria: Sequence[str]) -> list[dict[str, Any]]:
     problems: list[str] = []
     comparisons = []
     first_records: dict[str, int] = {}

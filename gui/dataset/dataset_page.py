@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QPushButton, QStackedWidget
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError, EngineError
+from engine.core.errors import ColumnsError, EngineError, WrongKindError
 from engine.core.formatting import short_name
 from engine.system.paths import demo_dataset
 from gui.dataset import dataset_jobs
@@ -278,6 +278,9 @@ class DatasetPage(Page):
 
     @Slot(object)
     def _show_failure(self, error: EngineError) -> None:
+        if isinstance(error, WrongKindError):  # said where a button opens it in its own place
+            self.workspace.problem.emit(error)
+            return
         self.summary.hide()  # its numbers are not those of the file that the notice is about
         self._unread = error if isinstance(error, ColumnsError) else None
         self._choose_columns.setVisible(self._unread is not None)

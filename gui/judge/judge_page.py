@@ -89,6 +89,11 @@ class JudgePage(Page):
         self._awake = True
         self.picker.choose(path)
 
+    def choose_model_file(self, path: Path) -> None:
+        """Choose a model file, whatever its name."""
+        self._awake = True
+        self.picker.choose_file(path)
+
     def choose_items(self, dataset: Path, ids: Sequence[str], columns: ColumnMap | None = None) -> None:
         """Describe a run of these items alone, of a dataset that is opened where it is not; none starts."""
         self._describe(replace(usual_setup(), dataset_path=dataset, ids=tuple(ids), columns=columns))

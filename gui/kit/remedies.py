@@ -3,6 +3,7 @@
 Knows: the fields and places of the window that a remedy may name. Does not know: errors, what pages do.
 """
 
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import capitalised
 from engine.core.remedies import Setting, Step, Wording
 from engine.core.settings import SETTINGS
@@ -28,10 +29,6 @@ IN_THE_WINDOW = Wording(
         Step.CHOOSE_JUDGED_DATASET: "As human labels, choose the dataset that was judged",
         Step.CHOOSE_RUN: "Choose a run on the Results page.",
         Step.CHOOSE_STORE: "Choose a run that is there",
-        Step.CHOOSE_SUBMISSION: (
-            "To judge it, open it with File > Open dataset; the labels of a judge are a submission, a .tsv"
-            " file. Human labels to compare with are chosen with “Choose labels…” on the page Compare."
-        ),
         Step.COPY_STORE: (
             "Copy its folder to a place where you may write, and let TIEBREAK_HOME name the folder above it;"
             " then start Tiebreak again."
@@ -57,6 +54,28 @@ IN_THE_WINDOW = Wording(
         Step.START_WORKERS: Step.START_WORKERS.value,
         Step.USE_OTHER_STORE: (
             "Move it away, or let TIEBREAK_HOME name another folder; then start Tiebreak again."
+        ),
+        Step.WITH_JUDGE: "tick that the judge's labels go out as well",
+    },
+    kinds={
+        FileKind.DATASET: (
+            "To judge it, open it with File > Open dataset. Human labels to compare with are chosen with"
+            " “Choose labels…” on Compare, and with “Other labels…” on Results."
+        ),
+        FileKind.SUBMISSION: "Open it with File > Open submission.",
+        FileKind.RUN_DATA: "Open it with File > Open dataset, or as labels: “Other labels…” on Results.",
+        FileKind.RUN_JSON: (
+            "It is for other programs, and nothing here reads it. Its run can be exported in other forms:"
+            " File > Export."
+        ),
+        FileKind.CALIBRATION: "Load it on the Results page, under “Calibration”.",
+        FileKind.WEIGHTS: "Only commands read it. Here, weights are set on Results, under “Weighted judge”.",
+        FileKind.SCORES: "It is for other programs, and nothing here reads it.",
+        FileKind.COMPARISONS: "The commands weigh it; nothing here reads it.",
+        FileKind.RUBRIC: "Open it on the Judge page, at “Rubric”.",
+        FileKind.MODEL: "Choose it as the model on the Judge page.",
+        FileKind.RUN_STORE: (
+            "Let TIEBREAK_HOME name the folder above it, then start Tiebreak again: its runs are shown then."
         ),
     },
     setting_value="{0}: {1}",

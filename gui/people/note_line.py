@@ -110,16 +110,17 @@ class NoteLine(QWidget):
     @property
     def note(self) -> ItemNote | None:
         """What this person noted of the item, if anything."""
-        author = self._workspace.author
-        return next((note for note in self._shown if note.author == author), None)
+        notes = self._shown
+        return notes[0] if notes and notes[0].author == self._workspace.author else None
 
     @property
     def _shown(self) -> Sequence[ItemNote]:
         """What may be shown of what people noted of the item: this person's own first."""
         run = self._workspace.run
         notes = run.results.notes_on(self._item.content_hash) if run and self._item else ()
-        seen = [note for note in notes if not self._hidden(note)]
-        return sorted(seen, key=lambda note: note.author != self._workspace.author)
+        author = self._workspace.author if notes else ""
+        seen = [note for note in notes if note.author == author or not self._hides]
+        return sorted(seen, key=lambda note: note.author != author)
 
     @Slot()
     def edit(self) -> None:

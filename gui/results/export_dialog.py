@@ -36,6 +36,7 @@ from gui.work.lanes import EngineThreads, Lane, LatestTask
 _KINDS = {
     Form.LABELS: "submission for sub-task 1",
     Form.EXPLAINED: "submission for sub-task 2",
+    Form.DATASET: "dataset with these labels",
     Form.CSV: "all data as CSV",
     Form.JSON: "all data as JSON",
     Form.REPORT: "report",
@@ -44,10 +45,12 @@ _KINDS = {
 _FILES = {
     Form.LABELS: ("labels.tsv", "Submissions (*.tsv)"),
     Form.EXPLAINED: ("explained.tsv", "Submissions (*.tsv)"),
+    Form.DATASET: ("labelled.tsv", "Datasets (*.tsv *.json *.parquet)"),
     Form.CSV: ("all-data.csv", "CSV files (*.csv)"),
     Form.JSON: ("all-data.json", "JSON files (*.json)"),
     Form.REPORT: ("report.html", "HTML pages (*.html)"),
 }
+_FURTHER_SUFFIXES = {Form.DATASET: (".json", ".parquet")}
 MODEL = {False: "Model", True: "Submission"}
 """Who judged, by whether the run is a submission that was opened."""
 _WIDTH = 84  # letters
@@ -55,9 +58,11 @@ _SHARE_OF_SCREEN = 0.85
 
 
 class ExportDialog(QDialog):
-    """`chosen` tells the file, or the folder for figures, once it was seen that it can be written."""
+    """`chosen` tells what is exported, and the file, or the folder for figures, once it was seen that it can
+    be written.
+    """
 
-    chosen = Signal(object)  # a Path
+    chosen = Signal(object, object)  # an Exported, a Path
 
     def __init__(
         self,
@@ -80,6 +85,9 @@ class ExportDialog(QDialog):
         self.health = label("")
         self.unfinished = label("", "warning")
         self.outdated = QCheckBox()
+        self.with_judge = QCheckBox("Where no person gave a label: the &judge's own")
+        name(self.with_judge, "The judge's own labels", "Fill the cells up that no person labelled")
+        self.with_judge.setVisible(form is Form.DATASET)
         self.field = QLineEdit()
         self.status = label("", "bad")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -91,11 +99,6 @@ class ExportDialog(QDialog):
         self._suggest()
 
     @property
-    def what(self) -> Exported:
-        """What is exported, as it was chosen here."""
-        return replace(self._what, with_outdated=self.outdated.isChecked())
-
-    @property
     def path(self) -> Path:
         """The file that is named; the suffix of its form is added where it has another one or none."""
         path = Path(self.field.text().strip())
@@ -105,7 +108,15 @@ class ExportDialog(QDialog):
         if self._form is Form.FIGURES or not path.name:
             return path
         suffix = Path(_FILES[self._form][0]).suffix
-        return path if path.suffix.lower() == suffix else path.with_name(path.name + suffix)
+        known = (suffix, *_FURTHER_SUFFIXES.get(self._form, ()))
+        return path if path.suffix.lower() in known else path.with_name(path.name + suffix)
+
+    @property
+    def what(self) -> Exported:
+        """What is exported, as it is chosen here."""
+        return replace(
+            self._what, with_judge=self.with_judge.isChecked(), with_outdated=self.outdated.isChecked()
+        )
 
     @Slot()
     def look(self) -> None:
@@ -147,6 +158,7 @@ class ExportDialog(QDialog):
             (self._build_facts(form), STRETCH),
             self.unfinished,
             self.outdated,
+            self.with_judge,
             heading,
             line,
             self.status,
@@ -191,7 +203,8 @@ class ExportDialog(QDialog):
         items = "1 item is" if left == 1 else f"{left:,} items are"
         why = "the submission lacks them" if run.submitted else "they are not judged"
         state = "incomplete" if run.submitted else "not finished"
-        self.unfinished.setText(f"{run.title} is {state}: {items} missing in the file, for {why}.")
+        lack = "without a label in" if self._form is Form.DATASET else "missing in"
+        self.unfinished.setText(f"{run.title} is {state}: {items} {lack} the file, for {why}.")
         self.unfinished.setVisible(left > 0)
 
     def _offer_outdated(self) -> None:
@@ -236,7 +249,7 @@ class ExportDialog(QDialog):
             )
             self._name_start()
             return
-        self.chosen.emit(self._wanted)
+        self.chosen.emit(self.what, self._wanted)
         self.accept()
 
     @Slot(object)
@@ -293,6 +306,10 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     if what.source != LAST:
         people = f"{people}: the labels of {what.source.in_words} were chosen on Results"
     yield "Overrides", people
+    if form is Form.DATASET:
+        of_each = what.whole.reviews.labels.items()
+        given = [f"{len(labels):,} by {short_name(person)}" for person, labels in of_each]
+        yield "Given or confirmed", ", ".join(given) or "no label by anybody"
     yield "Calibration", what.calibration_in_words
     weights = what.wish.in_words
     yield "Weights", weights if form.has_weights else f"{weights} (they take no part in this file)"

@@ -33,6 +33,7 @@ class Form(StrEnum):
 
     LABELS = "labels"
     EXPLAINED = "explained"
+    DATASET = "dataset"
     CSV = "csv"
     JSON = "json"
     REPORT = "report"
@@ -95,6 +96,7 @@ class Exported:
     measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
     why it is that `gold`. `slicing`: by what the page divides the items, which a report shows too.
     `with_outdated`: explanations for another label than that in force go into a submission, too.
+    `with_judge`: a dataset has the judge's labels where nobody gave one.
     """
 
     whole: "RunResults"
@@ -108,6 +110,7 @@ class Exported:
     gold_from: str = ""
     slicing: "Slicing | None" = None
     with_outdated: bool = False
+    with_judge: bool = False
 
     @property
     def results(self) -> "RunResults":
@@ -178,6 +181,23 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
             write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
         gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
         return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
+
+    return work
+
+
+def export_dataset(what: Exported, path: Path) -> Job[Written]:
+    """Write the run's dataset with the labels of people as human labels. Raises SetupError."""
+
+    def work(_control: JobControl) -> Written:
+        from engine.data.dataset_file import write_dataset
+        from engine.decisions.labelled_dataset import labelled_dataset, written_otherwise
+
+        assert what.dataset is not None  # the window asks for it before
+        _check_target(path, what)
+        made = labelled_dataset(what.results, what.dataset, what.with_judge)
+        write_dataset(path, made.columns)
+        otherwise = written_otherwise(path, made, what.dataset)
+        return Written(path, what.in_words(Form.DATASET), made.sentences, otherwise, whole=not otherwise)
 
     return work
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import SetupError
+from engine.core.remedies import Remedy, Step
 from gui.kit.file_dialogs import open_file, show_folder
 from gui.kit.notice import Message
 from gui.results import export_jobs
@@ -43,11 +44,8 @@ class Exporter(QObject):
         folder = self._workspace.state.export_folder(what.whole.run.identity.dataset_path.parent)
         self.dialog = ExportDialog(form, what, folder, self._workspace.threads, self._window)
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.chosen.connect(partial(self._write_chosen, self.dialog, form))
+        self.dialog.chosen.connect(partial(self._write, form))
         self.dialog.open()
-
-    def _write_chosen(self, dialog: ExportDialog, form: Form, path: Path) -> None:
-        self._write(form, dialog.what, path)
 
     def _write(self, form: Form, what: Exported, path: Path) -> None:
         folder = path.parent
@@ -55,6 +53,8 @@ class Exporter(QObject):
             job, folder = export_jobs.export_figures(what, path, figures_name(what)), path
         elif form is Form.REPORT:
             job = export_jobs.export_report(what, path)
+        elif form is Form.DATASET:
+            job = export_jobs.export_dataset(what, path)
         else:
             job = export_jobs.export(form, what, path)
         self._start(job, folder)
@@ -67,6 +67,14 @@ class Exporter(QObject):
                     "Export it for sub-task 1."
                     if what.whole.run.submitted
                     else "Export it for sub-task 1, or judge again with explanations on the Judge page.",
+                )
+            )
+            return False
+        if form is Form.DATASET and what.dataset is None:
+            self._workspace.problem.emit(
+                SetupError(
+                    f"The dataset of {what.whole.run.called} is gone, or has changed.",
+                    Remedy("Put it back where it was, or ", Step.FIND_DATASET, "."),
                 )
             )
             return False

@@ -15,8 +15,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.core.errors import SetupError
 from engine.core.formatting import visible
 from engine.core.people import Reviews
+from engine.core.remedies import Remedy, Step
 from engine.core.review_filters import Filters, WantedItems
 from engine.core.value_tables import ItemsBehind
 from gui.kit.actions import Entry, MenuButton
@@ -61,6 +63,7 @@ _NO_RUN = (
 )
 _STOPPED = "You stopped before the labels were measured. Enter this page again to measure them."
 _TAB = "results/tab"
+_TABS = ("&Scores", "Fi&gures", "&Weighted judge", "&Calibration", "B&y slice")
 _SLICES = SliceWords(
     measured="Each part is measured here as the whole is.",
     table="Measures by slice",
@@ -110,6 +113,7 @@ class ResultsPage(Page):
         return (
             Entry("Submission for sub-task &1: labels…", self.export_labels, ("Ctrl+E",)),
             Entry(explained, self.export_explained, ("Ctrl+Shift+E",)),
+            Entry("&Dataset with these labels…", self.export_dataset),
             Entry("All data as &CSV…", self.export_csv),
             Entry("All data as &JSON…", self.export_json),
             Entry("&Report as HTML…", self.export_report),
@@ -125,6 +129,11 @@ class ResultsPage(Page):
     def export_explained(self, *, path: Path | None = None) -> None:
         """The submission for sub-task 2."""
         self.exporter.export(Form.EXPLAINED, path)
+
+    @Slot()
+    def export_dataset(self, *, path: Path | None = None) -> None:
+        """The run's dataset with the labels of people."""
+        self.exporter.export(Form.DATASET, path)
 
     @Slot()
     def export_csv(self, *, path: Path | None = None) -> None:
@@ -145,6 +154,15 @@ class ResultsPage(Page):
     def export_figures(self, *, folder: Path | None = None) -> None:
         """All figures as PNG and SVG."""
         self.exporter.export(Form.FIGURES, folder)
+
+    def load_calibration(self, path: Path) -> None:
+        """Propose the calibration of a file for the open run."""
+        if self.workspace.run is None:
+            none = SetupError(f"{path.name}: there is no run for this calibration.", Remedy(Step.CHOOSE_RUN))
+            self.workspace.problem.emit(none)
+            return
+        self.tabs.setCurrentIndex(_TABS.index("&Calibration"))
+        self.calibration.load(path)
 
     # What is looked at
 
@@ -335,13 +353,8 @@ class ResultsPage(Page):
         self.stopped = label(_STOPPED, "warning")
         self.stopped.hide()
         self.tabs = QTabWidget(documentMode=True)
-        for text, inside in (
-            ("&Scores", self.scores),
-            ("Fi&gures", self.figures),
-            ("&Weighted judge", self.weighing),
-            ("&Calibration", self.calibration),
-            ("B&y slice", self.slices),
-        ):
+        panels = (self.scores, self.figures, self.weighing, self.calibration, self.slices)
+        for text, inside in zip(_TABS, panels, strict=True):
             inside.setProperty("role", "content")
             self.tabs.addTab(scrolling(inside), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0, MOST_OF_QT))

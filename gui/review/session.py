@@ -184,7 +184,8 @@ class ReviewSession:
         results, key, author = run.results, self.key, self._opened.author
         if not self.may_see:
             return Shown(Unscored(*key, ""), reviewer=author, writing=self.writing, hidden=True)
-        undo, redo = to_undo(self._steps), to_redo(self._steps)
+        steps = self._steps
+        undo, redo = to_undo(steps), to_redo(steps)
         human, human_from = self._human(run, review)
         return Shown(
             judgment,

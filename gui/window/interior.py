@@ -6,7 +6,7 @@ Knows: which pages and dialogs there are, what opens first, what a run means for
 any of them does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QDialog, QMessageBox
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import short_name
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
@@ -43,7 +44,7 @@ from gui.window.frame import MainWindow
 from gui.window.help_dialogs import AboutDialog, KeysDialog
 from gui.window.icons import icon, window_icon
 from gui.window.menus import MenuActions, Menus
-from gui.window.openers import DatasetOpener, SubmissionOpener
+from gui.window.openers import DatasetOpener, KindOpener, SubmissionOpener
 from gui.window.prompt_dialog import PromptDialog, PromptWish
 from gui.window.self_test_dialog import SelfTestDialog
 from gui.window.settings_dialog import SettingsDialog
@@ -82,6 +83,7 @@ class Interior(QObject):
             self.runs = RunDesk(space, self.judge, frame)
             self.submissions = SubmissionOpener(space, frame)
             self.datasets = DatasetOpener(frame, self.dataset, self.compare)
+            self.kinds = KindOpener(space, self.notices, self._places())
             self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
             frame.setWindowIcon(window_icon())
             frame.fill(self.pages)
@@ -121,7 +123,7 @@ class Interior(QObject):
     @Slot(object)
     def show_problem(self, error: EngineError) -> None:
         """Show an error, whichever page is open."""
-        self.notices.add(Message.of(error))
+        self.kinds.tell(error)
 
     @Slot(object)
     def _take_store(self, seen: SeenStore | None) -> None:
@@ -156,6 +158,29 @@ class Interior(QObject):
         self.judge.run()
 
     # Making
+
+    def _places(self) -> Mapping[FileKind, tuple[str, Callable[[Path], object]]]:
+        """What opens a file of each kind, with the words of a button for it."""
+        return {
+            FileKind.DATASET: ("Open as dataset", self.datasets.open),
+            FileKind.RUN_DATA: ("Open as dataset", self.datasets.open),
+            FileKind.SUBMISSION: ("Open as submission", self.submissions.open),
+            FileKind.CALIBRATION: ("Load as calibration", self._load_calibration),
+            FileKind.RUBRIC: ("Open as rubric", self._open_rubric),
+            FileKind.MODEL: ("Choose as model", self._choose_model_file),
+        }
+
+    def _load_calibration(self, path: Path) -> None:
+        self.frame.show_page(PageName.RESULTS)
+        self.results.load_calibration(path)
+
+    def _open_rubric(self, path: Path) -> None:
+        self.frame.show_page(PageName.JUDGE)
+        self.judge.settings.rubric.open_named(path)
+
+    def _choose_model_file(self, path: Path) -> None:
+        self.judge.choose_model_file(path)
+        self.frame.show_page(PageName.JUDGE)
 
     def _menu_actions(self) -> MenuActions:
         frame, space = self.frame, self.workspace
@@ -210,6 +235,7 @@ class Interior(QObject):
         self.review.prompt_wanted.connect(self._show_prompt_of_run)
         self.dataset.prompt_wanted.connect(self._show_prompt)
         self.submissions.opened.connect(self._tell_findings)
+        self.submissions.met.connect(self.kinds.open)
         space.page_wanted.connect(self.frame.show_page)
         space.items_wanted.connect(self._show_choice)
         space.dataset_changed.connect(self._set_title)
@@ -244,7 +270,7 @@ class Interior(QObject):
 
     @Slot(object)
     def _take_files(self, paths: Sequence[Path]) -> None:
-        """Open the dataset or submission, or choose the model, that was dropped."""
+        """Open what was dropped where it belongs; a folder is one of models."""
         first = paths[0]
         if seen_at(first) is Found.FOLDER or first.suffix.lower() == _MODEL_SUFFIX:
             self.judge.choose_model(first)

@@ -1,25 +1,29 @@
-"""Opens files that a person chooses or drops: submissions with the datasets that they answer, datasets.
+"""Opens files that a person chooses or drops: submissions with the datasets that they answer, datasets, and
+whatever else in the place that takes it.
 
 Knows: what is asked in which order, which page shows what was opened. Does not know: how a file is read.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import ColumnsError, EngineError
+from engine.core.errors import ColumnsError, EngineError, WrongKindError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import counted, short_name, visible
 from engine.system.paths import demo_dataset
 from gui.compare.compare_page import ComparePage
 from gui.dataset.dataset_page import DatasetPage
 from gui.kit.file_dialogs import DATASETS, let_choose
-from gui.kit.notice import question
+from gui.kit.notice import Message, question
 from gui.window import submission_jobs
 from gui.window.frame import MainWindow
+from gui.window.notice_place import NoticePlace
 from gui.window.submission_jobs import Answered, Places, Told, Unanswered, tell_apart
 from gui.work.dataset_reader import columns_wish
 from gui.work.lanes import Lane, LatestTask
@@ -44,9 +48,12 @@ class _Wish:
 
 
 class SubmissionOpener(QObject):
-    """`opened` tells of a submission that is kept now, and will be the open run."""
+    """`opened` tells of a submission that is kept now, and will be the open run; `met` of a file of another
+    kind that was among those to open.
+    """
 
     opened = Signal(object)  # Answered
+    met = Signal(object, object)  # a Path, a FileKind
 
     def __init__(self, workspace: Workspace, window: QWidget) -> None:
         super().__init__(window)
@@ -99,7 +106,8 @@ class SubmissionOpener(QObject):
     def open_files(
         self, paths: Sequence[Path], otherwise: Path | None = None, show_dataset: bool = False
     ) -> None:
-        """Open what was dropped or named: a dataset, a submission, or a submission with its dataset.
+        """Open what was dropped or named: a dataset, a submission, or a submission with its dataset; a file
+        of another kind where it belongs.
 
         `otherwise`: a dataset to open where there is none among them. `show_dataset`: on its page.
         """
@@ -121,8 +129,11 @@ class SubmissionOpener(QObject):
             self._workspace.page_wanted.emit(PageName.DATASET)
         if told.submission is not None:
             self.open(told.submission, told.dataset)
+        if told.elsewhere is not None:
+            self.met.emit(*told.elsewhere)
         if told.others:
-            opened = [short_name(path.name) for path in (told.dataset, told.submission) if path is not None]
+            paths = (told.dataset, told.submission, told.elsewhere and told.elsewhere[0])
+            opened = [short_name(path.name) for path in paths if path is not None]
             were = "is" if len(opened) == 1 else "are"
             self._workspace.note.emit(
                 f"Of these files, {' and '.join(opened)} {were} opened: one of a kind at a time."
@@ -286,3 +297,40 @@ class DatasetOpener(QObject):
             self._compare.choosing.add_files([told.submission])
         elif told.dataset is not None:
             self.open(told.dataset)
+        elif told.elsewhere is not None:
+            path, kind = told.elsewhere
+            self._dataset.workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))
+
+
+class KindOpener:
+    """Opens a file in the place that takes its kind, and lets the notice of an error about it offer that.
+
+    `places`: for a kind the words of a button, and what opens a file of it.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        notices: NoticePlace,
+        places: Mapping[FileKind, tuple[str, Callable[[Path], object]]],
+    ) -> None:
+        self._workspace = workspace
+        self._notices = notices
+        self._places = places
+
+    def tell(self, error: EngineError) -> None:
+        """Show an error; a file in the wrong place can be opened from there in its own."""
+        said = Message.of(error)
+        if isinstance(error, WrongKindError) and error.kind in self._places:
+            words, _ = self._places[error.kind]
+            steps = {words: partial(self.open, error.path, error.kind)}
+            said = replace(said, steps=steps, about=error.path)
+        self._notices.add(said)
+
+    def open(self, path: Path, kind: FileKind) -> None:
+        """Open a file in its place; where the window has none for it, say what it is."""
+        self._notices.withdraw(path)
+        if kind in self._places:
+            self._places[kind][1](path)
+        else:
+            self._workspace.problem.emit(WrongKindError(path, kind, FileKind.DATASET))

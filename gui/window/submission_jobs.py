@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.file_kinds import FileKind
 from engine.core.formatting import short_name
 from gui.work.file_jobs import keep_columns
 from gui.work.garbage import many_records
@@ -22,15 +23,16 @@ if TYPE_CHECKING:
     from engine.data.submission import Submission
     from engine.decisions.run_results import RunResults
 
-_DATASETS_ALONE = (".json", ".jsonl", ".ndjson", ".parquet")  # a submission is in none of these formats
-
 
 @dataclass(frozen=True)
 class Told:
-    """The first dataset and the first submission among some files; `others`: how many more there were."""
+    """The first dataset, the first submission and the first file of another kind among some files; `others`:
+    how many more there were.
+    """
 
     dataset: Path | None
     submission: Path | None
+    elsewhere: tuple[Path, FileKind] | None
     others: int
 
 
@@ -74,21 +76,26 @@ class Places:
 
 
 def tell_apart(paths: Sequence[Path]) -> Job[Told]:
-    """What some files are, by their columns. What cannot be read counts as a dataset: reading it says why."""
+    """What some files are, by what they hold. What is no known kind, or cannot be read, counts as a dataset:
+    reading it says why.
+    """
 
     def work(_control: JobControl) -> Told:
-        from engine.data.submission import is_submission
+        from engine.data.file_kinds import kind_of
 
-        dataset = submission = None
+        dataset = submission = elsewhere = None
         for path in paths:
-            found = False
+            kind = None
             with suppress(SetupError):
-                found = path.suffix.lower() not in _DATASETS_ALONE and is_submission(path)
-            if found:
+                kind = kind_of(path)
+            if kind is FileKind.SUBMISSION:
                 submission = submission or path
-            else:
+            elif kind in (None, FileKind.DATASET, FileKind.RUN_DATA):
                 dataset = dataset or path
-        return Told(dataset, submission, len(paths) - (dataset is not None) - (submission is not None))
+            else:
+                elsewhere = elsewhere or (path, kind)
+        opened = sum(each is not None for each in (dataset, submission, elsewhere))
+        return Told(dataset, submission, elsewhere, len(paths) - opened)
 
     return work
 

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
+from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, Origin, Override
@@ -152,7 +153,14 @@ class Workspace(QObject):
 
     def reader(self, parent: QObject) -> DatasetReader:
         """What reads further files, and asks for their columns where it must."""
-        return DatasetReader(self.threads, self.columns_wanted, self.rubric, parent)
+        reader = DatasetReader(self.threads, self.columns_wanted, self.rubric, parent)
+        reader.finished.connect(self._tell_how_read)
+        return reader
+
+    @Slot(object)
+    def _tell_how_read(self, dataset: "Dataset") -> None:
+        if dataset.read_as:
+            self.notice.emit(Message(f"{short_name(dataset.name)}: {dataset.read_as}", about=dataset.path))
 
     def cancel_loading(self) -> None:
         """Stop reading; the dataset that was open stays."""

@@ -97,6 +97,8 @@ def read_labels(
     dataset = load_as_judged(path, judged, cancel, rubric=rubric)
     if dataset.columns is not None and dataset.columns != remembered(dataset.file_columns):
         tell(f"{printable(path.name)} is read by the columns that it was judged with.")
+    if dataset.read_as:
+        tell(printable(dataset.read_as))
     return dataset
 
 

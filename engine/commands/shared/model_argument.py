@@ -3,10 +3,13 @@
 Knows: what such a word may be, and what is said of it. Does not know: what the model is for.
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 from engine.commands.shared.console import printable, tell
-from engine.core.errors import SetupError
+from engine.core.errors import SetupError, WrongKindError
+from engine.core.file_kinds import FileKind
+from engine.data.file_kinds import kind_of
 from engine.gguf.finder import ModelPlace, models_named, usual_folders
 from engine.system.paths import demo_model, program
 from engine.system.places import is_there
@@ -26,6 +29,7 @@ def model_file(word: str) -> Path:
     if word == _DEMO:
         return demo_model()
     if path.name != word or is_there(path):
+        _refuse_others(path)
         return path
     found = models_named(word, usual_folders())
     if not found:
@@ -38,6 +42,16 @@ def model_file(word: str) -> Path:
         raise SetupError(_too_many(word, found), "Write more of the name, or the path of the file.")
     tell(f"{printable(word)} is {_shown(found[0])}")
     return found[0].path
+
+
+def _refuse_others(path: Path) -> None:
+    """Raise WrongKindError for what is something else; what is no file that can be read, reading it tells."""
+    found = None
+    if path.suffix.lower() != ".gguf":
+        with suppress(SetupError):
+            found = kind_of(path)
+    if found is not None and found is not FileKind.MODEL:
+        raise WrongKindError(path, found, FileKind.MODEL)
 
 
 def _too_many(word: str, found: list[ModelPlace]) -> str:

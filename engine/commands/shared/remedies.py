@@ -6,6 +6,7 @@ Knows: the options and commands that a remedy may name. Does not know: errors, w
 import re
 import shlex
 
+from engine.core.file_kinds import FileKind
 from engine.core.remedies import Setting, Step, Wording
 from engine.core.settings import SETTINGS
 from engine.system.paths import program
@@ -45,7 +46,6 @@ OPTIONS = Wording(
         Step.CHOOSE_JUDGED_DATASET: "Name the dataset that was judged",
         Step.CHOOSE_RUN: f"Name the id of a run: see {program()} runs",
         Step.CHOOSE_STORE: "Name the right store with --store",
-        Step.CHOOSE_SUBMISSION: "Choose a submission. If you gave both, are the two swapped?",
         Step.COPY_STORE: (
             "Copy it, with the files beside it that begin with its name, to a folder where you may write, and"
             " name the copy (--store); or name another file for the run store."
@@ -82,6 +82,32 @@ OPTIONS = Wording(
         ),
         Step.START_WORKERS: f"Start some, on any computer: {program()} cluster worker ADDRESS",
         Step.USE_OTHER_STORE: "Name another file for the run store (--store).",
+        Step.WITH_JUDGE: "let the judge's own labels out as well: --with-judge",
+    },
+    kinds={
+        FileKind.DATASET: (
+            f"Judge it ({program()} judge FILE), or give it where a dataset is asked for (--gold, --dataset,"
+            " --against). If you gave both, are the two swapped?"
+        ),
+        FileKind.SUBMISSION: (
+            f"Measure it ({program()} evaluate FILE --gold DATASET), check it ({program()} check FILE), or"
+            f" keep it for review ({program()} runs add FILE --dataset DATASET)."
+        ),
+        FileKind.RUN_DATA: f"Take its labels (--gold FILE), or see what it holds: {program()} check FILE",
+        FileKind.RUN_JSON: (
+            "It is for other programs, and nothing here reads it. Write the run in another form:"
+            f" {program()} runs export ID --out FILE.tsv, --csv FILE or --as-dataset FILE"
+        ),
+        FileKind.CALIBRATION: (
+            f"Decide a run by it ({program()} runs recalibrate ID --calibration FILE), or judge with it:"
+            " --calibration FILE"
+        ),
+        FileKind.WEIGHTS: f"Weigh by it: {program()} weigh SYSTEM --weights FILE",
+        FileKind.SCORES: "It is for other programs, and nothing here reads it.",
+        FileKind.COMPARISONS: f"Weigh it: {program()} weigh FILE --weights NAME=NUMBER,...",
+        FileKind.RUBRIC: "Judge by it (--rubric FILE), or name it where labels are read: --rubric FILE",
+        FileKind.MODEL: f"Judge with it (--model FILE), or see what it is: {program()} models check FILE",
+        FileKind.RUN_STORE: f"Name it with --store; what it holds: {program()} runs --store FILE",
     },
     setting_value="{0} {1}",
     quoted=_quoted,

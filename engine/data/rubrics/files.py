@@ -16,9 +16,11 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT
 
 from engine.core.errors import InputError
+from engine.core.file_kinds import FileKind
 from engine.core.rubric import Criterion, Rubric
 from engine.core.run_records import amount_of_file
 from engine.data.file_format import SAVE_AS_UTF8, read_text_file
+from engine.data.file_kinds import expecting
 from engine.data.rubrics.values import RubricValuesError, rubric_of_values
 from engine.system.files import write_whole
 from engine.system.gate import gated
@@ -51,7 +53,8 @@ def load_rubric(path: Path) -> Rubric:
 
     Raises SetupError where the file cannot be read, InputError with all that is wrong in it.
     """
-    return own_rubric(path)
+    with expecting(path, FileKind.RUBRIC):
+        return own_rubric(path)
 
 
 def own_rubric(path: Path) -> Rubric:

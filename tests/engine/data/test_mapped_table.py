@@ -249,6 +249,31 @@ def test_several_criteria_have_annotators_of_their_own(tmp_path: Path) -> None:
     assert any("what more than half of its annotators say" in notice for notice in dataset.notices)
 
 
+OWN_NAMES = (
+    "id,instruction,output_a,output_b,safety_preference,safety_preference|Ada,safety_preference|B|en\n"
+)
+
+
+def test_a_file_may_name_the_annotators_of_a_label_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"{OWN_NAMES}1,q,a,b,B,A,A\n2,q,a,b,,,both_bad\n3,q,a,b,,,\n")
+    one, two, three = load_dataset(path)
+    assert (one.gold["safety"].label, one.gold["safety"].annotators) == ("B", {"Ada": "A", "B|en": "A"})
+    assert (two.gold["safety"].label, two.gold["safety"].annotators) == (None, {"B|en": "both_bad"})
+    assert not three.gold
+    dataset = load_dataset(path)
+    assert (dataset.columns, dataset.other_columns, dataset.notices[0]) == (
+        None,
+        (),
+        "1 instruction occurs more than once.",
+    )
+    path.write_text(f"{OWN_NAMES.replace('preference,', 'x,', 1)}1,q,a,b,B,A,A\n")
+    assert load_dataset(path)[0].gold["safety"].label == "A"  # what most of them say
+    path.write_text(f"{OWN_NAMES}1,q,a,b,B,A,perhaps\n")
+    with pytest.raises(ColumnsError, match="unknown label 'perhaps'"):
+        load_dataset(path)
+
+
 def test_the_hash_of_a_dataset_is_that_without_annotators(tmp_path: Path) -> None:
     one = annotated(tmp_path, "1,1,1,2,2,")
     other = annotated(

@@ -18,7 +18,6 @@ from engine.data.submission import (
     Submission,
     SubmissionRow,
     check_submission,
-    is_submission,
     read_submission,
     write_submission,
 )
@@ -227,7 +226,7 @@ def test_a_submission_is_tsv_and_nothing_else(tmp_path: Path, name: str, data: s
 def test_a_dataset_is_told_from_a_submission(dataset: Dataset, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x.{suffix}"
     dataset.table.to_pandas().to_csv(path, sep="\t" if suffix == "tsv" else ",", index=False)
-    with pytest.raises(InputError, match="looks like a dataset of pairs") as caught:
+    with pytest.raises(InputError, match="is a dataset of pairs, not a submission") as caught:
         read_submission(path)
     assert len(caught.value.problems) == 1
     assert isinstance(caught.value.remedy, Remedy)
@@ -306,21 +305,6 @@ def test_an_official_sample_is_clean_and_written_again_byte_for_byte(
     assert check_submission(submission, load_dataset(shared_data / "eloquent" / "validation.tsv")) == []
     write_submission(scratch, submission)
     assert scratch.read_bytes() == sample.read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("header", "answers"),
-    [
-        ("id\tsafety_preference", True),
-        ("id\tsafety_preference\tinstruction", False),
-        ("id\tinstruction\toutput_a\toutput_b\tsafety_preference", False),
-        ("id\tnote", False),
-    ],
-)
-def test_a_submission_is_known_by_its_columns(tmp_path: Path, header: str, answers: bool) -> None:
-    path = tmp_path / "x.tsv"
-    path.write_text(f"{header}\n", encoding="utf-8")
-    assert is_submission(path) is answers
 
 
 def test_a_tie_of_which_nothing_more_is_said_is_no_prediction(tmp_path: Path) -> None:

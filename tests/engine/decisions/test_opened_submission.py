@@ -166,7 +166,7 @@ def test_all_its_data_is_written(store: RunStore, answered: Dataset, tmp_path: P
     }
     path = tmp_path / "all.csv"
     write_results_csv(path, results)
-    assert ",1,0,safety,A,A,," in path.read_text(encoding="utf-8").splitlines()[1]
+    assert "1,1,0,safety,A,A,," in path.read_text(encoding="utf-8").splitlines()[1]
 
 
 def test_its_health_is_that_of_labels_and_texts(store: RunStore, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_what_does_not_fit_after_a_restart_is_named_and_not_ticked(
     view = again.choosing.systems.view
     qtbot.waitUntil(lambda: view.item(view.count() - 1).text() == "worse.tsv (does not fit)")
     assert again.choosing.choice.files == ()
-    assert "worse.tsv: looks like a dataset of pairs" in again.choosing.systems._gone.text()
+    assert "worse.tsv: is a dataset of pairs" in again.choosing.systems._gone.text()
     assert again.needs.text().startswith("Tick one more system")
 
 

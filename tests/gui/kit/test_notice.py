@@ -39,6 +39,9 @@ SHOWN = {
     "no calibration": "Make it again on the Results page, under “Calibration”.",
     "impossible calibration": "Make it again on the Results page, under “Calibration”.",
     "moved dataset": "Put the dataset back there, or open it on the Dataset page.",
+    "unlabelled run": (
+        "Label or confirm some first, on the page Review; or tick that the judge's labels go out as well."
+    ),
     "examples too many": "Leave “Labelled examples” out.",
     "examples missing": (
         "Name the same file with “Labelled examples”, the same number with “Examples shown”, and the same"

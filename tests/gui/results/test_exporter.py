@@ -115,6 +115,43 @@ def test_no_file_in_use_is_overwritten(
         assert path.read_bytes() == before
 
 
+def test_a_dataset_of_labels_has_those_of_people_and_of_the_judge_only_if_it_is_ticked(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
+) -> None:
+    error = problem_after(qtbot, opened, lambda: opened.export_dataset(path=tmp_path / "none.tsv"))
+    assert "No label in run 1 is a person's" in error.problem
+    gold = load_dataset(demo_gold)
+    override(qtbot, opened, gold.ids[0], Preference.BOTH_BAD)
+    said = exported(qtbot, opened, lambda: opened.export_dataset(path=tmp_path / "labelled.json"))
+    assert "1 of 150 labels are people's, by" in said.text
+    assert (said.role, "149 cells are empty" in said.text) == ("done", True)
+    found = load_dataset(tmp_path / "labelled.json")
+    assert found.labels("safety") == {gold.ids[0]: Preference.BOTH_BAD}
+    assert found.texts("safety_preference_before").to_pylist() == gold.texts("safety_preference").to_pylist()
+    opened.workspace.state.set_text("last/export", str(tmp_path))
+    dialog = dialog_of(opened, opened.export_dataset)
+    assert dialog.facts["Given or confirmed"].text().startswith("1 by ")
+    click(dialog.with_judge)
+    dialog.field.setText("all.parquet")
+    said = exported(qtbot, opened, lambda: press_return(dialog))
+    assert "149 labels are of demo-judge, the judge, as asked" in said.text
+    assert len(load_dataset(tmp_path / "all.parquet").labels("safety")) == 30
+    dialog = dialog_of(opened, opened.export_csv)
+    assert not dialog.with_judge.isVisible()
+    dialog.reject()
+
+
+def test_all_data_are_taken_as_labels_with_a_sentence_that_says_so(
+    qtbot: QtBot, opened: ResultsPage, tmp_path: Path, demo_gold: Path
+) -> None:
+    override(qtbot, opened, load_dataset(demo_gold).ids[0], Preference.BOTH_BAD)
+    exported(qtbot, opened, lambda: opened.export_csv(path=tmp_path / "all.csv"))
+    with qtbot.waitSignal(opened.workspace.notice, timeout=10_000) as said:
+        open_labels(qtbot, opened, tmp_path / "all.csv")
+    assert "its human labels are those that people gave or confirmed (1 of 150" in said.args[0].text
+    assert "Against the human labels of all.csv" in opened.gold.status.text()
+
+
 # The dialog
 
 

@@ -164,7 +164,7 @@ def test_a_wrong_file_is_refused_and_nothing_is_kept(
     qtbot: QtBot, interior: Interior, tmp_path: Path, demo_gold: Path
 ) -> None:
     for name, data, said in (
-        ("data.tsv", b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", "looks like a dataset"),
+        ("data.tsv", b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n", "is a dataset of pairs, not"),
         ("damaged.tsv", b"id\tsafety_preference\n1\tC\n", "damaged.tsv"),
         ("gone.tsv", None, "gone.tsv"),
     ):

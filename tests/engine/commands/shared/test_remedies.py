@@ -37,6 +37,10 @@ PRINTED = {
     "no calibration": "Make it again with the command calibrate.",
     "impossible calibration": "Make it again with the command calibrate.",
     "moved dataset": "Put the dataset back there, or name its file with --dataset.",
+    "unlabelled run": (
+        "Label or confirm some first, on the page Review; or let the judge's own labels out as well:"
+        " --with-judge."
+    ),
     "examples too many": "Leave --examples out.",
     "examples missing": (
         "Name the same file with --examples, the same number with --shots, and the same choice with --choose."

@@ -1,0 +1,168 @@
+"""All data of a run, as its CSV holds them, read as a dataset: the labels of people as human labels.
+
+Such a file has a row for each item and criterion; here each item is one row, with a column for each label,
+for what each person said, and for how people came to the item. What the judge alone said is left out.
+
+Knows: the columns of such a file. Does not know: runs, how it is written.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from engine.core.cancel import CancelToken
+from engine.core.column_map import ID, annotator_column, kept_column
+from engine.core.errors import InputError
+from engine.core.formatting import counted, listed, quoted
+from engine.core.items import PREFERENCES
+from engine.core.label_sources import LAST
+from engine.data.origin_cells import (
+    IN_SAMPLE,
+    LABELS_BY_PEOPLE,
+    ORIGINS_BY_PEOPLE,
+    labels_in_row,
+    origin_cell,
+    origin_column,
+    origins_in_row,
+)
+from engine.data.tables import SourceRow, SourceTable
+
+_TEXTS = ("instruction", "output_a", "output_b")
+_ITEM, _CRITERION, _RUN = "item_id", "criterion", "run"
+_LABEL, _EXPLANATION, _OUTDATED = "preference", "explanation", "outdated"
+_OVERRIDDEN, _LABELS_OF = "overridden", "labels_of"
+_AUTHORS = ("label_author", "override_author")  # now, and in earlier versions
+_MARKS = frozenset((_RUN, _ITEM, _CRITERION, _LABEL, "model_preference", _OVERRIDDEN, _EXPLANATION))
+_HUMAN = {"human_preference": "preference", "human_explanation": "explanation"}
+_LAST_OF_OURS = "human_explanation"  # after it stand the further columns of the dataset
+_OF_ITEMS = ("note", "notes_by_people", "tags", IN_SAMPLE)
+_ROWS_AT_ONCE = 2048
+
+
+def is_run_csv(columns: Collection[str]) -> bool:
+    """Whether these are the columns of all data of a run."""
+    return set(columns) >= _MARKS
+
+
+@dataclass
+class _Item:
+    """`line`: its first. `cells`: what it becomes in a dataset. `criteria`: of which there were rows."""
+
+    line: int
+    cells: dict[str, str]
+    criteria: set[str] = field(default_factory=set)
+
+
+class RunCsvTable(SourceTable):
+    """Reads `inner` at once. InputError where it holds no texts, or a label that is none."""
+
+    def __init__(self, inner: SourceTable, cancel: CancelToken | None = None) -> None:
+        super().__init__(inner.path, inner.data_format)
+        self.row_word = inner.row_word
+        self._inner = inner
+        names = inner.first_columns()
+        after = names.index(_LAST_OF_OURS) + 1 if _LAST_OF_OURS in names else len(names)
+        self._beside = [*(name for name in _OF_ITEMS if name in names), *names[after:]]
+        self._items: dict[str, _Item] = {}
+        self._runs: set[str] = set()
+        self._people: set[str] = set()
+        self._rows = self._labels = self._without_texts = 0
+        for count, row in enumerate(inner.rows(self._wanted(names))):
+            if cancel is not None and count % _ROWS_AT_ONCE == 0:
+                cancel.raise_if_requested()
+            self._take(row)
+        inner.raise_problems()
+        if self._rows and not self._items:
+            raise InputError(
+                inner.path,
+                ["holds all data of a run, and no texts: its dataset was not there when it was written."],
+                "Write it again where the dataset is there.",
+            )
+        self.columns = list(dict.fromkeys(name for item in self._items.values() for name in item.cells))
+
+    def rows(self, wanted: Collection[str] | None = None) -> Iterator[SourceRow]:
+        """A row for each item, by the number of its first one."""
+        empty = dict.fromkeys(name for name in self.columns if wanted is None or name in wanted)
+        for item in self._items.values():
+            yield SourceRow(item.line, {name: item.cells.get(name, "") for name in empty})
+
+    @property
+    def read_as(self) -> str:
+        """How it was read, in a sentence."""
+        people = sorted(self._people)
+        run = f"run {', '.join(sorted(self._runs))}"
+        if not people:
+            return f"All data of {run}: nobody labelled it, and the judge's own labels are no human ones."
+        given = f"{self._labels:,} of {self._rows:,}, by {listed(people, shown=str)}"
+        return (
+            f"All data of {run}: its human labels are those that people gave or confirmed ({given}), not the"
+            " judge's own."
+        )
+
+    @property
+    def notices(self) -> list[str]:
+        """The same, and what is left out."""
+        left_out = counted(self._without_texts, "row has", "rows have")
+        no_texts = (
+            f"{left_out} no texts, and are left out: the dataset lacked them when the file was written."
+        )
+        return [self.read_as, *([no_texts] if self._without_texts else ())]
+
+    def _wanted(self, names: Iterable[str]) -> set[str]:
+        ours = {
+            *_MARKS,
+            *_AUTHORS,
+            _LABELS_OF,
+            *_TEXTS,
+            *_HUMAN,
+            _OUTDATED,
+            LABELS_BY_PEOPLE,
+            ORIGINS_BY_PEOPLE,
+            IN_SAMPLE,
+        }
+        return {name for name in names if name in ours} | {*self._beside}
+
+    def _take(self, row: SourceRow) -> None:
+        cells = {name: row.cells.get(name, "") for name in (*_MARKS, *_TEXTS, *_HUMAN)} | row.cells
+        self._rows += 1
+        if not any(cells[name] for name in _TEXTS):
+            self._without_texts += 1
+            return
+        item_id, criterion = cells[_ITEM], cells[_CRITERION]
+        item = self._items.get(item_id)
+        if item is None:
+            texts = {name: cells[name] for name in _TEXTS}
+            beside = {name: cells.get(name, "") for name in self._beside}
+            item = self._items[item_id] = _Item(row.number, {ID: item_id, **texts, **beside})
+        if criterion in item.criteria:
+            self._inner.report(
+                row.number, f"{quoted(criterion)} of item {quoted(item_id)} is there already.", _CRITERION
+            )
+        item.criteria.add(criterion)
+        self._runs.add(cells[_RUN])
+        item.cells |= self._said(row.number, criterion, cells)
+
+    def _said(self, line: int, criterion: str, cells: Mapping[str, str]) -> Mapping[str, str]:
+        """The columns of one criterion: the label, the explanation, each person's label, its origin."""
+        label, overridden = cells[_LABEL], cells[_OVERRIDDEN]
+        given = {name: str(value) for name, value in labels_in_row(cells).items()}
+        by_override = overridden in ("label", "both")
+        if by_override and LABELS_BY_PEOPLE not in cells:  # of an earlier version
+            given = {next((cells[name] for name in _AUTHORS if name in cells), ""): label}
+        for each in filter(None, (label, *given.values())):
+            if each not in PREFERENCES:
+                self._inner.report(line, f"unknown label {quoted(each)}.", _LABEL)
+        of_all = cells.get(_LABELS_OF, LAST.in_words) == LAST.in_words
+        of_people = by_override or (of_all and label in given.values())  # of others nothing counts
+        self._labels += of_people
+        self._people.update(given)
+        told = overridden in ("explanation", "both") and cells.get(_OUTDATED) != "yes"
+        name = f"{criterion}_preference"
+        origins = origins_in_row(cells) or dict.fromkeys(given)
+        origin = origin_cell(origins.values(), cells.get(IN_SAMPLE, ""))
+        return {
+            name: label if of_people else "",
+            f"{criterion}_explanation": cells[_EXPLANATION] if told else "",
+            **{annotator_column(name, person): each for person, each in given.items()},
+            **({origin_column(criterion): origin} if origin else {}),
+            **{kept_column(f"{criterion}_{part}"): cells[own] for own, part in _HUMAN.items() if cells[own]},
+        }

@@ -1,0 +1,269 @@
+"""A run's dataset with the labels of people as its human labels: what was reviewed becomes data.
+
+What the judge alone said is no human label: it is left out, unless it is asked for, and then a column says of
+each label whose it is.
+
+Knows: which of a run's labels are people's, the columns of such a dataset. Does not know: file formats, how
+it is chosen whose labels count.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from engine.core.column_map import annotator_column, kept_column, label_column
+from engine.core.errors import SetupError
+from engine.core.formatting import counted, listed
+from engine.core.items import PREFERENCES, Gold, Preference
+from engine.core.judgments import AnyJudgment, JudgmentKey
+from engine.core.label_sources import LAST
+from engine.core.remedies import Remedy, Step
+from engine.data.dataset import REQUIRED_COLUMNS, Dataset, load_dataset
+from engine.data.dataset_file import Cell
+from engine.data.origin_cells import IN_SAMPLE, origin_cell, origin_column
+from engine.data.other_columns import distinct_names
+from engine.decisions.random_part import random_part
+from engine.decisions.run_results import RunResults
+
+
+@dataclass(frozen=True)
+class LabelledDataset:
+    """`columns`: what is to be written, each with a cell for each item. `sentences`: what is to be known."""
+
+    columns: Mapping[str, Sequence[Cell]]
+    sentences: Sequence[str]
+
+
+def labelled_dataset(results: RunResults, dataset: Dataset, with_judge: bool = False) -> LabelledDataset:
+    """The items of a run with the labels in force as human labels, and all other columns of the dataset.
+
+    A label counts that a person gave or confirmed; without one the cell is empty, or with `with_judge` the
+    judge's. So do explanations, but one that was written for another label is left out. Beside them stand,
+    for each criterion of the run:
+
+    - `<criterion>_preference|<name>`: what each person said, read back as one of several annotators;
+    - `<criterion>_share_<label>`: how many of them gave each label, 0 to 1;
+    - `<criterion>_label_by`, `<criterion>_explanation_by`: whose they are;
+    - `<criterion>_origin`: how people came to the item, as `label_origins` reads it.
+
+    Labels that the dataset had itself on these criteria are kept under other names, `_before` after theirs;
+    those on other criteria stay what they are. SetupError where no label is a person's and `with_judge` is
+    not given.
+    """
+    made = {name: _Criterion(results, dataset, name, with_judge) for name in results.judgments}
+    if not with_judge and not any(one.of_people for one in made.values()):
+        raise SetupError(
+            f"No label in {results.run.called} is a person's: there are no human labels to write.",
+            Remedy("Label or confirm some first, on the page Review; or ", Step.WITH_JUDGE, "."),
+        )
+    columns: dict[str, Sequence[Cell]] = {name: _texts(dataset, name) for name in REQUIRED_COLUMNS}
+    for one in made.values():
+        columns |= one.labels
+    for one in made.values():
+        columns |= {**one.annotators, **one.shares, **one.facts}
+    sampled = list(map(random_part(results.reviews).of, dataset.ids))
+    columns |= {IN_SAMPLE: sampled} if any(sampled) else {}
+    old = [name for name in dataset.table.column_names if _is_on(name, made)]
+    kept = [name for name in dataset.table.column_names if name not in {*columns, *old}]
+    columns |= {name: _texts(dataset, name) for name in kept}
+    before = {kept_column(name): _texts(dataset, name) for name in old if any(_texts(dataset, name))}
+    columns |= before
+    beside = distinct_names(dataset.other_columns, [*columns, *_labels_of(made)])
+    columns |= {called: _texts(dataset, name) for name, called in beside.items()}
+    return LabelledDataset(columns, list(_sentences(results, dataset, made, list(before))))
+
+
+def written_otherwise(path: Path, made: LabelledDataset, dataset: Dataset) -> list[str]:
+    """What is read of the file otherwise than it was written, a sentence each; nothing where all is well.
+
+    So it is where columns are remembered that read files with these names in another way.
+    """
+    try:
+        found = load_dataset(path, dataset.rubric)
+    except SetupError as error:
+        return [f"It cannot be read again: {error.problem}"]
+    labels = [name for name in made.columns if label_column(name) in _labels_of(dataset.rubric.names)]
+    if found.hash == dataset.hash and all(
+        found.texts(name).to_pylist() == [cell or "" for cell in made.columns[name]] for name in labels
+    ):
+        return []
+    how = f": by the columns that are remembered, {found.columns.in_words}" if found.columns else ""
+    return [f"It is read otherwise than it was written{how}."]
+
+
+class _Criterion:
+    """What people said of the items of a dataset on one criterion, column by column."""
+
+    def __init__(self, results: RunResults, dataset: Dataset, name: str, with_judge: bool) -> None:
+        self._results = results
+        self._name = name
+        self._with_judge = with_judge
+        hashes = results.content_hashes
+        there = {item.id for item in dataset.same_items(hashes)}
+        by_id = {judgment.item_id: judgment for judgment in results.judgments[name]}
+        self._judgments = [by_id[item_id] if item_id in there else None for item_id in dataset.ids]
+
+    @property
+    def labels(self) -> Mapping[str, Sequence[Cell]]:
+        """The label and the explanation."""
+        return {
+            f"{self._name}_preference": [label or None for label in self._labels],
+            f"{self._name}_explanation": self._explanations,
+        }
+
+    @property
+    def annotators(self) -> Mapping[str, Sequence[Cell]]:
+        """What each person said."""
+        label = f"{self._name}_preference"
+        return {
+            annotator_column(label, person): [given.annotators.get(person) for given in self._given]
+            for person in self.people
+        }
+
+    @property
+    def shares(self) -> Mapping[str, Sequence[Cell]]:
+        """How many of them gave each label; nothing where nobody gave any."""
+        if not self.people:
+            return {}
+        return {
+            f"{self._name}_share_{label}": [
+                given.shares.get(label, 0.0) if given.annotators else None for given in self._given
+            ]
+            for label in PREFERENCES
+        }
+
+    @property
+    def facts(self) -> Mapping[str, Sequence[Cell]]:
+        """Whose the label and the explanation are, and how people came to the item."""
+        by = {
+            f"{self._name}_label_by": [self._by(at, label) for at, label in enumerate(self._labels)],
+            f"{self._name}_explanation_by": [
+                text and self._explained_by(judgment)
+                for judgment, text in zip(self._judgments, self._explanations, strict=True)
+            ],
+        }
+        facts = {**by, origin_column(self._name): list(self._origins())}
+        return {name: cells for name, cells in facts.items() if any(cells)}
+
+    @cached_property
+    def people(self) -> Sequence[str]:
+        """Who gave or confirmed a label, by name."""
+        return sorted({name for given in self._given for name in given.annotators})
+
+    @cached_property
+    def of_people(self) -> int:
+        """How many labels are a person's."""
+        return sum(label is not None and bool(self._behind(at)) for at, label in enumerate(self._labels))
+
+    @property
+    def of_judge(self) -> int:
+        """How many labels are the judge's alone."""
+        return sum(label is not None for label in self._labels) - self.of_people
+
+    @property
+    def outdated(self) -> int:
+        """How many explanations are left out, written for another label."""
+        return sum(
+            judgment is not None and self._is_told(judgment) and self._results.is_outdated(judgment)
+            for judgment in self._judgments
+        )
+
+    @cached_property
+    def _given(self) -> Sequence[Gold]:
+        """What people said of each item."""
+        labels = self._results.reviews.labels
+        return [
+            Gold(annotators={name: of_one[key] for name, of_one in labels.items() if key in of_one})
+            for key in (judgment.key if judgment else _NOWHERE for judgment in self._judgments)
+        ]
+
+    @cached_property
+    def _labels(self) -> Sequence[Preference | None]:
+        return [
+            self._results.label(judgment) if judgment and (self._with_judge or self._behind(at)) else None
+            for at, judgment in enumerate(self._judgments)
+        ]
+
+    @cached_property
+    def _explanations(self) -> Sequence[str | None]:
+        return [
+            self._results.explanation(judgment)
+            if judgment and self._is_told(judgment) and not self._results.is_outdated(judgment)
+            else None
+            for judgment in self._judgments
+        ]
+
+    def _behind(self, at: int) -> str:
+        """Who gave the label in force of an item, or confirmed it; nobody where it is the judge's alone."""
+        judgment = self._judgments[at]
+        if judgment is None:
+            return ""
+        override = self._results.overrides.get(judgment.key)
+        if override is not None and override.preference is not None:
+            return ", ".join(override.label_by)
+        if self._results.source != LAST:  # of others than the chosen ones nothing counts
+            return ""
+        label = self._results.label(judgment)
+        return ", ".join(name for name, given in self._given[at].annotators.items() if given is label)
+
+    def _by(self, at: int, label: Preference | None) -> str | None:
+        return (self._behind(at) or self._judge) if label else None
+
+    def _explained_by(self, judgment: AnyJudgment | None) -> str:
+        override = self._results.overrides.get(judgment.key) if judgment else None
+        return override.text_by if override is not None and override.text_by else self._judge
+
+    def _is_told(self, judgment: AnyJudgment) -> bool:
+        override = self._results.overrides.get(judgment.key)
+        return self._with_judge or (override is not None and override.explanation is not None)
+
+    @property
+    def _judge(self) -> str:
+        return f"{self._results.run.identity.model_name} (the judge)"
+
+    def _origins(self) -> Iterator[str | None]:
+        reviews, part = self._results.reviews, random_part(self._results.reviews)
+        for judgment in self._judgments:
+            given = reviews.given_on(judgment.key) if judgment else {}
+            in_sample = part.of(judgment.item_id) if judgment else ""
+            yield origin_cell([each.origin for each in given.values()], in_sample) or None
+
+
+_NOWHERE = JudgmentKey("", "")
+
+
+def _texts(dataset: Dataset, column: str) -> list[str]:
+    texts: list[str] = dataset.texts(column).to_pylist()
+    return texts
+
+
+def _labels_of(criteria: Iterable[str]) -> list[str]:
+    return [f"{name}_{part}" for name in criteria for part in ("preference", "explanation")]
+
+
+def _is_on(column: str, criteria: Iterable[str]) -> bool:
+    """Whether a column is of the dataset's own labels on one of some criteria."""
+    return label_column(column) in _labels_of(criteria)
+
+
+def _sentences(
+    results: RunResults, dataset: Dataset, made: Mapping[str, _Criterion], kept: Sequence[str]
+) -> Iterator[str]:
+    """How many labels are whose, what is empty, what is left out, and what is kept under another name."""
+    cells = len(dataset) * len(made)
+    people = sorted({name for one in made.values() for name in one.people})
+    of_people = sum(one.of_people for one in made.values())
+    of_judge = sum(one.of_judge for one in made.values())
+    by = f", by {listed(people, shown=str)}" if people else ""
+    yield f"{of_people:,} of {cells:,} labels are people's{by}."
+    if of_judge:
+        judge = results.run.identity.model_name
+        yield f"{of_judge:,} labels are of {judge}, the judge, as asked: the columns _label_by tell which."
+    if empty := cells - of_people - of_judge:
+        yield f"{counted(empty, 'cell is', 'cells are')} empty: no person gave or confirmed a label there."
+    if outdated := sum(one.outdated for one in made.values()):
+        were = counted(outdated, "explanation was", "explanations were")
+        yield f"{were} left out: written for another label than the one in force."
+    if kept:
+        yield f"What the dataset said itself is kept beside: {listed(kept, 2, str)}."

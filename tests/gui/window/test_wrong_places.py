@@ -1,0 +1,137 @@
+"""A file that is opened in the wrong place: the window says what it is and opens it in the right one."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from engine.core.judgments import CriterionCalibration
+from engine.core.rubric import ELOQUENT
+from engine.data.rubrics.files import rubric_text
+from engine.decisions.calibration import Calibration, judge_of_run, save_calibration
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_model
+from gui.window.frame import MainWindow
+from gui.window.interior import Interior
+from gui.work.page_name import PageName
+from gui.work.state import State
+
+A_WHILE = 60_000
+NEUTRAL = CriterionCalibration(1, (0, 0, 0, 0), None, 1)
+
+
+@pytest.fixture
+def interior(qtbot: QtBot, tmp_path: Path, demo_store: Path, demo_gold: Path) -> Iterator[Interior]:
+    """A window with the demo run of `demo_gold`."""
+    store = Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
+    frame = MainWindow(State(tmp_path / "state"))
+    qtbot.addWidget(frame)
+    frame.resize(1280, 720)
+    frame.show()
+    made = Interior(frame, store)
+    made.begin(demo_gold)
+    qtbot.waitUntil(lambda: made.workspace.dataset is not None, timeout=A_WHILE)
+    yield made
+    assert made.end()
+
+
+@pytest.fixture
+def submission(demo_store: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(demo_store.with_name("submission.tsv"), tmp_path / "baseline.tsv"))
+
+
+def step(qtbot: QtBot, interior: Interior, problem: str, words: str) -> None:
+    """Wait until a notice says a problem, and press its button."""
+    qtbot.waitUntil(lambda: problem in interior.notices.text, timeout=A_WHILE)
+    interior.notices.take_keys()
+    buttons = interior.notices.findChildren(QPushButton)
+    next(each for each in buttons if each.text().replace("&", "") == words).click()
+
+
+def test_a_submission_that_is_opened_as_dataset_is_opened_as_one_by_a_button(
+    qtbot: QtBot, interior: Interior, submission: Path
+) -> None:
+    interior.datasets.open(submission)
+    step(qtbot, interior, "baseline.tsv: is a submission, not a dataset of pairs.", "Open as submission")
+    qtbot.waitUntil(lambda: interior.frame.page is PageName.REVIEW, timeout=A_WHILE)
+    run = interior.workspace.run
+    assert run is not None
+    assert run.results.run.title == "Submission baseline.tsv"
+    assert interior.dataset.notice.isHidden()
+    assert "not a dataset" not in interior.notices.text
+    assert interior.workspace.dataset is not None
+
+
+def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
+    qtbot: QtBot, interior: Interior, demo_gold: Path, tmp_path: Path
+) -> None:
+    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
+    interior.frame.show_page(PageName.RESULTS)
+    interior.submissions.open(other)
+    step(qtbot, interior, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: interior.workspace.dataset.path == other, timeout=A_WHILE)  # type: ignore[union-attr]
+    assert interior.frame.page is PageName.DATASET
+
+
+def test_a_submission_chosen_as_labels_is_opened_by_a_button(
+    qtbot: QtBot, interior: Interior, submission: Path
+) -> None:
+    interior.workspace.open_run(1)
+    qtbot.waitUntil(lambda: interior.workspace.run is not None, timeout=A_WHILE)
+    interior.results.gold.open(submission)
+    step(qtbot, interior, "is a submission, not a dataset", "Open as submission")
+    qtbot.waitUntil(lambda: interior.frame.page is PageName.REVIEW, timeout=A_WHILE)
+
+
+def calibration(interior: Interior, path: Path) -> None:
+    with RunStore(interior.workspace.store_path) as store:
+        judge = judge_of_run(store.run(1).identity)
+    save_calibration(path, Calibration(judge, "gold.tsv", "", dict.fromkeys(ELOQUENT.names, NEUTRAL), {}))
+
+
+def rubric(_interior: Interior, path: Path) -> None:
+    path.write_text(rubric_text(ELOQUENT).replace("eloquent", "mine").replace("ELOQUENT", "mine"), "utf-8")
+
+
+def model(_interior: Interior, path: Path) -> None:
+    shutil.copy(demo_model(), path)
+
+
+Made = Callable[[Interior, Path], None]
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "there"),
+    [
+        ("c.json", calibration, lambda window: window.results.tabs.currentIndex() == 3),
+        ("own.toml", rubric, lambda window: window.workspace.rubric.path is not None),
+        ("sha256-12", model, lambda window: window.judge.picker.path.name == "sha256-12"),
+    ],
+)
+def test_what_is_dropped_is_opened_where_it_belongs(
+    qtbot: QtBot, interior: Interior, tmp_path: Path, name: str, make: Made, there: Callable[[Interior], bool]
+) -> None:
+    interior.workspace.open_run(1)
+    qtbot.waitUntil(lambda: interior.workspace.run is not None, timeout=A_WHILE)
+    make(interior, tmp_path / name)
+    interior.frame.files_dropped.emit([tmp_path / name])
+    qtbot.waitUntil(lambda: there(interior), timeout=A_WHILE)
+    assert interior.frame.page is (PageName.RESULTS if make is calibration else PageName.JUDGE)
+
+
+def test_what_the_window_does_not_open_is_named(qtbot: QtBot, interior: Interior) -> None:
+    interior.frame.files_dropped.emit([interior.workspace.store_path])
+    qtbot.waitUntil(lambda: "runs.sqlite: is a run store, not" in interior.notices.text, timeout=A_WHILE)
+    assert "TIEBREAK_HOME" in interior.notices.text
+
+
+def test_a_calibration_without_a_run_says_what_is_missing(
+    qtbot: QtBot, interior: Interior, tmp_path: Path
+) -> None:
+    calibration(interior, tmp_path / "c.json")
+    interior.workspace.run = None
+    interior.frame.files_dropped.emit([tmp_path / "c.json"])
+    qtbot.waitUntil(lambda: "no run for this calibration" in interior.notices.text, timeout=A_WHILE)
