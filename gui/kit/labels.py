@@ -121,11 +121,14 @@ def column(*widgets: QWidget) -> QWidget:
     return as_column(*widgets, STRETCH, margins=(0, 0, 6, 0), spacing=10, role="content")
 
 
-def scrolling(inside: QWidget) -> QScrollArea:
-    """A widget that is scrolled where there is too little room for it."""
+def scrolling(inside: QWidget, accessible: str = "") -> QScrollArea:
+    """A widget that is scrolled where there is too little room for it; by keys, too, where it has a name."""
     area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(inside)
+    area.setAccessibleName(accessible)
+    if not accessible:
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     return area
 
 

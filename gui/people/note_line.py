@@ -28,6 +28,7 @@ from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import STRETCH, empty, in_column, in_row
 from gui.kit.pill import Pill
+from gui.kit.reading_order import ReadingOrder
 from gui.work import store_jobs
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -164,7 +165,7 @@ class _Tag(Pill):
         return self.sizeHint().boundedTo(QSize(least, self.sizeHint().height()))
 
 
-class NoteDialog(QDialog):
+class NoteDialog(ReadingOrder, QDialog):
     """A text and its tags; Ctrl+Enter saves, Esc leaves."""
 
     saved = Signal(str, object)  # the text and the tags

@@ -330,6 +330,7 @@ class ResultsPage(Page):
         self.stopped = label(_STOPPED, "warning")
         self.stopped.hide()
         self.tabs = QTabWidget(documentMode=True)
+        name(self.tabs.tabBar(), "Parts of the results")
         for text, inside in (
             ("&Scores", self.scores),
             ("Fi&gures", self.figures),
@@ -338,7 +339,7 @@ class ResultsPage(Page):
             ("B&y slice", self.slices),
         ):
             inside.setProperty("role", "content")
-            self.tabs.addTab(scrolling(inside), text)
+            self.tabs.addTab(scrolling(inside, text.replace("&", "")), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0, MOST_OF_QT))
         content = QWidget()
         # What was stopped is said where the line of work was, whose button was pressed.

@@ -23,6 +23,7 @@ from gui.kit.foreign_text import one_line
 from gui.kit.labels import breakable, hint, scrolling, set_role
 from gui.kit.layouts import STRETCH, as_row
 from gui.kit.notice import problem_of
+from gui.kit.reading_order import ReadingOrder
 from gui.kit.theme import TEXT_SIZES, Look, ThemeWish, apply_theme
 from gui.window.notice_place import NoticePlace
 from gui.work.page_name import PageName
@@ -43,7 +44,7 @@ class Rail(QListWidget):
         """Nothing."""
 
 
-class MainWindow(QMainWindow):
+class MainWindow(ReadingOrder, QMainWindow):
     """The one window of the application, empty until `fill` is called."""
 
     page_turned = Signal(object)  # PageName: another page is chosen
@@ -81,9 +82,8 @@ class MainWindow(QMainWindow):
     def fill(self, pages: Sequence[QWidget]) -> None:
         """Take in the pages, in the order of the rail."""
         for page in pages:
-            room = scrolling(page)  # of large text a page may need more than a small window has
-            room.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            self.stack.addWidget(room)
+            # Of large text a page may need more than a small window has.
+            self.stack.addWidget(scrolling(page))
         self.stack.setCurrentIndex(self.rail.currentRow())
         # Only now: before there are pages, nothing can take a file.
         self.setAcceptDrops(True)
