@@ -10,7 +10,6 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QListWidget,
     QListWidgetItem,
     QMainWindow,
     QMessageBox,
@@ -25,6 +24,7 @@ from gui.kit.layouts import STRETCH, as_row
 from gui.kit.notice import problem_of
 from gui.kit.reading_order import ReadingOrder
 from gui.kit.theme import TEXT_SIZES, Look, ThemeWish, apply_theme
+from gui.kit.views import ListView
 from gui.window.notice_place import NoticePlace
 from gui.work.page_name import PageName
 from gui.work.state import State
@@ -37,7 +37,7 @@ _FIRST_PAGE = PageName.JUDGE
 _NOTE_MS = 12_000
 
 
-class Rail(QListWidget):
+class Rail(ListView):
     """The list of pages at the left. Letters do not search in it: they are keys of the pages."""
 
     def keyboardSearch(self, _search: str) -> None:

@@ -68,6 +68,7 @@ class RunPicker(ComboBox):
         painter.drawComplexControl(whole, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()
+        self.draw_edge()
 
     def _limit(self) -> None:
         self.setMaximumWidth(self.fontMetrics().averageCharWidth() * _WIDEST)
