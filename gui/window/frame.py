@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
+from gui.kit.announcer import Announcer
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import breakable, hint, scrolling, set_role
 from gui.kit.layouts import STRETCH, as_row
@@ -61,6 +62,7 @@ class MainWindow(ReadingOrder, QMainWindow):
         self._base_points = self._app.font().pointSizeF() if isinstance(self._app, QApplication) else 10.0
         self.state = state or State()
         self.closing = False  # it will close as soon as what works has stopped
+        self.announcer = Announcer(self)
         self._look: Look | None = None
         self._apply_theme()
         self._build()
@@ -104,8 +106,9 @@ class MainWindow(ReadingOrder, QMainWindow):
     # What it says
 
     def show_note(self, text: str) -> None:
-        """Show a sentence in the status bar, for a while."""
+        """Show a sentence in the status bar, for a while; a screen reader reads it."""
         self.statusBar().showMessage(one_line(text), _NOTE_MS)
+        self.announcer.say(one_line(text))
 
     def show_run_state(self, text: str, doubted: bool = False) -> None:
         """Show how far a run is, at the right of the status bar; empty for none. `doubted`: as a warning."""
