@@ -9,7 +9,7 @@ from itertools import combinations
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible, QWindow
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QWidget
 
 _MOST = 400  # controls of one window
 
@@ -21,7 +21,7 @@ def by_tab(root: QWidget, back: bool = False) -> list[QWidget]:
     reached: list[QWidget] = []
     for _ in range(_MOST):
         QTest.keyClick(window, Qt.Key.Key_Backtab if back else Qt.Key.Key_Tab)
-        now = QApplication.focusWidget()
+        now = root.window().focusWidget()  # also where the system gives the keys to another window
         assert now is not None, f"nothing has the keys after {called(reached[-1]) if reached else root}"
         if now in reached:
             return reached
@@ -52,19 +52,42 @@ def wrong_by_keyboard(root: QWidget) -> list[str]:
     wrong = [f"Tab does not reach {called(each)}" for each in wanted if each not in reached]
     wrong += [f"Tab comes to {called(each)}, which is no control" for each in reached if each not in wanted]
     back = by_tab(root, back=True)
-    if _turned(back[::-1], reached[0]) != reached:
+    if set(back) != set(reached) or _turned(back[::-1], reached[0]) != reached:
         wrong.append(f"Shift+Tab goes another way: {[called(each) for each in back]}")
     wrong += [f"{type(each).__name__} has no name: {each}" for each in reached if not spoken_name(each)]
-    return wrong + out_of_order(_turned(reached, wanted[0] if wanted else None), root)
+    wrong += [line for each in reached if isinstance(each, QComboBox) for line in _wrong_with_box(each)]
+    return wrong + out_of_order(_turned(reached, _first(reached)))
 
 
-def _turned(ring: list[QWidget], first: QWidget | None) -> list[QWidget]:
+def _wrong_with_box(box: QComboBox) -> list[str]:
+    """A screen reader is told what it chooses, and apart from that what it is set to.
+
+    On Linux the name that Qt tells of a box is its value: there the description has to say the purpose.
+    """
+    purpose, value = box.accessibleName(), box.currentText()
+    told = [spoken_name(box), spoken(box, QAccessible.Text.Description)]
+    wrong = [] if purpose and any(purpose in each for each in told) else [f"{called(box)} says no purpose"]
+    wrong += [f"{called(box)} is not {value!r}"] if spoken(box, QAccessible.Text.Value) != value else []
+    return wrong + ([f"{purpose!r} says the value, too"] if value and purpose.endswith(f": {value}") else [])
+
+
+def _turned(ring: list[QWidget], first: QWidget) -> list[QWidget]:
     """A ring from another place on."""
-    place = ring.index(first) if first in ring else 0
+    place = ring.index(first)
     return [*ring[place:], *ring[:place]]
 
 
-def out_of_order(reached: Sequence[QWidget], root: QWidget) -> list[str]:
+def _first(reached: Sequence[QWidget]) -> QWidget:
+    """The one at the left of the first row."""
+    places = {each: _seen(each) for each in reached if not _seen(each).isEmpty()}
+    highest = min(places.values(), key=QRect.top)
+    return min(
+        (each for each in places if places[each].top() <= highest.center().y()),
+        key=lambda each: places[each].left(),
+    )
+
+
+def out_of_order(reached: Sequence[QWidget]) -> list[str]:
     """Controls that come after what stands below them, or in one row at their right."""
     return [
         f"{called(other)} comes after {called(one)}"
@@ -92,12 +115,12 @@ def _seen(widget: QWidget) -> QRect:
 
 def spoken_name(widget: QWidget) -> str:
     """What a screen reader is told that a control is called."""
-    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Name)
+    return spoken(widget, QAccessible.Text.Name)
 
 
-def spoken_value(widget: QWidget) -> str:
-    """What a screen reader is told that a control is set to."""
-    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Value)
+def spoken(widget: QWidget, what: QAccessible.Text) -> str:
+    """What a screen reader is told of a control."""
+    return QAccessible.queryAccessibleInterface(widget).text(what)
 
 
 def called(widget: QWidget) -> str:
