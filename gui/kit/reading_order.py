@@ -9,7 +9,7 @@ Knows: widgets, layouts, what can have the keys. Does not know: what is in a win
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QAbstractScrollArea, QAbstractSpinBox, QComboBox, QLayout, QScrollArea, QWidget
 
@@ -68,11 +68,12 @@ def _inside(widget: QWidget, now: QWidget | None) -> Iterator[QWidget]:
     """A widget and all that is seen in it."""
     yield widget
     if isinstance(widget, QScrollArea):
-        children = [widget.widget()] if widget.widget() is not None else []
+        held: Sequence[QObject | None] = [widget.widget()]
     elif isinstance(widget, _CLOSED):
         return
     else:
-        children = [each for each in widget.children() if isinstance(each, QWidget) and not each.isWindow()]
+        held = widget.children()
+    children = [each for each in held if isinstance(each, QWidget) and not each.isWindow()]
     seen = [each for each in children if each.isVisible() or (now is not None and _holds(each, now))]
     layout = None if isinstance(widget, QScrollArea) else widget.layout()
     for part in _as_read(seen if layout is None else _parts(layout, seen), seen):

@@ -6,13 +6,13 @@ Knows: how views look and behave. Does not know: what is in them.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QRectF, Qt, Slot
+from PySide6.QtCore import QAbstractItemModel, QRectF, Qt, Slot
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
 
 from gui.kit.actions import add_key
 from gui.kit.theme import colours, draw_frame
-from gui.kit.value_table import TableModel
+from gui.kit.value_table import Index, TableModel
 
 if TYPE_CHECKING:
     _View = QAbstractItemView
@@ -40,7 +40,7 @@ class RowFrame(_View):
                 place.setRight(self.viewport().width() - 1)
             draw_frame(self.viewport(), QRectF(place), colours(self.palette()).accent, 2)
 
-    def currentChanged(self, now: QModelIndex, before: QModelIndex) -> None:
+    def currentChanged(self, now: Index, before: Index) -> None:
         """Paint the whole rows anew: Qt does so with the cells alone."""
         super().currentChanged(now, before)
         self.viewport().update()
