@@ -43,6 +43,7 @@ class ChoicePanel(DownScroll):
 
     def __init__(self, workspace: Workspace) -> None:
         super().__init__()
+        name(self, "What is compared")
         self._workspace = workspace
         self._busy = False
         self._chosen: Dataset | None = None

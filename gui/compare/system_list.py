@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QPalette
 from PySide6.QtWidgets import (
-    QListWidget,
     QListWidgetItem,
     QPushButton,
     QStyledItemDelegate,
@@ -24,6 +23,7 @@ from gui.kit.actions import add_key
 from gui.kit.foreign_text import one_line, plain_label, tip
 from gui.kit.labels import name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.views import ListView
 
 if TYPE_CHECKING:
     from engine.core.run_records import StoredRun
@@ -149,7 +149,7 @@ class SystemList(QWidget):
     # Making
 
     def _build(self) -> None:
-        self.view = QListWidget()
+        self.view = ListView()
         self.view.setItemDelegate(_TickDelegate(self.view))
         name(self.view, "Runs and submissions to compare")
         self.view.setSpacing(2)

@@ -23,6 +23,7 @@ from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import DownScroll, heading, hint, label, name, set_role
 from gui.kit.layouts import STRETCH, as_column, in_column, in_row, make_room
 from gui.kit.notice import problem_of
+from gui.kit.reading_order import ReadingOrder
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import two_parts
@@ -50,7 +51,7 @@ _HOW = (
 )
 
 
-class ColumnsDialog(QDialog):
+class ColumnsDialog(ReadingOrder, QDialog):
     """`chosen`: the path, the ColumnMap, and whether it is to be remembered."""
 
     chosen = Signal(object, object, bool)

@@ -3,16 +3,17 @@
 The window makes all its fields of these, never of Qt's own (a test holds it to that). Beside them a field to
 search with.
 
-Knows: the wheel, the focus. Does not know: what is chosen.
+Knows: the wheel, the focus, edges. Does not know: what is chosen.
 """
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QWheelEvent
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLineEdit, QSlider, QSpinBox, QWidget
 
 from gui.kit.labels import name, narrow
+from gui.kit.theme import colours, draw_frame
 
 if TYPE_CHECKING:
     _Field = QWidget
@@ -35,16 +36,37 @@ class _CalmField(_Field):
             event.ignore()
 
 
-class ComboBox(_CalmField, QComboBox):
+class _EdgedField(_CalmField):
+    """Has an edge that is seen, and another one while it has the keys; those of the style are too pale."""
+
+    FOCUSED = 2  # pixels
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the edge upon that of the style."""
+        super().paintEvent(event)
+        self.draw_edge()
+
+    def draw_edge(self) -> None:
+        """Draw it; also for who paints all of a field."""
+        used, focused = colours(self.palette()), self.hasFocus()
+        colour = used.accent if focused else used.edge if self.isEnabled() else used.border
+        draw_frame(self, QRectF(self.rect()), colour, self.FOCUSED if focused else 1)
+
+
+class ComboBox(_EdgedField, QComboBox):
     """One of several, to choose from a list."""
 
 
-class SpinBox(_CalmField, QSpinBox):
+class SpinBox(_EdgedField, QSpinBox):
     """A whole number."""
 
+    FOCUSED = 3  # the style shades the second pixel
 
-class DoubleSpinBox(_CalmField, QDoubleSpinBox):
+
+class DoubleSpinBox(_EdgedField, QDoubleSpinBox):
     """A number."""
+
+    FOCUSED = SpinBox.FOCUSED
 
 
 class Slider(_CalmField, QSlider):

@@ -37,10 +37,6 @@ class Fold(QWidget):
         """What the button says."""
         return self._button.text()
 
-    def first_inside(self, widget: QWidget) -> None:
-        """Let Tab go from the button to a widget that was put inside later."""
-        self.setTabOrder(self._button, widget)
-
     @property
     def button_height(self) -> int:
         """What it is high while it is folded."""

@@ -4,6 +4,7 @@ Knows: roles. Does not know: what they say.
 """
 
 import re
+import sys
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
@@ -16,6 +17,7 @@ from gui.kit.layouts import STRETCH, Part, as_column, in_column
 # widen the window: where it has more than 40, it may be broken after each 20.
 _UNBROKEN = re.compile(r"[^\s/\\-]{41,}")
 _IN_PIECES = re.compile(r".{1,20}")
+_NAMED_BY_VALUE = sys.platform != "win32"
 _LONGEST_LINE = 160  # mean letters of the font, which are wider than those of most texts
 
 
@@ -121,11 +123,14 @@ def column(*widgets: QWidget) -> QWidget:
     return as_column(*widgets, STRETCH, margins=(0, 0, 6, 0), spacing=10, role="content")
 
 
-def scrolling(inside: QWidget) -> QScrollArea:
-    """A widget that is scrolled where there is too little room for it."""
+def scrolling(inside: QWidget, accessible: str = "") -> QScrollArea:
+    """A widget that is scrolled where there is too little room for it; by keys, too, where it has a name."""
     area = QScrollArea(widgetResizable=True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidget(inside)
+    area.setAccessibleName(accessible)
+    if not accessible:
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     return area
 
 
@@ -167,7 +172,10 @@ def name(widget: QWidget, accessible: str, what: str = "") -> None:
     widget.setAccessibleName(accessible)
     if what:
         widget.setToolTip(what)
-        widget.setAccessibleDescription(what)
+    # But on Windows, Qt tells a screen reader what a box is set to as its name: "All items", of what?
+    purpose = accessible if _NAMED_BY_VALUE and isinstance(widget, QComboBox) else ""
+    if purpose or what:
+        widget.setAccessibleDescription(". ".join(filter(None, (purpose, what))))
 
 
 def narrow(box: QComboBox, letters: int = 12) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QPaintDevice, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QApplication
 
 if TYPE_CHECKING:
@@ -32,12 +32,16 @@ class ThemeWish(StrEnum):
 
 @dataclass(frozen=True)
 class Colours:
-    """One set of colours, as `#rrggbb`. Those of labels and states can be told apart by the colour-blind."""
+    """One set of colours, as `#rrggbb`. Those of labels and states can be told apart by the colour-blind.
+
+    `edge`: of what can be filled in, 3:1 to what is around and in it; `border`: of what only holds others.
+    """
 
     window: str
     panel: str
     field: str
     border: str
+    edge: str
     text: str
     muted: str
     accent: str
@@ -78,6 +82,7 @@ LIGHT = Colours(
     panel="#ffffff",
     field="#ffffff",
     border="#d5dbe1",
+    edge="#808993",
     text="#1c2024",
     muted="#5a636d",
     accent="#2166a5",
@@ -106,6 +111,7 @@ DARK = Colours(
     panel="#1e2227",
     field="#23282e",
     border="#3a414a",
+    edge="#7b8590",
     text="#e6e9ec",
     muted="#a3acb6",
     accent="#6fb1ec",
@@ -138,6 +144,16 @@ def is_dark(palette: QPalette) -> bool:
 def colours(palette: QPalette) -> Colours:
     """The colours that belong to a palette of ours."""
     return DARK if is_dark(palette) else LIGHT
+
+
+def draw_frame(on: QPaintDevice, place: QRectF, colour: str, width: int) -> None:
+    """Draw a frame of so many pixels just inside a place."""
+    painter = QPainter(on)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(QColor(colour), width))
+    inside = width / 2
+    painter.drawRoundedRect(place.adjusted(inside, inside, -inside, -inside), 3, 3)
+    painter.end()
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,56 @@
-"""Table views as the whole window uses them.
+"""Tables and lists as the whole window uses them.
 
 Knows: how views look and behave. Does not know: what is in them.
 """
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, Qt, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+from PySide6.QtCore import QAbstractItemModel, QRectF, Qt, Slot
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
 
 from gui.kit.actions import add_key
-from gui.kit.value_table import TableModel
+from gui.kit.theme import colours, draw_frame
+from gui.kit.value_table import Index, TableModel
+
+if TYPE_CHECKING:
+    _View = QAbstractItemView
+else:
+    _View = object
 
 View = TypeVar("View", bound="RowsView")
 _BESIDE_TITLE = 14  # pixels
 _BESIDE_LINES = 10
 
 
-class RowsView(QTableView):
+class RowFrame(_View):
+    """Frames the row that the keys are for, only while the view has them; stands before Qt's own class.
+
+    What is chosen alone looks the same in all views of a page.
+    """
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the frame upon the rows."""
+        super().paintEvent(event)
+        place = self.visualRect(self.currentIndex())
+        if self.hasFocus() and not place.isEmpty():
+            if self.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectRows:
+                place.setLeft(0)
+                place.setRight(self.viewport().width() - 1)
+            draw_frame(self.viewport(), QRectF(place), colours(self.palette()).accent, 2)
+
+    def currentChanged(self, now: Index, before: Index) -> None:
+        """Paint the whole rows anew: Qt does so with the cells alone."""
+        super().currentChanged(now, before)
+        self.viewport().update()
+
+
+class ListView(RowFrame, QListWidget):
+    """A list of words."""
+
+
+class RowsView(RowFrame, QTableView):
     """A table whose rows are `lines` of text high; `fit_rows` when the size of the text is another."""
 
     def __init__(self, parent: QWidget | None = None, lines: int = 1) -> None:

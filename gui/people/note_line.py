@@ -31,6 +31,7 @@ from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import STRETCH, empty, in_column, in_row
 from gui.kit.pill import Pill
+from gui.kit.reading_order import ReadingOrder
 from gui.people.drafts import Drafts, Soon, note_of
 from gui.work import store_jobs
 from gui.work.lanes import Lane, LatestTask
@@ -210,7 +211,7 @@ class _Tag(Pill):
         return self.sizeHint().boundedTo(QSize(least, self.sizeHint().height()))
 
 
-class NoteDialog(QDialog):
+class NoteDialog(ReadingOrder, QDialog):
     """A text and its tags; Ctrl+Enter saves, Esc leaves."""
 
     changed = Signal()  # what is written

@@ -6,11 +6,10 @@ Knows: states of items, tags of the open run. Does not know: labels, what else i
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from engine.core.formatting import clipped, visible
+from engine.core.formatting import visible
 from engine.core.judgments import ReviewState
 from engine.core.people import tags_together
 from gui.kit.fields import narrow_box
-from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_row
 from gui.people.note_line import tags_of
 from gui.people.progress import STATE_WORDS, Progress
@@ -102,7 +101,6 @@ class PersonFilter(QWidget):
         self.tag.setVisible(bool(tags) and not self._blind)
         if run is not None:
             self._wanted_tag = None
-        name(self.tag, f"Tag of the listed items: {visible(clipped(self.tag.currentText()))}")
 
     @Slot()
     def _tell(self) -> None:

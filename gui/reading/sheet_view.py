@@ -4,10 +4,9 @@ Knows: how each part of a section is shown. Does not know: what it says.
 """
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, Signal, Slot
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from engine.core.formatting import visible
@@ -19,8 +18,6 @@ from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import beside_help
-
-_DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 
 
 class SheetView(QWidget):
@@ -49,20 +46,11 @@ class SheetView(QWidget):
             place = self._layout.indexOf(self._views[key]) + 1
         for key, view in self._views.items():
             view.setVisible(key in shown)
-        self._chain()
 
     def section(self, key: str) -> "SectionView | None":
         """Where a section is shown now; None where it is not."""
         view = self._views.get(key)
         return None if view is None or view.isHidden() else view
-
-    def _chain(self) -> None:
-        """Let Tab go down the page: Qt would come last to what was made last."""
-        views = sorted(self.findChildren(QWidget, options=_DIRECT), key=self._layout.indexOf)
-        widgets = [each for view in views for each in (view, *view.findChildren(QWidget))]
-        stops = [widget for widget in widgets if widget.focusPolicy() & Qt.FocusPolicy.TabFocus]
-        for one, other in pairwise([self, *stops]):
-            self.setTabOrder(one, other)
 
 
 class SectionView(QFrame):

@@ -353,10 +353,11 @@ class ResultsPage(Page):
         self.stopped = label(_STOPPED, "warning")
         self.stopped.hide()
         self.tabs = QTabWidget(documentMode=True)
+        name(self.tabs.tabBar(), "Parts of the results")
         panels = (self.scores, self.figures, self.weighing, self.calibration, self.slices)
         for text, inside in zip(_TABS, panels, strict=True):
             inside.setProperty("role", "content")
-            self.tabs.addTab(scrolling(inside), text)
+            self.tabs.addTab(scrolling(inside, text.replace("&", "")), text)
         self.tabs.setCurrentIndex(self.workspace.state.number(_TAB, 0, MOST_OF_QT))
         content = QWidget()
         # What was stopped is said where the line of work was, whose button was pressed.

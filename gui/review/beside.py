@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QCheckBox,
-    QListWidget,
     QListWidgetItem,
     QPushButton,
     QVBoxLayout,
@@ -25,6 +24,7 @@ from gui.kit.actions import MenuButton, PanelMenu
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
 from gui.kit.layouts import STRETCH, as_column
+from gui.kit.views import ListView
 from gui.people.blind import HIDDEN
 from gui.review import review_jobs
 from gui.review.judgment_desk import JudgmentDesk
@@ -70,7 +70,7 @@ class Chooser(MenuButton):
         name(self, "Beside", "Read other runs and submissions beside the open one (V shows and hides them)")
         self.on = QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)
-        self.list = QListWidget()
+        self.list = ListView()
         name(self.list, "What is read beside")
         self.list.setSpacing(2)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)

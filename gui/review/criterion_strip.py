@@ -58,6 +58,9 @@ class CriterionStrip(QWidget):
             button.setIcon(QIcon() if row.hidden else label_icon(row.preference, self.palette()))
             button.setIconSize(QSize(side, side))
             button.setChecked(row.criterion == criterion)
+            # Tab comes to the open one, the arrows to the others; a click leaves the search.
+            tabbed = row.criterion == criterion
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if tabbed else Qt.FocusPolicy.ClickFocus)
             name(button, f"Criterion {place}, {in_words(row)}")
             button.setToolTip(tip(in_words(row)))
         self._fit()
@@ -108,7 +111,6 @@ class CriterionStrip(QWidget):
             button.setProperty("role", "button")
             button.setProperty("compact", True)
             button.setProperty("criterion", criterion)
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # a click leaves the search
             self._group.addButton(button)
             self._layout.addWidget(button)
             button.show()  # now: else the strip has no height until later, and the card takes too little

@@ -248,7 +248,7 @@ def _wished(data: str | None) -> LabelWish:
 
 def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
     """A choice of labels; closed it says whose label it is."""
-    box = narrow_box(f"{what}, that is listed")
+    box = narrow_box(f"Filter by {what[0].lower()}{what[1:]}")
     box.setToolTip(what)
     box.addItem(f"{text}: any", None)
     for label in labels:

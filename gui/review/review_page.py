@@ -35,6 +35,7 @@ from gui.review.notices import HealthLine, MissingDataset, NothingToReview, Part
 from gui.review.page_keys import PageKeys
 from gui.review.review_list import ReviewList
 from gui.review.session import ReviewSession
+from gui.review.spoken import SpokenReview
 from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page, PageSplitter, two_parts
 from gui.work.page_name import PageName
@@ -110,6 +111,7 @@ class ReviewPage(Page):
         )
         self.beside = Beside(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
+        self.spoken = SpokenReview(self)
         self._make_header()
         self._lay_out()
         self._connect()
@@ -161,6 +163,7 @@ class ReviewPage(Page):
         for texts in (self.reading, self.beside.columns):
             self.markdown.toggled.connect(texts.set_markdown)
         self.list.emptied.connect(self.beside.show_nothing)
+        self.desk.shown.connect(self.spoken.show_judgment)
         self.marking.chosen.connect(self.reading.set_marking)
         self.desk.card.prompt_wanted.connect(self._want_prompt)
         self.judge_again.prompt_wanted.connect(self._want_prompt)
@@ -302,9 +305,13 @@ class ReviewPage(Page):
         if self._item_id:
             self._open_on[self._item_id] = self.session.criterion
         self.desk.show_item(review, item_id, self._criterion_of(item_id, review.criteria))
+        instruction = ""
         if run.dataset is not None:
             judged = run.results.judged[review.places[item_id]]
-            self.reading.show_item(run.dataset[judged.position], judged.shortening)
+            item = run.dataset[judged.position]
+            self.reading.show_item(item, judged.shortening)
+            instruction = item.instruction
+        self.spoken.show_item(item_id, instruction)
         self.reviewer.look_at(review.places[item_id], review.criteria)
         self._down.show()
         self._item_id = item_id

@@ -134,18 +134,12 @@ class Thoughts(QWidget):
             self._inside.removeWidget(pane)
             pane.setParent(None)
             pane.deleteLater()
-        before: QWidget | None = None
         for title, note, text in _told(self._thoughts):
             pane = TextPane(title)
             pane.show_text(text or _NONE, note)
             line = pane.view.fontMetrics().lineSpacing()
             pane.view.setFixedHeight(line * min(_MOST_LINES, max(_LEAST_LINES, 1 + len(text) // 60)) + 20)
             self._inside.addWidget(pane)
-            if before is None:
-                self.fold.first_inside(pane.view)
-            else:
-                self.setTabOrder(before, pane.view)
-            before = pane.view
 
 
 def _told(thoughts: Sequence[tuple[Order, RawAnswer]]) -> Iterator[tuple[str, str, str]]:

@@ -10,7 +10,6 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QListWidget,
     QListWidgetItem,
     QMainWindow,
     QMessageBox,
@@ -19,11 +18,14 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError
+from gui.kit.announcer import Announcer
 from gui.kit.foreign_text import one_line
 from gui.kit.labels import breakable, hint, scrolling, set_role
 from gui.kit.layouts import STRETCH, as_row
 from gui.kit.notice import problem_of
+from gui.kit.reading_order import ReadingOrder
 from gui.kit.theme import TEXT_SIZES, Look, ThemeWish, apply_theme
+from gui.kit.views import ListView
 from gui.window.notice_place import NoticePlace
 from gui.work.page_name import PageName
 from gui.work.state import State
@@ -36,14 +38,14 @@ _FIRST_PAGE = PageName.JUDGE
 _NOTE_MS = 12_000
 
 
-class Rail(QListWidget):
+class Rail(ListView):
     """The list of pages at the left. Letters do not search in it: they are keys of the pages."""
 
     def keyboardSearch(self, _search: str) -> None:
         """Nothing."""
 
 
-class MainWindow(QMainWindow):
+class MainWindow(ReadingOrder, QMainWindow):
     """The one window of the application, empty until `fill` is called."""
 
     page_turned = Signal(object)  # PageName: another page is chosen
@@ -60,6 +62,7 @@ class MainWindow(QMainWindow):
         self._base_points = self._app.font().pointSizeF() if isinstance(self._app, QApplication) else 10.0
         self.state = state or State()
         self.closing = False  # it will close as soon as what works has stopped
+        self.announcer = Announcer(self)
         self._look: Look | None = None
         self._apply_theme()
         self._build()
@@ -81,9 +84,8 @@ class MainWindow(QMainWindow):
     def fill(self, pages: Sequence[QWidget]) -> None:
         """Take in the pages, in the order of the rail."""
         for page in pages:
-            room = scrolling(page)  # of large text a page may need more than a small window has
-            room.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            self.stack.addWidget(room)
+            # Of large text a page may need more than a small window has.
+            self.stack.addWidget(scrolling(page))
         self.stack.setCurrentIndex(self.rail.currentRow())
         # Only now: before there are pages, nothing can take a file.
         self.setAcceptDrops(True)
@@ -104,8 +106,9 @@ class MainWindow(QMainWindow):
     # What it says
 
     def show_note(self, text: str) -> None:
-        """Show a sentence in the status bar, for a while."""
+        """Show a sentence in the status bar, for a while; a screen reader reads it."""
         self.statusBar().showMessage(one_line(text), _NOTE_MS)
+        self.announcer.say(one_line(text))
 
     def show_run_state(self, text: str, doubted: bool = False) -> None:
         """Show how far a run is, at the right of the status bar; empty for none. `doubted`: as a warning."""

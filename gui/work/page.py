@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QSplitter, QWidget
 from gui.kit.foreign_text import OneLine
 from gui.kit.labels import title
 from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.reading_order import controls
 from gui.kit.views import RowsView
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
@@ -79,8 +80,8 @@ class Page(QWidget):
 
     def take_focus(self) -> None:
         """Let the keys work here: the focus goes to the page's focus proxy, or to its first control."""
-        target = self.focusProxy() or self.nextInFocusChain()
-        if target is not None:
+        proxy = self.focusProxy()
+        for target in [proxy] if proxy is not None else controls(self)[:1]:
             target.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def keep_splitter(self, key: str, splitter: PageSplitter) -> None:

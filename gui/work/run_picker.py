@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePai
 from engine.core.run_list import run_in_a_line, run_in_lines
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, tip
+from gui.kit.labels import name
 from gui.work.workspace import Workspace
 
 OPEN_SUBMISSION, CHECK = "Open submission…", "Check the open run as a submission…"
@@ -27,7 +28,7 @@ class RunPicker(ComboBox):
         super().__init__()
         self._workspace = workspace
         self._by_key = False  # an entry is chosen by a key on the closed box
-        self.setAccessibleName("Run that is looked at")
+        name(self, "Run that is looked at")
         self.setMinimumContentsLength(_NARROWEST)
         self._limit()
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -68,6 +69,7 @@ class RunPicker(ComboBox):
         painter.drawComplexControl(whole, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
         painter.end()
+        self.draw_edge()
 
     def _limit(self) -> None:
         self.setMaximumWidth(self.fontMetrics().averageCharWidth() * _WIDEST)

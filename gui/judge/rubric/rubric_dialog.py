@@ -127,6 +127,7 @@ class RubricDialog(QDialog):
 
     def _lay_out(self) -> None:
         self.tabs = QTabWidget()
+        name(self.tabs.tabBar(), "Parts of the rubric")
         self.tabs.addTab(self.criteria, "&Criteria")
         self.tabs.addTab(self.wording, "Wor&ding")
         left = as_column(self.head, (self.tabs, STRETCH))

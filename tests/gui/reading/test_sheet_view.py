@@ -1,11 +1,12 @@
 """Sheets in the window: sections come, grow and go in place."""
 
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from engine.core.sheets import Facts, Picture, Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Column, Kind, Table
 from gui.kit.labels import shown_text
+from gui.kit.reading_order import controls
 from gui.reading.help_dialog import HelpMark
 from gui.reading.sheet_view import SheetView
 
@@ -56,15 +57,5 @@ def test_tab_goes_down_the_page_also_to_what_came_later(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.show_sheet(Sheet("", [SAID]))
     view.show_sheet(Sheet("", [Section("first", "First", [TABLE]), SAID, MEASURED]))
-    assert stops(view)[1:4] == [above, view.findChild(HelpMark), inside]
-
-
-def stops(view: SheetView) -> list[QWidget]:
-    """Where Tab stops, from the top."""
-    found: list[QWidget] = []
-    widget = view.nextInFocusChain()
-    while widget is not None and widget is not view:
-        if widget.focusPolicy() and view.isAncestorOf(widget):
-            found.append(widget)
-        widget = widget.nextInFocusChain()
-    return found
+    view.show()
+    assert controls(view)[1:4] == [above, view.findChild(HelpMark), inside]

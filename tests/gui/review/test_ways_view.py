@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.items import Order, Way
 from engine.core.judgments import RawAnswer, Reading
 from engine.core.ways.all_ways import reading_of
+from gui.kit.reading_order import controls
 from gui.reading.text_pane import TextPane
 from gui.review.review_page import ReviewPage
 from gui.review.ways_view import WaysView, said_of_each
@@ -155,8 +156,8 @@ def test_the_thoughts_of_a_model_that_reasons_are_read_by_keys(
     qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Tab)
     qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: len(seen(thoughts.panes)) == 4, timeout=A_WHILE)
-    qtbot.keyClick(page.window().focusWidget(), Qt.Key.Key_Tab)
-    assert page.window().focusWidget() is thoughts.panes[0].view
+    order = controls(page)
+    assert order[order.index(page.window().focusWidget()) + 1] is thoughts.panes[0].view
 
 
 def test_a_run_of_letters_alone_shows_no_ways(page: ReviewPage) -> None:

@@ -1,0 +1,38 @@
+"""What a screen reader is told of a review: the item that keys lead to, what becomes of its labels.
+
+Knows: what is shown. Does not know: keys, where the focus is.
+"""
+
+from PySide6.QtCore import Slot
+
+from engine.core.formatting import words
+from engine.core.judgments import JudgmentKey
+from gui.kit.announcer import LONGEST, Announcer
+from gui.kit.foreign_text import one_line
+from gui.kit.label_mark import LABEL_WORDS
+from gui.people.blind import HIDDEN
+from gui.review.session import Shown
+
+
+class SpokenReview(Announcer):
+    """Told of each item and judgment that is shown; says what is new of it."""
+
+    _item_id: str | None = None
+    _told: tuple[JudgmentKey, str] | None = None  # a judgment, and what was shown of it last
+
+    def show_item(self, item_id: str, instruction: str) -> None:
+        """Say which item is open now, with the beginning of its instruction."""
+        if item_id != self._item_id:
+            self._item_id = item_id
+            begun = one_line(instruction[:LONGEST])
+            self.say(
+                f"Item {one_line(item_id)}: {begun}" if begun else f"Item {one_line(item_id)}", at_once=True
+            )
+
+    @Slot(object)
+    def show_judgment(self, shown: Shown) -> None:
+        """Say the label where it, or the open criterion, is another one; of a new item that is said alone."""
+        key, label = shown.judgment.key, HIDDEN if shown.hidden else LABEL_WORDS[shown.label]
+        before, self._told = self._told, (key, label)
+        if before is not None and before[0].item_id == key.item_id and before != self._told:
+            self.say(f"{words(key.criterion).capitalize()}: {label}")
