@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
-from engine.data.arrow_arrays import number_array, to_numpy
+from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset
 
 Rows = npt.NDArray[np.int64]
@@ -26,21 +26,32 @@ _SORTED_CHARACTERS = 200
 
 
 def matching_rows(
-    dataset: Dataset, text: str, cancel: CancelToken | None = None, others: Sequence[str] = ()
+    dataset: Dataset,
+    text: str,
+    cancel: CancelToken | None = None,
+    others: Sequence[str] = (),
+    beside: Sequence[str] | None = None,
 ) -> Rows:
     """The rows, in order, in whose id, instruction, responses or `others` of the file's columns every word of
-    `text` occurs.
+    `text` occurs, or in what is said `beside`, a text for each row.
 
     A word is what white space divides, and may occur inside another; upper and lower case are the same.
     Without a word all rows match. Raises Cancelled soon after `cancel` is set.
     """
+    columns = [dataset.texts(name) for name in (*REQUIRED_COLUMNS, *others)]
+    return matching(columns if beside is None else [*columns, text_array(beside)], text, cancel)
+
+
+def matching(
+    columns: Sequence[pa.ChunkedArray | pa.Array], text: str, cancel: CancelToken | None = None
+) -> Rows:
+    """The same of any columns of text, all of the same length."""
     words = text.split()
     if not all(map(_is_unicode, words)):
         return np.empty(0, np.int64)
+    table = pa.table(list(columns), names=[str(place) for place in range(len(columns))])
     if not words:
-        return np.arange(len(dataset), dtype=np.int64)
-    columns = (*REQUIRED_COLUMNS, *others)
-    table = pa.table([dataset.texts(name) for name in columns], names=columns)
+        return np.arange(table.num_rows, dtype=np.int64)
     found = [np.empty(0, np.int64)]
     for start in range(0, table.num_rows, _ROWS_AT_ONCE):
         if cancel is not None:

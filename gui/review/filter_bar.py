@@ -60,7 +60,7 @@ class FilterBar(QWidget):
         self.slices = SliceChoice(workspace)
         self._people = people
         self.search = SearchField("Search in the texts (/)")
-        name(self.search, "Search in ids, instructions and responses")
+        name(self.search, "Search in ids, texts, explanations, notes and tags")
         self.criterion = narrow_box("Criterion that is listed")
         self.order = narrow_box("Order of the list")
         self.seed = SeedButton(workspace)

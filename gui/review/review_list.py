@@ -22,7 +22,7 @@ from gui.review import review_jobs
 from gui.review.filter_bar import FilterBar
 from gui.review.item_queue import QueueLine
 from gui.review.notices import AlikeLine, WantedLine
-from gui.review.review_jobs import ItemAgain, Listing, Review
+from gui.review.review_jobs import ItemAgain, Listing, Review, Sight
 from gui.review.review_table import DOUBT, ItemView, ReviewTableModel
 from gui.review.search_hits import Search
 from gui.review.session import ReviewSession
@@ -260,16 +260,16 @@ class ReviewList(QWidget):
     def list_again(self) -> None:
         """Filter and order the rows that are there."""
         self.filters.offer_to_clear()
-        if self.review is None or not self.follows:
+        run = self._workspace.run
+        if self.review is None or run is None or not self.follows:
             return
         self._soon.start()
-        run = self._workspace.run
-        dataset = run.dataset if run else None
         wish = self.wish
         if self._asked is not None and wish != self._asked.filters:
             same_items = wish.ids is not None and wish.ids == self._asked.filters.ids
             self._asked = self._asked if same_items else None
-        listing = review_jobs.list_items(self.review, wish, self.filters.list_order, dataset, self._passing)
+        sight = Sight(run.results, run.dataset, self._workspace.author, self._blind.seen)
+        listing = review_jobs.list_items(self.review, wish, self.filters.list_order, sight, self._passing)
         self._listing.start(listing)
         self._workspace.state.set_record(_STATE, self.filters.as_record())
 
@@ -329,6 +329,7 @@ class ReviewList(QWidget):
         self.view.setColumnHidden(DOUBT, self._blind.on)
         self.filters.set_blind(self._blind.on)
         self.people.set_blind(self._blind.on)
+        self.table.forget_remarks()
         self.table.show_again()
         self.list_again()
 

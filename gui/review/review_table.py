@@ -7,6 +7,7 @@ Knows: review rows, cells. Does not know: how rows are chosen and put in order, 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QRectF, QSize, Qt
@@ -52,7 +53,8 @@ _HEADS = (
     ),
     Head(
         "Instruction",
-        "The beginning of the instruction; of a search, the first text that it finds, from there on",
+        "The beginning of the instruction; of a search, the first text or explanation that it finds, or the"
+        " note, from there on",
     ),
 )
 STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
@@ -86,7 +88,7 @@ class ReviewTableModel(HeadedModel):
         self.beginResetModel()
         self._review, self._listing, self._criterion = review, listing, criterion
         self._search = search
-        self._texts = {name: dataset.texts(name) for _, name in _TEXTS} if dataset is not None else {}
+        self._texts = {whose: dataset.texts(name) for whose, name in _TEXTS} if dataset is not None else {}
         self.endResetModel()
 
     def clear(self) -> None:
@@ -94,6 +96,10 @@ class ReviewTableModel(HeadedModel):
         self.beginResetModel()
         self._review, self._listing, self._texts = None, Listing([], {}, {}), {}
         self.endResetModel()
+
+    def forget_remarks(self) -> None:
+        """Show nothing any more that a search has found in what is said of items."""
+        self._listing = replace(self._listing, remarks={})
 
     @property
     def listing(self) -> Listing:
@@ -158,25 +164,29 @@ class ReviewTableModel(HeadedModel):
             return number(item.doubt)
         if column == MARKS:
             return _marks(self._rows(item))
-        if column == INSTRUCTION and self._texts:
-            return one_line(self._found_in(item.position))
+        if column == INSTRUCTION:
+            return one_line(self._found_in(item))
         return ""
 
-    def _found_in(self, position: int) -> str:
-        """The first of an item's texts that a search finds, from there on; else the instruction."""
-        if self._search:
-            for whose, name in _TEXTS:
-                found = self._search.from_hit(self._texts[name][position].as_py())
-                if found is not None:
-                    return f"{whose}{found}"
-        return str(self._texts["instruction"][position])
+    def _found_in(self, item: "ReviewItem") -> str:
+        """The first of an item's texts, then of what is said of it, that a search finds, from there on; else
+        the instruction.
+        """
+        if not self._search:
+            return str(self._texts[""][item.position]) if self._texts else ""
+        texts = {whose: column[item.position].as_py() for whose, column in self._texts.items()}
+        if item.item_id in self._listing.remarks:
+            what, remark = self._listing.remarks[item.item_id]
+            texts[f"{words(what).capitalize()}: "] = remark
+        found = ((whose, self._search.from_hit(text)) for whose, text in texts.items())
+        return next((f"{whose}{text}" for whose, text in found if text is not None), texts.get("", ""))
 
     def _text_of(self, item: "ReviewItem", column: int) -> str:
         """A cell in words, for a tool tip and for a reader."""
         if column in (LABELS, MARKS):
             return "\n".join(in_words(row) for row in self._rows(item))
         if column == INSTRUCTION:
-            return str(self._texts["instruction"][item.position]) if self._texts else _NO_TEXT
+            return str(self._texts[""][item.position]) if self._texts else _NO_TEXT
         if column == STATE:
             return STATE_WORDS[self._state_of(item.item_id)]
         return item.item_id if column == ID else f"doubt {number(item.doubt)}"
