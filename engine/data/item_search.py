@@ -90,16 +90,30 @@ def sorted_rows(dataset: Dataset, rows: Rows, column: str, descending: bool = Fa
     """
     if column not in (*dataset.table.column_names, *dataset.other_columns):
         return rows
-    texts = dataset.texts(column)
-    keys = _numbers(texts) if column == "id" or column in dataset.other_columns else None
-    if keys is None:
-        keys = pc.utf8_lower(pc.utf8_slice_codeunits(texts, 0, _SORTED_CHARACTERS))
-    order = pc.sort_indices(
-        pa.table({"key": keys.take(number_array(rows))}),
-        sort_keys=[("key", "descending" if descending else "ascending")],
-    )
-    sorted_: Rows = rows[to_numpy(order)]
+    as_numbers = column == "id" or column in dataset.other_columns
+    keys = _sort_keys(dataset.texts(column), as_numbers).take(number_array(rows))
+    sorted_: Rows = rows[_places(keys, descending)]
     return sorted_
+
+
+def sorted_places(
+    texts: pa.ChunkedArray | pa.Array, as_numbers: bool = False, descending: bool = False
+) -> Rows:
+    """The places of texts, from 0, in the order that `sorted_rows` has; `as_numbers`: where all are some."""
+    return _places(_sort_keys(texts, as_numbers), descending)
+
+
+def _sort_keys(texts: pa.ChunkedArray | pa.Array, as_numbers: bool) -> pa.ChunkedArray | pa.Array:
+    numbers = _numbers(texts) if as_numbers else None
+    return (
+        pc.utf8_lower(pc.utf8_slice_codeunits(texts, 0, _SORTED_CHARACTERS)) if numbers is None else numbers
+    )
+
+
+def _places(keys: pa.ChunkedArray | pa.Array, descending: bool) -> Rows:
+    direction = "descending" if descending else "ascending"
+    places: Rows = to_numpy(pc.sort_indices(pa.table({"key": keys}), sort_keys=[("key", direction)]))
+    return places
 
 
 def _is_unicode(word: str) -> bool:
@@ -117,7 +131,7 @@ def _rows_with(words: list[str], part: pa.Table) -> Rows:
     return rows
 
 
-def _numbers(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def _numbers(texts: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array | None:
     """The texts as numbers: whole ones exactly up to 18 digits; None where one is no number."""
     for kind in (pa.int64(), pa.float64()):
         try:

@@ -37,8 +37,28 @@ _ORDERS = {
     ListOrder.DATASET: "Dataset order",
     ListOrder.DISAGREEMENT: "Disagreements first",
     ListOrder.RANDOM: "Random sample",
+    ListOrder.LEAST_DOUBT: "Least doubtful first",
+    ListOrder.TO_DO: "To do first",
+    ListOrder.DONE: "Done first",
+    ListOrder.ID: "By id",
+    ListOrder.ID_BACKWARDS: "By id, backwards",
+    ListOrder.LABELS: "By labels",
+    ListOrder.LABELS_BACKWARDS: "By labels, backwards",
+    ListOrder.MOST_MARKS: "Most marks first",
+    ListOrder.FEWEST_MARKS: "Fewest marks first",
+    ListOrder.INSTRUCTION: "By instruction",
+    ListOrder.INSTRUCTION_BACKWARDS: "By instruction, backwards",
 }
-_TELLING = (ListOrder.DOUBT, ListOrder.DISAGREEMENT)  # of labels: not for who labels blind
+_NOT_TELLING = (  # of labels: for who labels blind, too
+    ListOrder.DATASET,
+    ListOrder.RANDOM,
+    ListOrder.TO_DO,
+    ListOrder.DONE,
+    ListOrder.ID,
+    ListOrder.ID_BACKWARDS,
+    ListOrder.INSTRUCTION,
+    ListOrder.INSTRUCTION_BACKWARDS,
+)
 _LABELS = (
     ("own", "Model", "The model's own label"),
     ("label", "In force", "The label in force: a person's, else the model's"),
@@ -146,8 +166,9 @@ class FilterBar(QWidget):
         self.seed.setVisible(self.order.currentData() == ListOrder.RANDOM.value)
 
     def choose_order(self, order: ListOrder) -> None:
-        """Another order, as if it were chosen in the box."""
-        self.order.setCurrentIndex(max(0, self.order.findData(order.value)))
+        """Another order, as if it were chosen in the box; one that it does not offer changes nothing."""
+        place = self.order.findData(order.value)
+        self.order.setCurrentIndex(self.order.currentIndex() if place < 0 else place)
         self._tell()
 
     def show_run(self, criteria: Sequence[str], labelled: bool, seed: int) -> None:
@@ -234,7 +255,7 @@ class FilterBar(QWidget):
         self.order.clear()
         for order, text in _ORDERS.items():
             offered = self._labelled or order is not ListOrder.DISAGREEMENT
-            if offered and not (self._blind and order in _TELLING):
+            if offered and (not self._blind or order in _NOT_TELLING):
                 self.order.addItem(text, order.value)
         self.order.setCurrentIndex(max(0, self.order.findData(chosen)))
 

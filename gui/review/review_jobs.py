@@ -7,11 +7,12 @@ Knows: what a person looks at, and in which order. Does not know: windows.
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.item_sample import USUAL_SEED
-from engine.core.judgments import JudgmentKey
+from engine.core.judgments import JudgmentKey, ReviewState
 from engine.core.review_filters import Filters, ListOrder, search_pattern
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -48,6 +49,10 @@ class Review:
         rows = self.rows[start : start + len(self.criteria)]
         return rows if self.shown is None else [self.shown(row) for row in rows]
 
+    def listed(self, criterion: str | None, item_id: str) -> "Sequence[ReviewRow]":
+        """Those that the list shows of an item: on one criterion alone, or on all."""
+        return [row for row in self.of_item(item_id) if criterion in (None, row.criterion)]
+
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
         """Put other rows in the place of an item's."""
         start = self.places[item_id] * len(self.criteria)
@@ -76,13 +81,15 @@ class Listing:
 class Sight:
     """The open run as it is now, and what of it may be shown to whom.
 
-    `seen`: the judgments that may be shown, None for all; see gui.people.blind.
+    `seen`: the judgments that may be shown, None for all; see gui.people.blind. `states`: how far he is with
+    the items, by id, where the order of the list asks for it.
     """
 
     results: "RunResults"
     dataset: "Dataset | None"
     author: str
     seen: frozenset[JudgmentKey] | None = None
+    states: Mapping[str, ReviewState] = field(default_factory=dict)
 
 
 def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" = None) -> Job[Review]:
@@ -119,7 +126,7 @@ def list_items(
         found = _matching_ids(wish.text, sight, remarks, control)
         ids = only if found is None else found if only is None else only & found
         with many_records():
-            listing = _listing(of, wish, order, ids)
+            listing = _listing(of, wish, order, ids, sight)
         pattern = search_pattern(wish.text)
         return _with_hits(listing, of, pattern, sight.dataset, remarks) if pattern else listing
 
@@ -143,7 +150,10 @@ def _with_hits(
     return replace(listing, hits=hits, remarks=found)
 
 
-def _listing(of: Review, wish: Filters, order: ListOrder, ids: Container[str] | None) -> Listing:
+def _listing(
+    of: Review, wish: Filters, order: ListOrder, ids: Container[str] | None, sight: Sight
+) -> Listing:
+    from engine.review.column_order import BY_COLUMN, by_column
     from engine.review.doubt import by_item, filtered
 
     rows = of.rows
@@ -152,7 +162,11 @@ def _listing(of: Review, wish: Filters, order: ListOrder, ids: Container[str] | 
         rows = filtered(rows, wish, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
-    items = by_item(rows, order, of.seed)
+    if order in BY_COLUMN:
+        items = by_item(rows, ListOrder.DATASET)
+        items = by_column(items, order, partial(of.listed, wish.criterion), sight.states, sight.dataset)
+    else:
+        items = by_item(rows, order, of.seed)
     doubts = [item.doubt for item in items]
     spread = max(doubts, default=0.0) - min(doubts, default=0.0)
     return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing, spread)

@@ -23,7 +23,7 @@ from gui.review.filter_bar import FilterBar
 from gui.review.item_queue import QueueLine
 from gui.review.notices import AlikeLine, WantedLine
 from gui.review.review_jobs import ItemAgain, Listing, Review, Sight
-from gui.review.review_table import DOUBT, ItemView, ReviewTableModel
+from gui.review.review_table import DOUBT, TITLE_ORDERS, ItemView, ReviewTableModel
 from gui.review.search_hits import Search
 from gui.review.session import ReviewSession
 from gui.work.lanes import Lane, LatestTask
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from engine.review.doubt import ReviewItem
 
 _STATE = "review/filters"
+_ORIGINS = {  # by other orders a person picks items himself
+    ListOrder.DOUBT: Origin.DOUBT,
+    ListOrder.DATASET: Origin.DATASET,
+    ListOrder.DISAGREEMENT: Origin.DISAGREEMENT,
+}
 _PATIENCE_MS = 300
 
 
@@ -69,6 +74,7 @@ class ReviewList(QWidget):
         self.wanted_line, self.alike = WantedLine(), AlikeLine()
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         self.view.selectionModel().currentRowChanged.connect(self._tell)
+        self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_title)
         self._busy = BusyLine()
         self._soon = QTimer(self)  # what is done at once shows no progress
         self._soon.setSingleShot(True)
@@ -187,7 +193,7 @@ class ReviewList(QWidget):
             return Origin.CHOSEN
         order = self.filters.list_order
         if order is not ListOrder.RANDOM:
-            return Origin(order.value)
+            return _ORIGINS.get(order, Origin.CHOSEN)
         labels = run.results.reviews.labels.get(self._workspace.author, {})
         labelled = {key.item_id for key in labels}
         before = (self.table.item_at(place) for place in range(row))
@@ -260,6 +266,7 @@ class ReviewList(QWidget):
     def list_again(self) -> None:
         """Filter and order the rows that are there."""
         self.filters.offer_to_clear()
+        self.view.show_order(self.filters.list_order)
         run = self._workspace.run
         if self.review is None or run is None or not self.follows:
             return
@@ -268,8 +275,11 @@ class ReviewList(QWidget):
         if self._asked is not None and wish != self._asked.filters:
             same_items = wish.ids is not None and wish.ids == self._asked.filters.ids
             self._asked = self._asked if same_items else None
-        sight = Sight(run.results, run.dataset, self._workspace.author, self._blind.seen)
-        listing = review_jobs.list_items(self.review, wish, self.filters.list_order, sight, self._passing)
+        order, author = self.filters.list_order, self._workspace.author
+        by_state = order in (ListOrder.TO_DO, ListOrder.DONE)
+        states = {item_id: self.progress.state(item_id) for item_id in self.review.places if by_state}
+        sight = Sight(run.results, run.dataset, author, self._blind.seen, states)
+        listing = review_jobs.list_items(self.review, wish, order, sight, self._passing)
         self._listing.start(listing)
         self._workspace.state.set_record(_STATE, self.filters.as_record())
 
@@ -320,8 +330,8 @@ class ReviewList(QWidget):
 
     @Slot()
     def _follow_blind(self) -> None:
-        """Who labels blind sees neither doubts nor filters of labels, and the order of the dataset or of the
-        random sample.
+        """Who labels blind sees neither doubts nor filters of labels, nor any order that tells of these: at
+        first that of the dataset or of the random sample.
 
         These are the same for each person: those who stop early have labelled the same items, so that it can
         be measured how far they agree.
@@ -345,6 +355,11 @@ class ReviewList(QWidget):
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
         labelled = self.review is not None and self.review.labelled
         self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
+
+    @Slot(int, Qt.SortOrder)
+    def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:
+        """As the order of that name is chosen; the third click on a title has the dataset's again."""
+        self.filters.choose_order(TITLE_ORDERS.get((column, direction), ListOrder.DATASET))
 
     @Slot()
     def _begin_sample(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QRectF, QSize, Qt
+from PySide6.QtCore import QObject, QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import number, words
 from engine.core.items import Preference
 from engine.core.judgments import ReviewState
+from engine.core.review_filters import ListOrder
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import LABEL_WORDS, paint_label
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
@@ -57,7 +58,23 @@ _HEADS = (
         " note, from there on",
     ),
 )
+_UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
+TITLE_ORDERS = {
+    (STATE, _UP): ListOrder.TO_DO,
+    (STATE, _DOWN): ListOrder.DONE,
+    (ID, _UP): ListOrder.ID,
+    (ID, _DOWN): ListOrder.ID_BACKWARDS,
+    (DOUBT, _DOWN): ListOrder.DOUBT,
+    (DOUBT, _UP): ListOrder.LEAST_DOUBT,
+    (LABELS, _UP): ListOrder.LABELS,
+    (LABELS, _DOWN): ListOrder.LABELS_BACKWARDS,
+    (MARKS, _DOWN): ListOrder.MOST_MARKS,
+    (MARKS, _UP): ListOrder.FEWEST_MARKS,
+    (INSTRUCTION, _UP): ListOrder.INSTRUCTION,
+    (INSTRUCTION, _DOWN): ListOrder.INSTRUCTION_BACKWARDS,
+}
+"""By column and direction: what a click on a title asks for."""
 _FEWEST_ROWS = 4
 HIDDEN = "hidden"  # in the place of a label
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
@@ -121,6 +138,14 @@ class ReviewTableModel(HeadedModel):
         elif not item_id:
             self._tell_changed(0, len(self._listing.items) - 1)
 
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Where a first click begins, too: with the most doubtful, with the most marks."""
+        if role == Qt.ItemDataRole.InitialSortOrderRole and section in (DOUBT, MARKS):
+            return _DOWN
+        return super().headerData(section, orientation, role)
+
     def item_at(self, row: int) -> "ReviewItem | None":
         """The item of a row."""
         items = self._listing.items
@@ -146,8 +171,7 @@ class ReviewTableModel(HeadedModel):
         return len(self._listing.items)
 
     def _rows(self, item: "ReviewItem") -> "Sequence[ReviewRow]":
-        rows = self._review.of_item(item.item_id) if self._review else ()
-        return [row for row in rows if self._criterion in (None, row.criterion)]
+        return self._review.listed(self._criterion, item.item_id) if self._review else ()
 
     def _value(self, item: "ReviewItem", column: int) -> Any:
         """What a cell stands for, for sorting and drawing."""
@@ -257,9 +281,21 @@ class ItemView(RowsView):
     def __init__(self) -> None:
         super().__init__()
         self.hits = HitDelegate(self)
+        header = self.horizontalHeader()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicatorClearable(True)
         self.setItemDelegateForColumn(LABELS, LabelsDelegate(self))
         for column in (ID, INSTRUCTION):
             self.setItemDelegateForColumn(column, self.hits)
+
+    def show_order(self, order: ListOrder) -> None:
+        """Mark the title of the column that the list is in the order of; none where it is of no column."""
+        header = self.horizontalHeader()
+        column, direction = next((key for key, of in TITLE_ORDERS.items() if of is order), (-1, _UP))
+        with QSignalBlocker(header):
+            header.setSortIndicator(column, direction)
+        header.viewport().update()
 
     def fit_columns(self) -> None:
         """Columns as wide as their texts."""
@@ -268,9 +304,9 @@ class ItemView(RowsView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         metrics = self.fontMetrics()
         widths = {
-            STATE: metrics.horizontalAdvance("✓") + 16,
+            STATE: metrics.horizontalAdvance("✓") + 26,
             ID: metrics.horizontalAdvance("0000") + 12,
-            DOUBT: metrics.horizontalAdvance("Doubt") + 22,
+            DOUBT: metrics.horizontalAdvance("Doubt") + 28,
             LABELS: 10 + 5 * (metrics.height() + 3),
             MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
             INSTRUCTION: header.sectionSizeHint(INSTRUCTION),
