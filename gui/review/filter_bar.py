@@ -5,6 +5,7 @@ Knows: a wish. Does not know: rows, what passes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
@@ -15,6 +16,7 @@ from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_lab
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
 from gui.kit.fields import SearchField, narrow_box
 from gui.kit.flow import FlowLayout
+from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_column, in_row
@@ -92,6 +94,11 @@ class FilterBar(QWidget):
             for key, text, what in _LABELS
         }
         self.chips = {key: _chip(text, what) for key, text, what in _CHIPS}
+        self.active: dict[
+            QWidget, QToolButton
+        ] = {  # said while the filters themselves are folded away; a click ends one
+            control: _end_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
+        }
         self.more = _chip("Filters", "Filters by label and by what is to be looked at")
         name(self.more, "More filters", "Filters by label and by what is to be looked at")
         self.clear_all = QPushButton("Clear")
@@ -112,7 +119,11 @@ class FilterBar(QWidget):
             chips.addWidget(chip)
         self._panel = QWidget()  # folded away at first: the room is the list's
         in_column(self.slices, labels, chips, on=self._panel, spacing=6)
-        in_column(first, boxes, self._panel, on=self, spacing=6)
+        self._said = QWidget()
+        said = FlowLayout(self._said, gap=4)
+        for button in self.active.values():
+            said.addWidget(button)
+        in_column(first, boxes, self._said, self._panel, on=self, spacing=6)
         self._panel.hide()
         self.clear_all.hide()
 
@@ -124,7 +135,9 @@ class FilterBar(QWidget):
         for box in (self.criterion, self.order, *self.labels.values()):
             box.activated.connect(self._tell)
         self.order.currentIndexChanged.connect(self._offer_seed)
-        self.more.toggled.connect(self._panel.setVisible)
+        self.more.toggled.connect(self._show_panel)
+        for control, button in self.active.items():
+            button.clicked.connect(partial(self._end, control))
         self.clear_all.clicked.connect(self.clear)
         for chip in self.chips.values():
             chip.clicked.connect(self._tell)
@@ -133,11 +146,21 @@ class FilterBar(QWidget):
     @property
     def narrows(self) -> bool:
         """True where anything is left out, here or elsewhere."""
-        return self.wish.narrows or self.slices.ids is not None or self._people.narrows
+        return self.wish.narrows or self.part is not None or self._people.narrows
 
     @property
     def wish(self) -> Filters:
-        """What is chosen."""
+        """What is to be listed. Who labels blind learns nothing by a filter of labels."""
+        chosen = self._chosen
+        return Filters(criterion=chosen.criterion, text=chosen.text) if self._blind else chosen
+
+    @property
+    def part(self) -> frozenset[str] | None:
+        """The ids of the items of the chosen slice, which may tell of labels, too; None for all."""
+        return None if self._blind else self.slices.ids
+
+    @property
+    def _chosen(self) -> Filters:
         chosen: dict[str, Any] = {key: chip.isChecked() for key, chip in self.chips.items()}
         chosen |= {key: _wished(box.currentData()) for key, box in self.labels.items()}
         return Filters(
@@ -159,7 +182,7 @@ class FilterBar(QWidget):
             self._fill_orders(self._other_order)
             self._other_order = before
         self.more.setVisible(not blind)
-        self._panel.setVisible(not blind and self.more.isChecked())
+        self._show_panel()
 
     @Slot()
     def _offer_seed(self) -> None:
@@ -206,7 +229,7 @@ class FilterBar(QWidget):
     def as_record(self) -> dict[str, Any]:
         """What is chosen, to be remembered; the search and a set of items are not."""
         kept = {"order": self.order.currentData(), "more": self.more.isChecked()}
-        return {**asdict(self.wish), "text": "", "ids": None, **kept}
+        return {**asdict(self._chosen), "text": "", "ids": None, **kept}
 
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""
@@ -231,13 +254,40 @@ class FilterBar(QWidget):
     def offer_to_clear(self) -> None:
         """Offer it where anything is left out."""
         narrows = self.narrows
-        chosen = [chip.isChecked() for chip in self.chips.values()]
-        chosen += [self.slices.ids is not None, *(box.currentIndex() > 0 for box in self.labels.values())]
-        self.more.setText(f"Filters: {sum(chosen)}" if any(chosen) else "Filters")
+        said: dict[QWidget, str] = {chip: chip.text() for chip in self.chips.values() if chip.isChecked()}
+        said |= {box: box.currentText() for box in self.labels.values() if box.currentIndex() > 0}
+        said |= {self.slices: self.slices.words} if self.slices.ids is not None else {}
+        for control, button in self.active.items():
+            text = said.get(control, "")
+            button.setText(f"{one_line(text).replace('&', '&&')}  ×")
+            name(button, f"No longer only: {one_line(text)}")
+            button.setToolTip(tip(f"Only: {text}\nA click lists the others, too."))
+            button.setVisible(bool(text))
+        self.more.setText(f"Filters: {len(said)}" if said else "Filters")
+        self._show_panel()
         # A hidden button must not take the focus with it to where nobody looks.
         if not narrows and self.clear_all.hasFocus():
             self.left.emit()
         self.clear_all.setVisible(narrows)
+
+    @Slot()
+    def _show_panel(self) -> None:
+        """Show all filters, or those alone that leave something out."""
+        unfolded = self.more.isChecked()
+        self._panel.setVisible(unfolded and not self._blind)
+        said = any(not button.isHidden() for button in self.active.values())
+        self._said.setVisible(said and not unfolded and not self._blind)
+
+    def _end(self, control: QWidget, *_checked: bool) -> None:
+        """Let one of the filters leave out nothing any more."""
+        if isinstance(control, QToolButton):
+            control.setChecked(False)
+        elif isinstance(control, QComboBox):
+            control.setCurrentIndex(0)
+        else:
+            self.slices.clear()
+        self.left.emit()  # its button vanishes, and would give the focus to where nobody looks
+        self._tell()
 
     @Slot()
     def _tell(self) -> None:
@@ -274,6 +324,15 @@ def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
         box.addItem(f"{text}: {LABEL_WORDS[label]}", label.value)
     box.addItem(f"{text}: none", NO_LABEL)
     return box
+
+
+def _end_button() -> QToolButton:
+    button = QToolButton()
+    button.setProperty("role", "button")
+    button.setProperty("compact", True)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    button.hide()
+    return button
 
 
 def _chip(text: str, what: str) -> QToolButton:

@@ -173,14 +173,13 @@ class ReviewList(QWidget):
 
     @property
     def wish(self) -> Filters:
-        """What is to be listed. Who labels blind learns nothing by a filter of labels."""
-        wish = self.filters.wish
-        return Filters(criterion=wish.criterion, text=wish.text) if self._blind.on else wish
+        """What is to be listed."""
+        return self.filters.wish
 
     @property
     def _passing(self) -> frozenset[str] | None:
         """The ids of the items that pass what is no wish: a person's progress, a slice; None for all."""
-        passing, part = self.people.passing, None if self._blind.on else self.filters.slices.ids
+        passing, part = self.people.passing, self.filters.part
         return part if passing is None else passing if part is None else passing & part
 
     def _origin(self, row: int) -> Origin:
@@ -188,8 +187,7 @@ class ReviewList(QWidget):
         skipped each item before it, and nothing but another criterion is left out.
         """
         asked, run = replace(self.wish, criterion=None), self._workspace.run
-        sliced = self.filters.slices.ids is not None and not self._blind.on
-        if asked.narrows or sliced or self.people.leaves_out_to_do or run is None:
+        if asked.narrows or self.filters.part is not None or self.people.leaves_out_to_do or run is None:
             return Origin.CHOSEN
         order = self.filters.list_order
         if order is not ListOrder.RANDOM:
@@ -281,11 +279,14 @@ class ReviewList(QWidget):
         sight = Sight(run.results, run.dataset, author, self._blind.seen, states)
         listing = review_jobs.list_items(self.review, wish, order, sight, self._passing)
         self._listing.start(listing)
-        self._workspace.state.set_record(_STATE, self.filters.as_record())
+        self._workspace.state.set_record(_STATE, {**self.filters.as_record(), "run": run.id})
 
-    def restore_filters(self, criteria: tuple[str, ...]) -> None:
-        """The filters as they were left last time."""
-        self.filters.restore(self._workspace.state.record(_STATE), criteria)
+    def restore_filters(self, run_id: int, criteria: tuple[str, ...]) -> None:
+        """The order as it was left last time, and the filters where they were made for this run."""
+        record = self._workspace.state.record(_STATE)
+        self.filters.restore(record, criteria)
+        if record.get("run") != run_id:
+            self.filters.clear()
 
     @Slot(object)
     def _take_review(self, review: Review) -> None:

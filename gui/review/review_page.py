@@ -213,8 +213,10 @@ class ReviewPage(Page):
         if run.id != self._run_id:
             self.desk.finish_writing()
             remembered = self.workspace.state.record(_CHOSEN)
-            if self._run_id is None:
-                self.list.restore_filters(tuple(run.results.judgments))
+            if self._run_id is not None:
+                self.list.filters.clear()  # they end with the run that they were made for
+            else:
+                self.list.restore_filters(run.id, tuple(run.results.judgments))
                 begun = self.reviewer.progress.begun
                 if remembered.get("run") == run.id and not self.list.awaits and not begun:
                     item_id = str(remembered.get("item", ""))

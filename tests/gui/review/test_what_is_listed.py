@@ -74,6 +74,50 @@ def test_labels_that_are_filtered_are_remembered(qtbot: QtBot, page: ReviewPage,
     assert again.list.filters.wish == Filters(human=GOOD)
 
 
+def said(page: ReviewPage) -> list[str]:
+    """Which filters the folded panel says."""
+    return [button.text() for button in page.list.filters.active.values() if button.isVisible()]
+
+
+def test_filters_that_are_folded_away_are_said_and_ended_one_by_one(qtbot: QtBot, page: ReviewPage) -> None:
+    filters = page.list.filters
+    after_listing(qtbot, page, filters.chips["flipped"].click)
+    after_listing(qtbot, page, lambda: pick(filters.labels["own"], "A"))
+    choose_slice(qtbot, page, "longer", "A")
+    assert not filters.chips["flipped"].isVisible()
+    assert said(page) == ["Flipped  ×", "Model: A  ×", f"{filters.slices.words}  ×"]
+    filters.more.click()
+    assert said(page) == []  # there they are themselves
+    filters.more.click()
+    for left, button in ((2, filters.chips["flipped"]), (1, filters.slices), (0, filters.labels["own"])):
+        after_listing(qtbot, page, filters.active[button].click)
+        assert len(said(page)) == left
+        assert page.window().focusWidget() in (page.list, page.list.view)
+    assert page.list.shown == 30
+    after_listing(qtbot, page, filters.chips["flipped"].click)
+    after_listing(qtbot, page, page.reviewer.blind_button.click)
+    assert (said(page), filters.clear_all.isVisible(), page.list.shown) == ([], False, 30)
+
+
+def test_filters_end_with_the_run_that_they_were_made_for(
+    qtbot: QtBot, page: ReviewPage, store: Path, tmp_path: Path, open_page: Open
+) -> None:
+    judge_hostile_items(tmp_path / "hostile.tsv", store)
+    filters, people = page.list.filters, page.list.people
+    after_listing(qtbot, page, lambda: filters.search.setText("no such word"))
+    after_listing(qtbot, page, filters.chips["overridden"].click)
+    after_listing(qtbot, page, lambda: pick(people.state, "done"))
+    page.workspace.open_run(2)
+    qtbot.waitUntil(lambda: page.list.shown == 2)
+    assert (filters.narrows, filters.search.text(), people.state.currentData()) == (False, "", None)
+    after_listing(qtbot, page, filters.chips["unscored"].click)
+    page.keep_layout()
+    page.hide()
+    again = open_page()  # of run 1, as after a start at which another one is opened
+    qtbot.waitUntil(lambda: again.list.shown == 30)
+    assert not again.list.filters.narrows
+
+
 # Sets
 
 
