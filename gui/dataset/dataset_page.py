@@ -151,7 +151,7 @@ class DatasetPage(Page):
         self.preview.prompt_wanted.connect(self._want_prompt)
         add_key(self, PROMPT_KEY, self._want_prompt, inside=True)
         self._counting.finished.connect(self._show_summary)
-        self._counting.failed.connect(space.problem)
+        space.failures.follow(self._counting)
         for key in ("/", QKeySequence.StandardKey.Find):
             add_key(self, key, self.items.start_search, inside=True)
 

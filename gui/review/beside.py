@@ -142,7 +142,7 @@ class Beside(QObject):
         self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._reading.finished.connect(self._take_others)
         for latest in (self._listing, self._reading):
-            latest.failed.connect(workspace.problem)
+            workspace.failures.follow(latest)
         self._connect()
 
     def _connect(self) -> None:

@@ -134,7 +134,7 @@ class MissingDataset(QFrame):
         self._reading = workspace.reader(self)
         self._reading.finished.connect(workspace.take_dataset)
         self._reading.failed.connect(self._forget)
-        self._reading.failed.connect(workspace.problem)
+        workspace.failures.follow(self._reading)
         workspace.dataset_changed.connect(self._reopen)
         workspace.dataset_failed.connect(self._forget)
         self.follow()

@@ -305,6 +305,7 @@ class ReviewList(QWidget):
     @Slot(object)
     def _take_listing(self, listing: Listing) -> None:
         self._end_busy()
+        self._workspace.failures.end(self)
         run = self._workspace.run
         if self.review is None or run is None or not self.follows:
             return
@@ -390,7 +391,7 @@ class ReviewList(QWidget):
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._end_busy()
-        self._workspace.problem.emit(error)
+        self._workspace.failures.fail(self, error)
 
     @Slot()
     def _show_busy(self) -> None:

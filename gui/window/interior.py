@@ -7,6 +7,7 @@ any of them does.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
@@ -121,7 +122,7 @@ class Interior(QObject):
     @Slot(object)
     def show_problem(self, error: EngineError) -> None:
         """Show an error, whichever page is open."""
-        self.notices.add(Message.of(error))
+        self.notices.add(replace(Message.of(error), about=error))
 
     @Slot(object)
     def _take_store(self, seen: SeenStore | None) -> None:
@@ -198,6 +199,7 @@ class Interior(QObject):
     def _connect_work(self) -> None:
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
+        space.failures.over.connect(self.notices.withdraw)
         space.notice.connect(self.notices.add)
         space.state.trouble.connect(self.show_problem)
         space.words.waiting.connect(self.notices.add)

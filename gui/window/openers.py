@@ -63,7 +63,7 @@ class SubmissionOpener(QObject):
         # Not on the lane of files: what was dropped need not wait for a dataset that it takes the place of.
         self._telling = LatestTask(workspace.threads, Lane.STORE, self)
         self._telling.finished.connect(self._take_told)
-        self._telling.failed.connect(workspace.problem)
+        workspace.failures.follow(self._telling)
         self._opening = LatestTask(workspace.threads, Lane.FILES, self)
         self._opening.progress.connect(self._tell_progress)
         self._opening.finished.connect(self._take)
@@ -159,7 +159,7 @@ class SubmissionOpener(QObject):
         """Say why a submission was not opened; where its dataset has other columns, ask for these."""
         wish = self._asked
         if not isinstance(error, ColumnsError) or wish is None:
-            self._workspace.problem.emit(error)
+            self._workspace.failures.fail(self, error)
             return
 
         def read(path: Path, columns: ColumnMap, remember: bool) -> None:
@@ -167,7 +167,7 @@ class SubmissionOpener(QObject):
 
         def leave() -> None:
             if not error.foreign:
-                self._workspace.problem.emit(error)
+                self._workspace.failures.fail(self, error)
 
         self._workspace.columns_wanted.emit(
             columns_wish(
@@ -200,6 +200,7 @@ class SubmissionOpener(QObject):
             self._ask_which(found)
             return
         space = self._workspace
+        space.failures.end(self)
         space.state.add_recent("datasets", found.dataset.path)
         self._opened[found.path.absolute()] = found.run.id
         self._protect(found.run.id)

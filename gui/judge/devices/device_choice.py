@@ -60,11 +60,11 @@ class DeviceChoice(QWidget):
         self._doing = ""
         self._remembering = LatestTask(workspace.threads, Lane.SCAN, self)
         self._remembering.finished.connect(self._take_trial)
-        self._remembering.failed.connect(workspace.problem)
+        workspace.failures.follow(self._remembering)
         self._trying = LatestTask(workspace.threads, Lane.MODEL, self)
         self._trying.progress.connect(self._follow)
         self._trying.finished.connect(self._take)
-        self._trying.failed.connect(workspace.problem)
+        workspace.failures.follow(self._trying)
         self._trying.busy_changed.connect(self._follow_busy)
         self._build()
         self._show()
