@@ -113,7 +113,9 @@ class FilterBar(QWidget):
     def _lay_out(self) -> None:
         boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
         first = in_row((self.search, STRETCH), self.more, self.clear_all)
-        labels = in_row(*((box, STRETCH) for box in self.labels.values()))
+        labels = FlowLayout(gap=6)
+        for box in self.labels.values():
+            labels.addWidget(box)
         chips = FlowLayout(gap=4)
         for chip in self.chips.values():
             chips.addWidget(chip)

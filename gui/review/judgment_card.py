@@ -98,15 +98,14 @@ class JudgmentCard(QFrame):
             button.setProperty("compact", True)
         name(self.prompt, "What the model is shown, key P", "Exactly what the model is shown (P)")
         marks = QWidget()
-        flow = FlowLayout(marks, gap=8)
+        flow = FlowLayout(marks, gap=6, whole=True)
         pills, help_mark = (self.flipped, self.doubt, self.mass), HelpMark(Topic.DOUBT)
-        for part in (self.badge, self.own, *pills, help_mark, self.each_way):
+        for part in (self.badge, self.own, *pills, help_mark, self.each_way, self.prompt):
             flow.addWidget(part)
         return in_row(
             (self.fold, Qt.AlignmentFlag.AlignTop),
             marks,
             (self.beginning, STRETCH),
-            (self.prompt, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight),
             spacing=8,
         )
 
@@ -227,6 +226,7 @@ class JudgmentCard(QFrame):
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._parts.setDirection(direction)
         self.body.ways.set_narrow(narrow)
+        self.buttons.set_narrow(narrow)
 
     def _show_own(self, shown: Shown) -> None:
         """What the model said where a person's label is in force."""

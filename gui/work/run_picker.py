@@ -13,7 +13,7 @@ from gui.kit.foreign_text import one_line, tip
 from gui.work.workspace import Workspace
 
 OPEN_SUBMISSION, CHECK = "Open submission…", "Check the open run as a submission…"
-_NARROWEST, _WIDEST = 23, 96  # characters that the closed box shows
+_NARROWEST, _WIDEST = 10, 96  # characters that the closed box shows
 
 
 class RunPicker(ComboBox):
