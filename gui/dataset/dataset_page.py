@@ -27,7 +27,7 @@ from gui.dataset.welcome import Welcome
 from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import DATASETS, let_choose
-from gui.kit.foreign_text import one_line, tip
+from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.labels import main_button, name
 from gui.kit.layouts import STRETCH, as_column
 from gui.kit.notice import Notice
@@ -208,7 +208,7 @@ class DatasetPage(Page):
             return
         self._end_failure()
         self.context.setText(one_line(dataset.name))
-        self.context.setToolTip(tip(str(dataset.path)))
+        set_tip(self.context, str(dataset.path))
         self.summary.begin(dataset)
         self.items.show_dataset(dataset)
         self._counting.start(dataset_jobs.summary(dataset))

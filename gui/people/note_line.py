@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import clipped, visible
 from engine.core.judgments import ItemNote
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, tip
+from gui.kit.foreign_text import OneLine, one_line, set_tip
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import STRETCH, empty, in_column, in_row
 from gui.kit.pill import Pill
@@ -82,10 +82,10 @@ class NoteLine(QWidget):
                 tag = tags[place]
                 short = tag if len(tag) <= _LONGEST_PILL else f"{tag[:_LONGEST_PILL]}…"
                 pill.say(visible(f"{len(tags) - place} more tags" if last else short), "plain")
-                pill.setToolTip(tip("\n".join(tags[place:]) if last else tag))
+                set_tip(pill, "\n".join(tags[place:]) if last else tag)
         self.text.setText(one_line(note.text) if note else "")
         said = f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}" if note else ""
-        self.text.setToolTip(tip(said))
+        set_tip(self.text, said)
         self.text.setAccessibleName(f"Note: {visible(clipped(note.text))}" if note else "No note")
 
     @property
@@ -255,7 +255,7 @@ class NoteDialog(QDialog):
             pill.setProperty("compact", True)
             pill.setProperty("tag", tag)
             name(pill, f"Take the tag {visible(tag)} off")
-            pill.setToolTip(tip(f"{tag}\nA click takes it off."))
+            set_tip(pill, f"{tag}\nA click takes it off.")
             pill.clicked.connect(self._take_off)
             self._pills.addWidget(pill)
         self.tag.setFocus()

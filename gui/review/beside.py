@@ -50,7 +50,7 @@ MOST_BESIDE = 2  # with the open run and the own column four: more are too narro
 _STATE = "review/beside"
 _HEIGHT = "review/beside height"
 _MOST_DATASETS = 40
-_USUAL_SHARE = 55  # percent of the height of the page, for the columns
+_USUAL_SHARE = 50  # percent of the height of the page, for the columns
 _HUMAN = 0  # in the place of a run's id
 
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidge
 
 from engine.core.formatting import words
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip
 from gui.kit.label_mark import label_icon
 from gui.kit.labels import name
 from gui.kit.layouts import take_out
@@ -61,7 +61,7 @@ class CriterionStrip(QWidget):
             button.setIconSize(QSize(side, side))
             button.setChecked(row.criterion == criterion)
             name(button, f"Criterion {place}, {in_words(row)}")
-            button.setToolTip(tip(in_words(row)))
+            set_tip(button, in_words(row))
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -8,18 +8,19 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
 from gui.kit.fields import SearchField, narrow_box
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import one_line, tip
+from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.label_mark import LABEL_WORDS
-from gui.kit.labels import name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.labels import DownScroll, name
+from gui.kit.layouts import STRETCH, as_column, in_column, in_row
 from gui.people.person_filter import PersonFilter
 from gui.review.sample_seed import SeedButton
 from gui.work.slice_choice import SliceChoice
@@ -263,7 +264,7 @@ class FilterBar(QWidget):
             text = said.get(control, "")
             button.setText(f"{one_line(text).replace('&', '&&')}  ×")
             name(button, f"No longer only: {one_line(text)}")
-            button.setToolTip(tip(f"Only: {text}\nA click lists the others, too."))
+            set_tip(button, f"Only: {text}\nA click lists the others, too.")
             button.setVisible(bool(text))
         self.more.setText(f"Filters: {len(said)}" if said else "Filters")
         self._show_panel()
@@ -310,6 +311,32 @@ class FilterBar(QWidget):
             if offered and (not self._blind or order in _NOT_TELLING):
                 self.order.addItem(text, order.value)
         self.order.setCurrentIndex(max(0, self.order.findData(chosen)))
+
+
+class Controls(DownScroll):
+    """What stands above the items: scrolled where they would have too little room below it."""
+
+    def __init__(self, *controls: QWidget) -> None:
+        super().__init__(as_column(*controls, spacing=6))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+    def sizeHint(self) -> QSize:
+        """As high as all of them at its width."""
+        inside, size = self.widget(), super().sizeHint()
+        layout = inside.layout() if inside is not None else None
+        if layout is not None:
+            size.setHeight(layout.totalHeightForWidth(self.width()))
+        return size
+
+    def minimumSizeHint(self) -> QSize:
+        """As high as one of them."""
+        return QSize(super().minimumSizeHint().width(), 2 * self.fontMetrics().height() + 6)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width takes another height."""
+        super().resizeEvent(event)
+        self.updateGeometry()
 
 
 def _wished(data: str | None) -> LabelWish:

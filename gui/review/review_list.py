@@ -6,7 +6,8 @@ Knows: jobs that make the list. Does not know: judgments, what is done with an i
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
@@ -19,7 +20,7 @@ from gui.kit.views import dressed
 from gui.people.person_filter import PersonFilter
 from gui.people.reviewer import Reviewer
 from gui.review import review_jobs
-from gui.review.filter_bar import FilterBar
+from gui.review.filter_bar import Controls, FilterBar
 from gui.review.item_queue import QueueLine
 from gui.review.notices import AlikeLine, WantedLine
 from gui.review.review_jobs import ItemAgain, Listing, Review, Sight
@@ -93,12 +94,9 @@ class ReviewList(QWidget):
         self.restyle()
 
     def _lay_out(self) -> None:
+        self._controls = Controls(self.wanted_line, self.filters, self.people, self._busy, self.alike)
         in_column(
-            self.wanted_line,
-            self.filters,
-            self.people,
-            self._busy,
-            self.alike,
+            self._controls,
             self._nothing,
             self._all,
             (self.view, STRETCH),
@@ -255,6 +253,35 @@ class ReviewList(QWidget):
         """Let the keys go to the items."""
         target = self if self.view.isHidden() else self.view
         target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def hasHeightForWidth(self) -> bool:
+        """False: what it is in would make it as high as it would like to be, and scroll the items away."""
+        return False
+
+    def minimumSizeHint(self) -> QSize:
+        """As low as it can be at its width."""
+        size, layout = super().minimumSizeHint(), self.layout()
+        if layout is not None:
+            size.setHeight(layout.minimumHeightForWidth(self.width()))
+        return size
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width takes another height."""
+        super().resizeEvent(event)
+        self.updateGeometry()
+
+    def put_below(self, widget: QWidget) -> None:
+        """Let something else stand below all."""
+        layout = self.layout()
+        assert layout is not None
+        layout.addWidget(widget)
+
+    def begin_search(self) -> None:
+        """Let the keys go to the search."""
+        search = self.filters.search
+        search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        search.selectAll()
+        self._controls.ensureWidgetVisible(search)
 
     def restyle(self) -> None:
         """Columns as wide as their texts."""

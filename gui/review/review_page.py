@@ -121,8 +121,8 @@ class ReviewPage(Page):
     def _lay_out(self) -> None:
         self._down = CardRoom(self.reading, self.beside.home, self.desk, self.workspace.state)
         right = as_column(self.part, self.missing, (self._down, STRETCH))
-        left = as_column((self.list, STRETCH), self.reviewer.hidden_when_blind(self.outdated))
-        area = DownScroll(left)
+        self.list.put_below(self.reviewer.hidden_when_blind(self.outdated))
+        area = DownScroll(as_column((self.list, STRETCH)))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)
         self._across.setSizes([370, 790])
@@ -318,8 +318,7 @@ class ReviewPage(Page):
 
     @Slot()
     def _search(self) -> None:
-        self.list.filters.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.list.filters.search.selectAll()
+        self.list.begin_search()
 
     # What is remembered
 

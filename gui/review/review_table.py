@@ -75,7 +75,7 @@ TITLE_ORDERS = {
     (INSTRUCTION, _DOWN): ListOrder.INSTRUCTION_BACKWARDS,
 }
 """By column and direction: what a click on a title asks for."""
-_FEWEST_ROWS = 4
+_FEWEST_ROWS = 6
 HIDDEN = "hidden"  # in the place of a label
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
 _NO_TEXT = "the dataset is not at hand"
@@ -318,7 +318,9 @@ class ItemView(RowsView):
         """Keep some rows in sight, too, however much there is around."""
         super().fit_rows()
         rows = self.verticalHeader().defaultSectionSize() * _FEWEST_ROWS
-        around = self.horizontalHeader().sizeHint().height() + self.horizontalScrollBar().sizeHint().height()
+        header, bar = self.horizontalHeader(), self.horizontalScrollBar()
+        header.ensurePolished()  # as long as nobody has seen it it is not
+        around = header.sizeHint().height() + bar.sizeHint().height() + 2 * self.frameWidth()
         self.setMinimumHeight(rows + around)
 
     def keyboardSearch(self, _text: str) -> None:

@@ -19,7 +19,7 @@ from gui.judge.devices.device_jobs import DevicesTried
 from gui.judge.model_table import rate
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
-from gui.kit.foreign_text import one_line, plain_label, tip
+from gui.kit.foreign_text import one_line, plain_label, set_tip
 from gui.kit.labels import name, narrow
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.work.lanes import WAITING, Lane, LatestTask
@@ -174,7 +174,7 @@ class DeviceChoice(QWidget):
         else:
             text = outcome(trial, self._model.stem, found)
         self.outcome.setText(text)
-        self.outcome.setToolTip(tip(_distances(trial)) if trial is not None else "")
+        set_tip(self.outcome, _distances(trial) if trial is not None else "")
 
     def _fill(self) -> None:
         """Offer what there is; what is chosen and not there stays, and is named so."""

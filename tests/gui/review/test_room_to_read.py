@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QFont, QImage, QPalette
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from engine.core.items import Preference
+from engine.core.review_filters import Filters, WantedItems
 from gui.kit.theme import DARK, LIGHT, TEXT_SIZES, ThemeWish, apply_theme
 from gui.review.review_page import ReviewPage
+from gui.review.review_table import STATE
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, press, wait_for_override
 
@@ -197,3 +201,30 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
         assert ground == (DARK if theme is ThemeWish.DARK else LIGHT).own_ground
     assert seen[0] == seen[-1]
     assert seen[1] != seen[0]
+
+
+def rows_seen(page: ReviewPage) -> int:
+    """How many items of the list are seen whole."""
+    view = page.list.view
+    seen = view.viewport().visibleRegion().boundingRect()
+    table = page.list.table
+    return sum(seen.contains(view.visualRect(table.index(row, STATE))) for row in range(table.rowCount()))
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+@pytest.mark.parametrize("keys", ["", "F", "V", "FV"])
+def test_six_items_are_seen_whatever_is_folded_or_stands_side_by_side(
+    qtbot: QtBot, small: ReviewPage, keys: str, filtered: bool
+) -> None:
+    if filtered:
+        wanted = WantedItems(1, Filters(label=Preference.A), "labels A, of which another page wants to know")
+        with qtbot.waitSignal(small.list.listed):
+            small.workspace.listing_wanted.emit(wanted)
+        small.list.alike.show()
+        small.list.filters.more.click()
+    press(qtbot, small, keys)
+    qtbot.waitUntil(lambda: rows_seen(small) >= 6, timeout=10_000)
+    assert small.size() == QSize(*PAGE)
+    press(qtbot, small, "/")
+    search = small.list.filters.search
+    qtbot.waitUntil(lambda: search.visibleRegion().boundingRect().height() == search.height(), timeout=10_000)
