@@ -68,11 +68,14 @@ def sideways(qtbot: QtBot, made: Interior) -> dict[str, int]:
     """By how many pixels pages are wider than there is room for them, by place."""
     wider = {}
     for place in places(qtbot, made):
-        qtbot.wait(50)
         area = made.frame.stack.currentWidget()
         assert isinstance(area, QScrollArea)
-        if area.horizontalScrollBar().maximum():
-            wider[place] = area.horizontalScrollBar().maximum()
+        for _ in range(_LOOKS):
+            qtbot.wait(10)
+            if not (more := area.horizontalScrollBar().maximum()):
+                break
+        if more:
+            wider[place] = more
     return wider
 
 
