@@ -20,13 +20,24 @@ LabelWish = HumanLabel | Literal["none"] | None
 
 
 class ListOrder(StrEnum):
-    """How a review list is put in order."""
+    """How a review list is put in order; the last ones by what stands in a column of it."""
 
     DOUBT = "doubt"
     DATASET = "dataset"
     DISAGREEMENT = "disagreement"
     PEOPLE = "people"
     RANDOM = "random"
+    LEAST_DOUBT = "least doubt"
+    TO_DO = "to do"
+    DONE = "done"
+    ID = "id"
+    ID_BACKWARDS = "id backwards"
+    LABELS = "labels"
+    LABELS_BACKWARDS = "labels backwards"
+    MOST_MARKS = "most marks"
+    FEWEST_MARKS = "fewest marks"
+    INSTRUCTION = "instruction"
+    INSTRUCTION_BACKWARDS = "instruction backwards"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
-from engine.data.arrow_arrays import number_array, to_numpy
+from engine.data.arrow_arrays import number_array, text_array, to_numpy
 from engine.data.dataset import REQUIRED_COLUMNS, Dataset
 
 Rows = npt.NDArray[np.int64]
@@ -26,21 +26,32 @@ _SORTED_CHARACTERS = 200
 
 
 def matching_rows(
-    dataset: Dataset, text: str, cancel: CancelToken | None = None, others: Sequence[str] = ()
+    dataset: Dataset,
+    text: str,
+    cancel: CancelToken | None = None,
+    others: Sequence[str] = (),
+    beside: Sequence[str] | None = None,
 ) -> Rows:
     """The rows, in order, in whose id, instruction, responses or `others` of the file's columns every word of
-    `text` occurs.
+    `text` occurs, or in what is said `beside`, a text for each row.
 
     A word is what white space divides, and may occur inside another; upper and lower case are the same.
     Without a word all rows match. Raises Cancelled soon after `cancel` is set.
     """
+    columns = [dataset.texts(name) for name in (*REQUIRED_COLUMNS, *others)]
+    return matching(columns if beside is None else [*columns, text_array(beside)], text, cancel)
+
+
+def matching(
+    columns: Sequence[pa.ChunkedArray | pa.Array], text: str, cancel: CancelToken | None = None
+) -> Rows:
+    """The same of any columns of text, all of the same length."""
     words = text.split()
     if not all(map(_is_unicode, words)):
         return np.empty(0, np.int64)
+    table = pa.table(list(columns), names=[str(place) for place in range(len(columns))])
     if not words:
-        return np.arange(len(dataset), dtype=np.int64)
-    columns = (*REQUIRED_COLUMNS, *others)
-    table = pa.table([dataset.texts(name) for name in columns], names=columns)
+        return np.arange(table.num_rows, dtype=np.int64)
     found = [np.empty(0, np.int64)]
     for start in range(0, table.num_rows, _ROWS_AT_ONCE):
         if cancel is not None:
@@ -79,16 +90,30 @@ def sorted_rows(dataset: Dataset, rows: Rows, column: str, descending: bool = Fa
     """
     if column not in (*dataset.table.column_names, *dataset.other_columns):
         return rows
-    texts = dataset.texts(column)
-    keys = _numbers(texts) if column == "id" or column in dataset.other_columns else None
-    if keys is None:
-        keys = pc.utf8_lower(pc.utf8_slice_codeunits(texts, 0, _SORTED_CHARACTERS))
-    order = pc.sort_indices(
-        pa.table({"key": keys.take(number_array(rows))}),
-        sort_keys=[("key", "descending" if descending else "ascending")],
-    )
-    sorted_: Rows = rows[to_numpy(order)]
+    as_numbers = column == "id" or column in dataset.other_columns
+    keys = _sort_keys(dataset.texts(column), as_numbers).take(number_array(rows))
+    sorted_: Rows = rows[_places(keys, descending)]
     return sorted_
+
+
+def sorted_places(
+    texts: pa.ChunkedArray | pa.Array, as_numbers: bool = False, descending: bool = False
+) -> Rows:
+    """The places of texts, from 0, in the order that `sorted_rows` has; `as_numbers`: where all are some."""
+    return _places(_sort_keys(texts, as_numbers), descending)
+
+
+def _sort_keys(texts: pa.ChunkedArray | pa.Array, as_numbers: bool) -> pa.ChunkedArray | pa.Array:
+    numbers = _numbers(texts) if as_numbers else None
+    return (
+        pc.utf8_lower(pc.utf8_slice_codeunits(texts, 0, _SORTED_CHARACTERS)) if numbers is None else numbers
+    )
+
+
+def _places(keys: pa.ChunkedArray | pa.Array, descending: bool) -> Rows:
+    direction = "descending" if descending else "ascending"
+    places: Rows = to_numpy(pc.sort_indices(pa.table({"key": keys}), sort_keys=[("key", direction)]))
+    return places
 
 
 def _is_unicode(word: str) -> bool:
@@ -106,7 +131,7 @@ def _rows_with(words: list[str], part: pa.Table) -> Rows:
     return rows
 
 
-def _numbers(texts: pa.ChunkedArray) -> pa.ChunkedArray | None:
+def _numbers(texts: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array | None:
     """The texts as numbers: whole ones exactly up to 18 digits; None where one is no number."""
     for kind in (pa.int64(), pa.float64()):
         try:

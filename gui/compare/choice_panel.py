@@ -142,6 +142,7 @@ class ChoicePanel(DownScroll):
 
     @Slot(object)
     def _take_gold(self, dataset: "Dataset | None") -> None:
+        self._workspace.failures.end(self)
         self._chosen = dataset
         self._workspace.in_use.pop(_IN_USE, None)
         if dataset is not None:
@@ -152,7 +153,7 @@ class ChoicePanel(DownScroll):
     @Slot(object)
     def _refuse_gold(self, error: EngineError) -> None:
         self.bring_up_to_date()
-        self._workspace.problem.emit(error)
+        self._workspace.failures.fail(self, error)
 
     def look_for_files(self) -> None:
         """See which of the submission files are still there and fit the human labels."""

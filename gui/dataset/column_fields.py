@@ -21,7 +21,7 @@ from engine.core.formatting import clipped, counted, words
 from engine.core.items import HUMAN_LABELS
 from gui.kit.actions import MenuButton
 from gui.kit.fields import ComboBox
-from gui.kit.foreign_text import one_line, plain_label, tip
+from gui.kit.foreign_text import one_line, plain_label, set_tip
 from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import hint, label, name, narrow
 from gui.kit.layouts import take_out
@@ -79,11 +79,11 @@ class SourceField(ComboBox):
                 self.setEditText(source)
             if (line := self.lineEdit()) is not None:
                 line.setCursorPosition(0)
-        self.setToolTip(tip(source))
+        set_tip(self, source)
 
     @Slot()
     def _tell(self) -> None:
-        self.setToolTip(tip(self.source))
+        set_tip(self, self.source)
         self.changed.emit()
 
 
@@ -218,7 +218,7 @@ class LabelFields(QWidget):
             box = _meanings(value, said.get(value, value))
             box.currentIndexChanged.connect(lambda _index, of=value: self._choose(of))
             caption: QLabel = plain_label(one_line(value))
-            caption.setToolTip(tip(value))
+            set_tip(caption, value)
             caption.setMaximumWidth(self.fontMetrics().averageCharWidth() * 24)
             often = hint(counted(count, "time", "times") if count else "further on", wrap=False)
             for column, part in enumerate((caption, box, often)):

@@ -27,7 +27,7 @@ from gui.dataset.welcome import Welcome
 from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import DATASETS, let_choose
-from gui.kit.foreign_text import one_line, tip
+from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.labels import main_button, name
 from gui.kit.layouts import STRETCH, as_column
 from gui.kit.notice import Notice
@@ -151,7 +151,7 @@ class DatasetPage(Page):
         self.preview.prompt_wanted.connect(self._want_prompt)
         add_key(self, PROMPT_KEY, self._want_prompt, inside=True)
         self._counting.finished.connect(self._show_summary)
-        self._counting.failed.connect(space.problem)
+        space.failures.follow(self._counting)
         for key in ("/", QKeySequence.StandardKey.Find):
             add_key(self, key, self.items.start_search, inside=True)
 
@@ -208,7 +208,7 @@ class DatasetPage(Page):
             return
         self._end_failure()
         self.context.setText(one_line(dataset.name))
-        self.context.setToolTip(tip(str(dataset.path)))
+        set_tip(self.context, str(dataset.path))
         self.summary.begin(dataset)
         self.items.show_dataset(dataset)
         self._counting.start(dataset_jobs.summary(dataset))

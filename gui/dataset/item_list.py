@@ -12,6 +12,7 @@ from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, QTimer, Signa
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QPushButton, QStackedWidget, QWidget
 
+from engine.core.errors import EngineError
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import Wanted
 from gui.dataset.item_columns import ColumnChooser, ItemColumns
@@ -190,14 +191,15 @@ class ItemList(QWidget):
 
     @Slot(object)
     def _take_rows(self, rows: "Rows | None") -> None:
+        self._workspace.failures.end(self)
         self._shown = self._wanted
         self.table.show_rows(rows)
         self._show_found()
         self.listed.emit(None if rows is None or not self._shown.narrows else sorted(rows.tolist()))
 
     @Slot(object)
-    def _tell_failure(self, error: object) -> None:
-        self._workspace.problem.emit(error)
+    def _tell_failure(self, error: EngineError) -> None:
+        self._workspace.failures.fail(self, error)
         self._show_found()
 
     def _show_found(self) -> None:

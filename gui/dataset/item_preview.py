@@ -9,7 +9,7 @@ Knows: records of items. Does not know: where items come from.
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPushButton, QTextEdit, QWidget
 
@@ -22,6 +22,7 @@ from gui.kit.theme import colours
 
 # Characters of one text: three of them are laid out in 20 ms, and in 200 ms once the user wants more.
 CUT_AFTER, MOST_SHOWN = 10_000, 100_000
+_FEWEST_LETTERS = 22  # across
 _MOST_MARKS = 500
 _LONGEST_OTHER = 300
 _NO_OTHERS: Mapping[str, str] = MappingProxyType({})
@@ -45,13 +46,19 @@ class ItemPreview(QWidget):
         )
         name(self.view, "The chosen item")
         self.view.document().setDocumentMargin(10)
-        self.more = QPushButton("Show more of the long texts")
+        self.more = QPushButton("Show more")
+        name(self.more, "Show more of the long texts")
         self.more.clicked.connect(self.show_longer)
-        self.prompt = QPushButton("What the model is shown… (P)")
+        self.prompt = QPushButton("Prompt… (P)")
         name(self.prompt, "What the model is shown", "Exactly what the chosen model is shown of it (P)")
         self.prompt.clicked.connect(self.prompt_wanted)
         in_column((self.view, STRETCH), self.more, (self.prompt, Qt.AlignmentFlag.AlignLeft), on=self)
         self._render()
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for lines that can be read."""
+        size = super().minimumSizeHint()
+        return size.expandedTo(QSize(self.fontMetrics().averageCharWidth() * _FEWEST_LETTERS, 0))
 
     def show_item(
         self, item: Item | None, searched: Sequence[str] = (), others: Mapping[str, str] = _NO_OTHERS

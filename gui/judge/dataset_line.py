@@ -14,7 +14,7 @@ from engine.core.formatting import counted, listed, short_name, visible
 from engine.core.item_sample import ItemSample
 from engine.core.run_setup import RunSetup
 from gui.judge.item_choice import ItemChoice
-from gui.kit.foreign_text import one_line, tip
+from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.labels import heading, hint, label, name, show_text
 from gui.kit.layouts import STRETCH, as_row, in_column
 
@@ -105,7 +105,7 @@ class DatasetLine(QWidget):
         self.part.show_dataset(items, dataset.value_columns if dataset is not None else ())
         self._file_name = one_line(short_name(file_name))
         self._name.setText(f"{self._file_name}: {counted(items, 'item', 'items')}" if there else "")
-        self._name.setToolTip(tip(file_name))
+        set_tip(self._name, file_name)
         self._there = there
         self._show_choice()
         self._without.setVisible(not there and self._reading.isHidden())
@@ -137,4 +137,4 @@ class DatasetLine(QWidget):
         ids = f"{listed(self._ids[:_IDS_SHOWN])}{more}"
         count = counted(len(self._ids), "chosen item", "chosen items")
         self._chosen.setText(visible(f"Only {count} of {self._file_name} ({ids})"))
-        self._chosen.setToolTip(tip(listed(self._ids, _IDS_IN_TIP)))
+        set_tip(self._chosen, listed(self._ids, _IDS_IN_TIP))

@@ -62,12 +62,12 @@ class ModelActions(QObject):
         self._working = LatestTask(workspace.threads, Lane.MODEL, self)
         self._working.progress.connect(self._follow)
         self._working.finished.connect(self._take)
-        self._working.failed.connect(workspace.problem)
+        workspace.failures.follow(self._working)
         self._working.busy_changed.connect(self._follow_end)
         self.line.cancelled.connect(self._working.stop)
         self._asking = LatestTask(workspace.threads, Lane.SCAN, self)
         self._asking.finished.connect(self._ask)
-        self._asking.failed.connect(workspace.problem)
+        workspace.failures.follow(self._asking)
 
     def measure(self, candidates: Sequence[Candidate]) -> None:
         """Measure the speed of models anew."""

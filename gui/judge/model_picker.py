@@ -31,7 +31,7 @@ from gui.judge.searched_places import FolderWatch, SearchedPlaces
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_folder, ask_source
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip
 from gui.kit.labels import heading, label, name, set_role
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
@@ -73,11 +73,11 @@ class ModelPicker(QWidget):
         self._searching.progress.connect(self._take)
         self._searching.finished.connect(self._take_all)
         self._searching.cancelled.connect(self._end_search)
-        self._searching.failed.connect(workspace.problem)
+        workspace.failures.follow(self._searching)
         self._searching.failed.connect(self._end_search)
         self._fitting = LatestTask(workspace.threads, Lane.SCAN, self)
         self._fitting.finished.connect(self._take_fits)
-        self._fitting.failed.connect(workspace.problem)
+        workspace.failures.follow(self._fitting)
         self.doing = ModelActions(workspace, self._offered, self)
         self.doing.measured.connect(self._take_fit)
         self.doing.ended.connect(self.measured)
@@ -339,7 +339,7 @@ class ModelPicker(QWidget):
         row = self.table.row_of(self._path)
         if row is None:
             self._about.setText(visible(f"Chosen: {without_middle(self._path.name, _LONGEST_NAME)}"))
-            self._about.setToolTip(tip(str(self._path)))
+            set_tip(self._about, str(self._path))
             return
         place = self._order.mapFromSource(self.table.index(row, 0))
         selection = self.view.selectionModel()
@@ -351,5 +351,5 @@ class ModelPicker(QWidget):
         candidate = self.table.candidate(row)
         error = candidate.found.error
         self._about.setText(visible(" ".join(problem_of(error)) if error else in_short(candidate)))
-        self._about.setToolTip(tip(about(candidate)))
+        set_tip(self._about, about(candidate))
         set_role(self._about, "bad" if error else "hint")

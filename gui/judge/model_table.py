@@ -15,7 +15,7 @@ from engine.core.formatting import amount, capitalised, counted, percent, short_
 from gui.judge.devices.device_jobs import PROCESSOR
 from gui.judge.model_jobs import Candidate
 from gui.kit.fold import Fold
-from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
+from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip, tip
 from gui.kit.labels import set_role
 from gui.kit.layouts import empty, in_column
 from gui.kit.notice import problem_of
@@ -294,7 +294,7 @@ class UnusableModels(Fold):
             more = candidates[_MOST_NAMED:]
             if more:
                 rest = OneLine(f"and {len(more):,} more")
-                rest.setToolTip(tip("\n".join(str(candidate.path) for candidate in more)))
+                set_tip(rest, "\n".join(str(candidate.path) for candidate in more))
                 self._rows.addWidget(rest)
 
 
@@ -310,6 +310,6 @@ def _reason(candidate: Candidate) -> str:
 def _file(candidate: Candidate) -> OneLine:
     """Its name and where it lies; the path is in the tool tip."""
     line = OneLine(f"{candidate.name} ({candidate.found.folder})", role="")
-    line.setToolTip(tip(about(candidate)))
+    set_tip(line, about(candidate))
     line.setAccessibleName(candidate.name)
     return line

@@ -15,7 +15,7 @@ from engine.core.run_setup import RunSetup
 from gui.judge.model_table import FIT_ROLES
 from gui.judge.run_jobs import Planned
 from gui.kit.busy import BusyLine
-from gui.kit.foreign_text import OneLine, tip
+from gui.kit.foreign_text import OneLine, set_tip
 from gui.kit.labels import heading, hint, label, name, panel, show_text, shown_text
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import Notice
@@ -118,7 +118,7 @@ class PlanPanel(QWidget):
         lost, shortened = planned.forecast.too_long, planned.forecast.shortened
         if not lost and not shortened:
             return
-        self._values["Too long"].setToolTip(tip(", ".join((*lost, *shortened))))
+        set_tip(self._values["Too long"], ", ".join((*lost, *shortened)))
         self._context = planned.forecast.context_that_fits_all
         if self._context is not None:
             self._context_button.setText(f"Use a context of {self._context:,}")

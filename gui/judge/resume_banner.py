@@ -14,7 +14,7 @@ from engine.core.events import RunEnded
 from engine.core.formatting import visible, without_middle
 from engine.core.run_setup import RunSetup
 from gui.judge.run_control import RunControl
-from gui.kit.foreign_text import one_line, tip
+from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.labels import label, name
 from gui.kit.layouts import STRETCH, in_row
 from gui.work.workspace import Workspace
@@ -81,7 +81,7 @@ class ResumeBanner(QFrame):
         dataset = one_line(without_middle(whole, _LONGEST_NAME))
         text = visible(f"{self._which}, of {dataset}, was not finished{far}.")
         self._text.setText(text)
-        self._text.setToolTip(tip(whole) if len(whole) > _LONGEST_NAME else "")
+        set_tip(self._text, whole if len(whole) > _LONGEST_NAME else "")
         self.setAccessibleName(text)
 
     @Slot()

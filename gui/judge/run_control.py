@@ -162,6 +162,7 @@ class RunControl(QObject):
         self._task.failed.connect(self._end)
         self._task.cancelled.connect(self._end_early)
         self._tick.start()
+        self._workspace.failures.end(self)
         self.started.emit()
 
     @Slot()
@@ -230,7 +231,7 @@ class RunControl(QObject):
         self.progressed.emit()
         self.ended.emit(how)
         if isinstance(how, EngineError):
-            self._workspace.problem.emit(how)
+            self._workspace.failures.fail(self, how)
 
     @Slot()
     def _tell_workspace(self) -> None:

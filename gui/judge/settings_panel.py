@@ -22,7 +22,7 @@ from gui.judge.ways_panel import WaysPanel
 from gui.kit.fields import ComboBox
 from gui.kit.flow import FlowLayout
 from gui.kit.fold import Fold
-from gui.kit.foreign_text import one_line, tip
+from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.labels import heading, label, name, narrow
 from gui.kit.layouts import STRETCH, in_column, in_row, take_out
 from gui.work.workspace import Workspace
@@ -168,7 +168,7 @@ class CriteriaBoxes(QWidget):
             text = without_middle(shown, _LONGEST_NAME)
             box = QCheckBox((text[:1].upper() + text[1:]).translate(_NO_MNEMONIC))
             name(box, f"Judge {shown}", criterion.question)
-            box.setToolTip(tip(f"{shown}: {criterion.question}"))
+            set_tip(box, f"{shown}: {criterion.question}")
             box.setChecked(criterion.name in chosen)
             box.toggled.connect(self.changed)
             self._flow.addWidget(box)

@@ -38,7 +38,7 @@ class WaysPanel(QWidget):
         self._thinks: bool | None = None  # whether this model does; None: not known
         self._looking = LatestTask(workspace.threads, Lane.SCAN, self)
         self._looking.finished.connect(self._take)
-        self._looking.failed.connect(workspace.problem)
+        workspace.failures.follow(self._looking)
         self._make_fields()
         self.fold = Fold("", self._inside())
         self._problem = label("", "bad")

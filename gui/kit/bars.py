@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip
 from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.theme import colours
 
@@ -36,7 +36,7 @@ class ShareBar(QWidget):
             if count
         )
         self.setAccessibleName(f"{self._name}: {text or 'no labels'}")
-        self.setToolTip(tip(f"{self._name}: {text or 'no labels'}"))
+        set_tip(self, f"{self._name}: {text or 'no labels'}")
         self.update()
 
     def sizeHint(self) -> QSize:

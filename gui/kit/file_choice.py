@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.system.paths import home
 from gui.kit.file_dialogs import ask_source
-from gui.kit.foreign_text import OneLine, one_line, tip
+from gui.kit.foreign_text import OneLine, one_line, set_tip
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_row
 
@@ -48,7 +48,7 @@ class FileChoice(QWidget):
         """Show a file as chosen."""
         self._path = path
         self._shown.setText(one_line(path.name) if path else "None")
-        self._shown.setToolTip(tip(str(path)) if path else "")
+        set_tip(self._shown, str(path) if path else "")
         self._clear.setVisible(path is not None)
         self.setAccessibleName(f"{self._what}: {self._shown.text()}")
 

@@ -3,15 +3,21 @@
 Knows: sizes. Does not know: what the widgets are.
 """
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from functools import partial
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
     """Lines of widgets, each as large as it wants to be; its height follows its width."""
 
-    def __init__(self, parent: QWidget | None = None, gap: int = 6) -> None:
+    def __init__(self, parent: QWidget | None = None, gap: int = 6, whole: bool = False) -> None:
+        """`whole`: its widget, which it alone lays out, is never lower than its lines; a splitter, which asks
+        for the least height at any width, would cut them.
+        """
         super().__init__(parent)
+        self._whole = whole
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(gap)
@@ -47,7 +53,10 @@ class FlowLayout(QLayout):
     def setGeometry(self, place: QRect) -> None:
         """Put the widgets where they belong."""
         super().setGeometry(place)
-        self._place(place, only_measure=False)
+        height, widget = self._place(place, only_measure=False), self.parentWidget()
+        if self._whole and widget is not None and widget.minimumHeight() != height:
+            # Not now: the layouts around, which are at work, would not hear of it.
+            QTimer.singleShot(0, widget, partial(widget.setMinimumHeight, height))
 
     def sizeHint(self) -> QSize:
         """All in one line."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QUrl
 from PySide6.QtGui import QPainter, QPaintEvent, QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QWidget
 
 from engine.core.formatting import visible
 from gui.kit.labels import label, longest_line
@@ -30,8 +30,19 @@ def plain_label(text: str = "", role: str = "") -> QLabel:
 
 def tip(text: str) -> str:
     """A text as a tool tip: never read as HTML, cut where it is very long."""
-    cut = text if len(text) <= _LONGEST_TIP else f"{text[:_LONGEST_TIP]}…"
-    return f'<p style="white-space: pre-wrap">{_escaped(visible(cut))}</p>' if cut else ""
+    return f'<p style="white-space: pre-wrap">{_escaped(_said(text))}</p>' if text else ""
+
+
+def set_tip(widget: QWidget, text: str) -> None:
+    """Let this be what a widget's tool tip says, and what a reader of the screen is told: Qt would take that
+    from the tip, markup and all.
+    """
+    widget.setToolTip(tip(text))
+    widget.setAccessibleDescription(_said(text))
+
+
+def _said(text: str) -> str:
+    return visible(text if len(text) <= _LONGEST_TIP else f"{text[:_LONGEST_TIP]}…")
 
 
 def _escaped(text: str) -> str:
@@ -69,7 +80,7 @@ class OneLine(QLabel):
         self._tip = tip(text)
         super().setText(" ".join(visible(text).split()))
         if not own:
-            self.setToolTip(self._tip)
+            set_tip(self, text)
 
     def sizeHint(self) -> QSize:
         """As wide as the text, but for a very long one."""

@@ -2,7 +2,7 @@
 
 The one place that says whether a judgment may be shown. Who shows anything of a judgment (a label, a
 probability, an explanation, a doubt, another person's label, the human label) asks `shows`, also for tips and
-accessible names.
+accessible names; a search, too, finds nothing else.
 
 Knows: who labels, which labels he has given. Does not know: what is shown where.
 """
@@ -33,6 +33,13 @@ class Blind:
     def labelled(self, key: JudgmentKey) -> bool:
         """True where this person has given his own label, stored or not."""
         return self.own(key) is not None or key in self._given
+
+    @property
+    def seen(self) -> frozenset[JudgmentKey] | None:
+        """The judgments that may be shown, for a job; None for all."""
+        run = self._opened.run
+        labels = run.results.reviews.labels.get(self._opened.author, {}) if run else {}
+        return frozenset({*labels, *self._given}) if self.on else None
 
     def own(self, key: JudgmentKey) -> Preference | None:
         """The label that this person gave or confirmed."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QWidget
 
 from engine.core.formatting import visible
 from gui.kit.actions import MenuButton
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip, tip
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import in_column, ok_and_cancel
 from gui.work.workspace import LONGEST_NAME, Workspace
@@ -99,7 +99,7 @@ class WhoButton(MenuButton):
         author = visible(self._workspace.author)
         self.setText(f"You are {self._short(author)}".replace("&", "&&"))
         name(self, f"You are {author}: choose who labels")
-        self.setToolTip(tip(f"You are {author}. Your labels are kept apart from those of others."))
+        set_tip(self, f"You are {author}. Your labels are kept apart from those of others.")
 
     def minimumSizeHint(self) -> QSize:
         """A few letters: a head with little room cuts it."""

@@ -27,7 +27,7 @@ from engine.core.formatting import clipped, visible
 from engine.core.judgments import ItemNote, JudgedItem
 from engine.core.people import tags_together
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, tip
+from gui.kit.foreign_text import OneLine, one_line, set_tip
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import STRETCH, empty, in_column, in_row
 from gui.kit.pill import Pill
@@ -86,7 +86,7 @@ class NoteLine(QWidget):
         begun = self._drafts.in_words(self._run_id, note_of(item.item_id)) if item is not None else ""
         self.begun.setVisible(bool(begun))
         self.begun.say("draft", "warning")
-        self.begun.setToolTip(tip(begun))
+        set_tip(self.begun, begun)
         self.begun.setAccessibleName(begun)
         notes = self._shown
         tags = tags_together(notes)
@@ -97,7 +97,7 @@ class NoteLine(QWidget):
                 tag = tags[place]
                 short = tag if len(tag) <= _LONGEST_PILL else f"{tag[:_LONGEST_PILL]}…"
                 pill.say(visible(f"{len(tags) - place} more tags" if last else short), "plain")
-                pill.setToolTip(tip("\n".join(tags[place:]) if last else tag))
+                set_tip(pill, "\n".join(tags[place:]) if last else tag)
         own = self.note
         texts = [own.text] if own and own.text else []
         texts += [f"{clipped(note.author)}: {note.text}" for note in notes if note is not own and note.text]
@@ -105,7 +105,7 @@ class NoteLine(QWidget):
         said = (
             f"{note.text}\nBy {note.author}, {note.created.astimezone():%Y-%m-%d %H:%M}" for note in notes
         )
-        self.text.setToolTip(tip("\n\n".join(said)))
+        set_tip(self.text, "\n\n".join(said))
         self.text.setAccessibleName(f"Note: {visible(clipped(' · '.join(texts)))}" if texts else "No note")
 
     @property
@@ -312,7 +312,7 @@ class NoteDialog(ReadingOrder, QDialog):
             pill.setProperty("compact", True)
             pill.setProperty("tag", tag)
             name(pill, f"Take the tag {visible(tag)} off")
-            pill.setToolTip(tip(f"{tag}\nA click takes it off."))
+            set_tip(pill, f"{tag}\nA click takes it off.")
             pill.clicked.connect(self._take_off)
             self._pills.addWidget(pill)
         self.tag.setFocus()

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QPushButton, QTextBrowser, QTextEdit, QWidget
 
 from engine.core.formatting import visible
 from engine.core.items import Preference
-from gui.kit.foreign_text import markdown_document
+from gui.kit.foreign_text import OneLine, markdown_document
 from gui.kit.label_mark import LabelSquare
-from gui.kit.labels import heading, hint, longest_line, name
+from gui.kit.labels import heading, longest_line, name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.pill import Pill
 
@@ -69,7 +69,7 @@ class TextPane(QWidget):
         self._markdown = False
         self._whole = False
         self._document: QTextDocument | None = None
-        self._note = hint("", wrap=False)
+        self._note = OneLine(end=True)
         self.pill = Pill()
         self.pill.hide()
         self.view = TextBrowser()
@@ -87,14 +87,12 @@ class TextPane(QWidget):
         head.addStretch(1)
         self._head = head
         in_column(head, (self.view, STRETCH), self._more, on=self, spacing=4)
-        self.setMinimumWidth(80)
         self._render()
 
     def put_beside(self, widget: QWidget) -> None:
         """Let something else stand in the line of the heading, at its right."""
         self._head.setStretch(self._head.count() - 1, 0)
         self._head.addWidget(widget, 1)
-        self.setMinimumWidth(0)  # what the line needs
 
     @property
     def text(self) -> str:

@@ -57,7 +57,7 @@ class CalibrationPanel(QWidget):
         self._applying: Task | None = None
         self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._propose)
-        self._fitting.failed.connect(self._workspace.problem)
+        self._workspace.failures.follow(self._fitting)
         self._fitting.busy_changed.connect(self._follow_fitting)
         self._build()
         self._connect()
@@ -114,7 +114,7 @@ class CalibrationPanel(QWidget):
             job = calibration_jobs.save(calibration, path, files_in_use(self._workspace, self))
             task = self._workspace.threads.start(Lane.FILES, job)
             task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
-            task.failed.connect(self._workspace.problem)
+            self._workspace.failures.follow(task, "calibration written")
 
     def apply(self) -> None:
         """Decide the run with what is proposed."""
@@ -131,7 +131,7 @@ class CalibrationPanel(QWidget):
             job = calibration_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
             self._applying = task = self._workspace.threads.start(Lane.STORE, job, must_end=True)
             task.finished.connect(self._take_applied)
-            task.failed.connect(self._workspace.problem)
+            self._workspace.failures.follow(task, "calibration applied")
             task.ended.connect(self._enable)
             self._enable()
 

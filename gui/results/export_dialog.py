@@ -25,7 +25,7 @@ from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
 from engine.core.label_sources import LAST
 from gui.kit.file_dialogs import ask_folder, ask_target
-from gui.kit.foreign_text import plain_label, tip
+from gui.kit.foreign_text import plain_label, set_tip
 from gui.kit.labels import DownScroll, label, name, set_role
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
@@ -143,8 +143,8 @@ class ExportDialog(QDialog):
             name(shown, f"{title}: {shown.text()}")
             form.addRow(label(title, "hint", wrap=False), shown)
         identity = self._what.whole.run.identity
-        self.facts["Dataset"].setToolTip(tip(str(identity.dataset_path)))
-        self.facts[MODEL[self._what.whole.run.submitted]].setToolTip(tip(str(identity.model_path)))
+        set_tip(self.facts["Dataset"], str(identity.dataset_path))
+        set_tip(self.facts[MODEL[self._what.whole.run.submitted]], str(identity.model_path))
         word = "Folder" if self._form is Form.FIGURES else "File"
         name(self.field, word, "Relative names are in the folder that is suggested")
         self.field.textEdited.connect(self._follow_name)

@@ -21,6 +21,7 @@ from gui.results.figure_jobs import DRAWING
 from gui.work.lanes import Job
 from gui.work.workspace import Workspace
 
+_EXPORT = "an export"
 _OF_LABELS = {Form.REPORT: "nothing to report", Form.FIGURES: "no figure"}
 
 
@@ -61,13 +62,14 @@ class Exporter(QObject):
 
     def _possible(self, form: Form, what: Exported) -> bool:
         if form is Form.EXPLAINED and not what.whole.explains:
-            self._workspace.problem.emit(
+            self._workspace.failures.fail(
+                _EXPORT,
                 SetupError(
                     f"{what.whole.run.title} has labels alone: there are no explanations to export.",
                     "Export it for sub-task 1."
                     if what.whole.run.submitted
                     else "Export it for sub-task 1, or judge again with explanations on the Judge page.",
-                )
+                ),
             )
             return False
         if form is Form.DATASET and what.dataset is None:
@@ -79,14 +81,14 @@ class Exporter(QObject):
             )
             return False
         if form in _OF_LABELS and what.gold is None:
-            self._workspace.problem.emit(_no_labels(_OF_LABELS[form]))
+            self._workspace.failures.fail(_EXPORT, _no_labels(_OF_LABELS[form]))
             return False
         return True
 
     def _start(self, job: Job[Written], folder: Path) -> None:
         task = self._workspace.threads.start(DRAWING, job, must_end=True)
         task.finished.connect(self._tell)
-        task.failed.connect(self._workspace.problem)
+        self._workspace.failures.follow(task, _EXPORT)
         self._workspace.state.keep_export_folder(folder)
 
     def _tell(self, written: Written) -> None:

@@ -24,7 +24,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
 
 from engine.core.formatting import visible, words
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip
 from gui.kit.theme import colours
 from gui.results.figure_jobs import Spot
 
@@ -55,7 +55,7 @@ class FigureView(QWidget):
         self._renderer.load(QByteArray(svg))
         self._renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
         self.setAccessibleName(visible(in_words))
-        self.setToolTip(tip(in_words))
+        set_tip(self, in_words)
         self._fit_height()
         self.updateGeometry()
         self.update()

@@ -98,7 +98,7 @@ class FiguresPanel(QWidget):
         job = figure_jobs.save_figure(self._evaluation, name, path, files_in_use(self._workspace, self))
         task = self._workspace.threads.start(DRAWING, job)
         task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
-        task.failed.connect(self._workspace.problem)
+        self._workspace.failures.follow(task, "figure")
 
     @Slot(str)
     def copy(self, name: str) -> None:
@@ -108,7 +108,7 @@ class FiguresPanel(QWidget):
         job = figure_jobs.figure_bytes(self._evaluation, name, "png")
         task = self._workspace.threads.start(DRAWING, job)
         task.finished.connect(partial(_to_clipboard, self._workspace))
-        task.failed.connect(self._workspace.problem)
+        self._workspace.failures.follow(task, "figure")
 
     @Slot(object)
     def _list_items(self, spot: Spot) -> None:
@@ -133,6 +133,7 @@ class FiguresPanel(QWidget):
 
     @Slot(object)
     def _take(self, drawn: Drawn) -> None:
+        self._workspace.failures.end(self)
         if drawn.name in self.views:
             self.views[drawn.name].show_figure(drawn.svg, drawn.in_words, drawn.spots)
             self._cells[drawn.name].show()
@@ -145,7 +146,7 @@ class FiguresPanel(QWidget):
     def _give_up(self, error: EngineError) -> None:
         self._dark = None  # it is tried again when the page is shown again
         self.hint.setText(_FAILED)
-        self._workspace.problem.emit(error)
+        self._workspace.failures.fail(self, error)
 
     def _hide_all(self) -> None:
         self.hint.setText(_NOTHING)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from engine.core.formatting import short_name, visible
 from gui.kit.file_dialogs import DATASETS, ask_source
-from gui.kit.foreign_text import OneLine, tip
+from gui.kit.foreign_text import OneLine, set_tip
 from gui.kit.labels import name
 from gui.kit.layouts import in_row
 from gui.work.workspace import Workspace
@@ -54,7 +54,7 @@ class GoldPicker(QWidget):
             why = "has none" if run.dataset is not None else "is not there any more, or has changed"
             text = f"{text}: {judged} {why}"
         self.status.setText(visible(text))
-        self.status.setToolTip(tip(str(gold.path)) if gold is not None else "")
+        set_tip(self.status, str(gold.path) if gold is not None else "")
         self.own.setVisible(self._workspace.has_chosen_gold)
 
     def _ask(self) -> None:

@@ -13,7 +13,7 @@ from engine.core.formatting import visible
 from engine.system.paths import demo_model, models_folder
 from gui.kit.fields import ComboBox
 from gui.kit.file_dialogs import ask_source, ask_target
-from gui.kit.foreign_text import one_line, tip
+from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.labels import hint, label, name, set_role
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
@@ -114,7 +114,7 @@ class MeasureModelDialog(QDialog):
         self.start.setEnabled(False)
         self.cut.hide()
         path = self.path
-        self.files.setToolTip(tip(str(path)) if path else "")
+        set_tip(self.files, str(path) if path else "")
         self._say("Looking at the file …" if path else "Choose a file with “Browse…”.", "hint")
         if path:
             self._looking.start(model_measure_jobs.look_at_model(self._measure, path))

@@ -53,7 +53,7 @@ MOST_BESIDE = 2  # with the open run and the own column four: more are too narro
 _STATE = "review/beside"
 _HEIGHT = "review/beside height"
 _MOST_DATASETS = 40
-_USUAL_SHARE = 55  # percent of the height of the page, for the columns
+_USUAL_SHARE = 50  # percent of the height of the page, for the columns
 _HUMAN = 0  # in the place of a run's id
 
 
@@ -145,7 +145,7 @@ class Beside(QObject):
         self._reading = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._reading.finished.connect(self._take_others)
         for latest in (self._listing, self._reading):
-            latest.failed.connect(workspace.problem)
+            workspace.failures.follow(latest)
         self._connect()
 
     def _connect(self) -> None:

@@ -38,7 +38,7 @@ class CardBody(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """A few lines."""
-        return QSize(100, 3 * self.fontMetrics().lineSpacing())
+        return QSize(100, 2 * self.fontMetrics().lineSpacing())
 
     def show_scored(self, scored: Judgment | None) -> None:
         """Show what the model said in each order and way; nothing where it did not."""

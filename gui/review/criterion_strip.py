@@ -1,11 +1,12 @@
 """A button for each criterion of an item, with its label and marks; one is open.
 
-They stand in one row: where there is little room, the ends of the longest names are left out.
+They stand in one row, in more where their names need them, whatever the marks of an item are: where there is
+too little room for these, the ends of the longest names are left out.
 
 Knows: rows of a review. Does not know: judgments.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -14,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QToolButton, QWidge
 
 from engine.core.formatting import words
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip
 from gui.kit.label_mark import label_icon
 from gui.kit.labels import name
 from gui.kit.layouts import take_out
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 _GAP = 4  # pixels between two buttons
+_MOST_ROWS = 3
 _FEWEST_LETTERS = 2  # of a name; with fewer the number says more
 
 
@@ -35,7 +37,7 @@ class CriterionStrip(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._layout = FlowLayout(self, gap=_GAP)
+        self._layout = FlowLayout(self, gap=_GAP, whole=True)
         self._group = QButtonGroup(self, exclusive=True)
         self._group.buttonClicked.connect(self._tell)
         self._criteria: tuple[str, ...] = ()
@@ -62,7 +64,7 @@ class CriterionStrip(QWidget):
             tabbed = row.criterion == criterion
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if tabbed else Qt.FocusPolicy.ClickFocus)
             name(button, f"Criterion {place}, {in_words(row)}")
-            button.setToolTip(tip(in_words(row)))
+            set_tip(button, in_words(row))
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -71,27 +73,36 @@ class CriterionStrip(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Shorten the longest names until all buttons stand in one row."""
+        """Shorten the longest names until all buttons stand in as many rows as they need without marks."""
         metrics = self.fontMetrics()
         names = [words(row.criterion).capitalize() for row in self._rows]
-        for place, title in enumerate(names):
-            self.buttons[place].setText(self._text(place, title))
-        widths = [metrics.horizontalAdvance(title) for title in names]
-        room = self.width() - sum(button.sizeHint().width() + _GAP for button in self.buttons) + _GAP
-        if room >= 0 or not names:
+        if not names:
             return
-        limit = max(widths)
-        fewest = metrics.averageCharWidth() * _FEWEST_LETTERS
-        while limit > fewest and sum(width - min(width, limit) for width in widths) < -room:
+        widths = [metrics.horizontalAdvance(title) for title in names]
+        bare = self._widths_without_names([""] * len(names))
+        marked = self._widths_without_names([row_marks(row) for row in self._rows])
+        rows = min(_MOST_ROWS, _rows_taken(map(int.__add__, bare, widths), self.width()))
+        limit, fewest = max(widths), metrics.averageCharWidth() * _FEWEST_LETTERS
+        while limit > fewest:
+            shortened = (other + min(width, limit) for other, width in zip(marked, widths, strict=True))
+            if _rows_taken(shortened, self.width()) <= rows:
+                break
             limit -= 1
         for place, title in enumerate(names):
-            short = metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
-            self.buttons[place].setText(self._text(place, short))
+            short = title
+            if widths[place] > limit:
+                short = (
+                    metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
+                )
+            self.buttons[place].setText(_text(place, short, row_marks(self._rows[place])))
 
-    def _text(self, place: int, title: str) -> str:
-        """What a button shows: number, name, marks."""
-        parts = (str(place + 1), title, row_marks(self._rows[place]))
-        return f" {' '.join(part for part in parts if part)}"
+    def _widths_without_names(self, marks: Sequence[str]) -> list[int]:
+        """How wide each button is without its name, with these marks."""
+        found = []
+        for place, button in enumerate(self.buttons):
+            button.setText(_text(place, " ", marks[place]))  # one more that stands beside a name
+            found.append(button.sizeHint().width())
+        return found
 
     def restyle(self) -> None:
         """Follow the colours."""
@@ -119,3 +130,19 @@ class CriterionStrip(QWidget):
     @Slot(QAbstractButton)
     def _tell(self, button: QAbstractButton) -> None:
         self.chosen.emit(button.property("criterion"))
+
+
+def _text(place: int, title: str, marks: str) -> str:
+    """What a button shows: number, name, marks."""
+    return f" {' '.join(part for part in (str(place + 1), title, marks) if part)}"
+
+
+def _rows_taken(widths: Iterable[int], room: int) -> int:
+    """How many rows buttons of these widths take."""
+    rows, left = 1, 0
+    for width in widths:
+        if left and left + width > room:
+            rows, left = rows + 1, 0
+        rows += width > room  # too wide even alone
+        left += width + _GAP
+    return rows

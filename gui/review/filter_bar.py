@@ -5,19 +5,22 @@ Knows: a wish. Does not know: rows, what passes.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
 from engine.core.review_filters import NO_LABEL, Filters, LabelWish, ListOrder, WantedItems
 from gui.kit.fields import SearchField, narrow_box
 from gui.kit.flow import FlowLayout
+from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.label_mark import LABEL_WORDS
-from gui.kit.labels import name
-from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.labels import DownScroll, name
+from gui.kit.layouts import STRETCH, as_column, in_column, in_row
 from gui.people.person_filter import PersonFilter
 from gui.review.sample_seed import SeedButton
 from gui.work.slice_choice import SliceChoice
@@ -39,8 +42,28 @@ _ORDERS = {
     ListOrder.DISAGREEMENT: "Disagreements first",
     ListOrder.PEOPLE: "People differ first",
     ListOrder.RANDOM: "Random sample",
+    ListOrder.LEAST_DOUBT: "Least doubtful first",
+    ListOrder.TO_DO: "To do first",
+    ListOrder.DONE: "Done first",
+    ListOrder.ID: "By id",
+    ListOrder.ID_BACKWARDS: "By id, backwards",
+    ListOrder.LABELS: "By labels",
+    ListOrder.LABELS_BACKWARDS: "By labels, backwards",
+    ListOrder.MOST_MARKS: "Most marks first",
+    ListOrder.FEWEST_MARKS: "Fewest marks first",
+    ListOrder.INSTRUCTION: "By instruction",
+    ListOrder.INSTRUCTION_BACKWARDS: "By instruction, backwards",
 }
-_TELLING = (ListOrder.DOUBT, ListOrder.DISAGREEMENT, ListOrder.PEOPLE)  # of labels: not for who labels blind
+_NOT_TELLING = (  # of labels: for who labels blind, too
+    ListOrder.DATASET,
+    ListOrder.RANDOM,
+    ListOrder.TO_DO,
+    ListOrder.DONE,
+    ListOrder.ID,
+    ListOrder.ID_BACKWARDS,
+    ListOrder.INSTRUCTION,
+    ListOrder.INSTRUCTION_BACKWARDS,
+)
 _LABELS = (
     ("own", "Model", "The model's own label"),
     ("label", "In force", "The label in force: a person's, else the model's"),
@@ -62,7 +85,7 @@ class FilterBar(QWidget):
         self.slices = SliceChoice(workspace)
         self._people = people
         self.search = SearchField("Search in the texts (/)")
-        name(self.search, "Search in ids, instructions and responses")
+        name(self.search, "Search in ids, texts, explanations, notes and tags")
         self.criterion = narrow_box("Criterion that is listed")
         self.order = narrow_box("Order of the list")
         self.seed = SeedButton(workspace)
@@ -74,6 +97,11 @@ class FilterBar(QWidget):
             for key, text, what in _LABELS
         }
         self.chips = {key: _chip(text, what) for key, text, what in _CHIPS}
+        self.active: dict[
+            QWidget, QToolButton
+        ] = {  # said while the filters themselves are folded away; a click ends one
+            control: _end_button() for control in (*self.chips.values(), *self.labels.values(), self.slices)
+        }
         self.more = _chip("Filters", "Filters by label and by what is to be looked at")
         name(self.more, "More filters", "Filters by label and by what is to be looked at")
         self.clear_all = QPushButton("Clear")
@@ -88,13 +116,19 @@ class FilterBar(QWidget):
     def _lay_out(self) -> None:
         boxes = in_row((self.criterion, STRETCH), (self.order, STRETCH), self.seed)
         first = in_row((self.search, STRETCH), self.more, self.clear_all)
-        labels = in_row(*((box, STRETCH) for box in self.labels.values()))
+        labels = FlowLayout(gap=6)
+        for box in self.labels.values():
+            labels.addWidget(box)
         chips = FlowLayout(gap=4)
         for chip in self.chips.values():
             chips.addWidget(chip)
         self._panel = QWidget()  # folded away at first: the room is the list's
         in_column(self.slices, labels, chips, on=self._panel, spacing=6)
-        in_column(first, boxes, self._panel, on=self, spacing=6)
+        self._said = QWidget()
+        said = FlowLayout(self._said, gap=4)
+        for button in self.active.values():
+            said.addWidget(button)
+        in_column(first, boxes, self._said, self._panel, on=self, spacing=6)
         self._panel.hide()
         self.clear_all.hide()
 
@@ -106,7 +140,9 @@ class FilterBar(QWidget):
         for box in (self.criterion, self.order, *self.labels.values()):
             box.activated.connect(self._tell)
         self.order.currentIndexChanged.connect(self._offer_seed)
-        self.more.toggled.connect(self._panel.setVisible)
+        self.more.toggled.connect(self._show_panel)
+        for control, button in self.active.items():
+            button.clicked.connect(partial(self._end, control))
         self.clear_all.clicked.connect(self.clear)
         for chip in self.chips.values():
             chip.clicked.connect(self._tell)
@@ -115,11 +151,21 @@ class FilterBar(QWidget):
     @property
     def narrows(self) -> bool:
         """True where anything is left out, here or elsewhere."""
-        return self.wish.narrows or self.slices.ids is not None or self._people.narrows
+        return self.wish.narrows or self.part is not None or self._people.narrows
 
     @property
     def wish(self) -> Filters:
-        """What is chosen."""
+        """What is to be listed. Who labels blind learns nothing by a filter of labels."""
+        chosen = self._chosen
+        return Filters(criterion=chosen.criterion, text=chosen.text) if self._blind else chosen
+
+    @property
+    def part(self) -> frozenset[str] | None:
+        """The ids of the items of the chosen slice, which may tell of labels, too; None for all."""
+        return None if self._blind else self.slices.ids
+
+    @property
+    def _chosen(self) -> Filters:
         chosen: dict[str, Any] = {key: chip.isChecked() for key, chip in self.chips.items()}
         chosen |= {key: _wished(box.currentData()) for key, box in self.labels.items()}
         return Filters(
@@ -141,15 +187,16 @@ class FilterBar(QWidget):
             self._fill_orders(self._other_order)
             self._other_order = before
         self.more.setVisible(not blind)
-        self._panel.setVisible(not blind and self.more.isChecked())
+        self._show_panel()
 
     @Slot()
     def _offer_seed(self) -> None:
         self.seed.setVisible(self.order.currentData() == ListOrder.RANDOM.value)
 
     def choose_order(self, order: ListOrder) -> None:
-        """Another order, as if it were chosen in the box."""
-        self.order.setCurrentIndex(max(0, self.order.findData(order.value)))
+        """Another order, as if it were chosen in the box; one that it does not offer changes nothing."""
+        place = self.order.findData(order.value)
+        self.order.setCurrentIndex(self.order.currentIndex() if place < 0 else place)
         self._tell()
 
     def show_run(self, criteria: Sequence[str], labelled: bool, seed: int) -> None:
@@ -187,7 +234,7 @@ class FilterBar(QWidget):
     def as_record(self) -> dict[str, Any]:
         """What is chosen, to be remembered; the search and a set of items are not."""
         kept = {"order": self.order.currentData(), "more": self.more.isChecked()}
-        return {**asdict(self.wish), "text": "", "ids": None, **kept}
+        return {**asdict(self._chosen), "text": "", "ids": None, **kept}
 
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""
@@ -212,13 +259,40 @@ class FilterBar(QWidget):
     def offer_to_clear(self) -> None:
         """Offer it where anything is left out."""
         narrows = self.narrows
-        chosen = [chip.isChecked() for chip in self.chips.values()]
-        chosen += [self.slices.ids is not None, *(box.currentIndex() > 0 for box in self.labels.values())]
-        self.more.setText(f"Filters: {sum(chosen)}" if any(chosen) else "Filters")
+        said: dict[QWidget, str] = {chip: chip.text() for chip in self.chips.values() if chip.isChecked()}
+        said |= {box: box.currentText() for box in self.labels.values() if box.currentIndex() > 0}
+        said |= {self.slices: self.slices.words} if self.slices.ids is not None else {}
+        for control, button in self.active.items():
+            text = said.get(control, "")
+            button.setText(f"{one_line(text).replace('&', '&&')}  ×")
+            name(button, f"No longer only: {one_line(text)}")
+            set_tip(button, f"Only: {text}\nA click lists the others, too.")
+            button.setVisible(bool(text))
+        self.more.setText(f"Filters: {len(said)}" if said else "Filters")
+        self._show_panel()
         # A hidden button must not take the focus with it to where nobody looks.
         if not narrows and self.clear_all.hasFocus():
             self.left.emit()
         self.clear_all.setVisible(narrows)
+
+    @Slot()
+    def _show_panel(self) -> None:
+        """Show all filters, or those alone that leave something out."""
+        unfolded = self.more.isChecked()
+        self._panel.setVisible(unfolded and not self._blind)
+        said = any(not button.isHidden() for button in self.active.values())
+        self._said.setVisible(said and not unfolded and not self._blind)
+
+    def _end(self, control: QWidget, *_checked: bool) -> None:
+        """Let one of the filters leave out nothing any more."""
+        if isinstance(control, QToolButton):
+            control.setChecked(False)
+        elif isinstance(control, QComboBox):
+            control.setCurrentIndex(0)
+        else:
+            self.slices.clear()
+        self.left.emit()  # its button vanishes, and would give the focus to where nobody looks
+        self._tell()
 
     @Slot()
     def _tell(self) -> None:
@@ -236,9 +310,35 @@ class FilterBar(QWidget):
         self.order.clear()
         for order, text in _ORDERS.items():
             offered = self._labelled or order is not ListOrder.DISAGREEMENT
-            if offered and not (self._blind and order in _TELLING):
+            if offered and (not self._blind or order in _NOT_TELLING):
                 self.order.addItem(text, order.value)
         self.order.setCurrentIndex(max(0, self.order.findData(chosen)))
+
+
+class Controls(DownScroll):
+    """What stands above the items: scrolled where they would have too little room below it."""
+
+    def __init__(self, *controls: QWidget) -> None:
+        super().__init__(as_column(*controls, spacing=6))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+
+    def sizeHint(self) -> QSize:
+        """As high as all of them at its width."""
+        inside, size = self.widget(), super().sizeHint()
+        layout = inside.layout() if inside is not None else None
+        if layout is not None:
+            size.setHeight(layout.totalHeightForWidth(self.width()))
+        return size
+
+    def minimumSizeHint(self) -> QSize:
+        """As high as one of them."""
+        return QSize(super().minimumSizeHint().width(), 2 * self.fontMetrics().height() + 6)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width takes another height."""
+        super().resizeEvent(event)
+        self.updateGeometry()
 
 
 def _wished(data: str | None) -> LabelWish:
@@ -255,6 +355,15 @@ def _label_box(text: str, what: str, labels: Sequence[HumanLabel]) -> QComboBox:
         box.addItem(f"{text}: {LABEL_WORDS[label]}", label.value)
     box.addItem(f"{text}: none", NO_LABEL)
     return box
+
+
+def _end_button() -> QToolButton:
+    button = QToolButton()
+    button.setProperty("role", "button")
+    button.setProperty("compact", True)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    button.hide()
+    return button
 
 
 def _chip(text: str, what: str) -> QToolButton:

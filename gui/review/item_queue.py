@@ -14,7 +14,7 @@ from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, ReviewState
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, tip
+from gui.kit.foreign_text import OneLine, set_tip
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.people.naming import WhoButton
@@ -40,15 +40,16 @@ class QueueLine(QWidget):
         name(self.skip, "Skip the item", "Leave the item out for now; the next one to do follows")
         self.again = QPushButton("To do (T)")
         name(self.again, "Take the item back to to do")
-        buttons = FlowLayout(gap=4)
+        buttons = QWidget()
+        flow = FlowLayout(buttons, gap=4, whole=True)
         for button in (self.confirm, self.skip, self.again):
-            buttons.addWidget(button)
+            flow.addWidget(button)
         in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
 
     def show_progress(self, words: str) -> None:
         """Show how far the person is."""
         self.text.setText(words)
-        self.text.setToolTip(tip(words))
+        set_tip(self.text, words)
         self.text.setAccessibleName(words)
 
     def show_state(self, state: ReviewState | None) -> None:

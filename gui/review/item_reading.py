@@ -13,7 +13,7 @@ from engine.core.formatting import percent
 from engine.core.items import Item, Preference
 from engine.core.judgments import Shortening
 from gui.kit.fields import ComboBox
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip
 from gui.kit.labels import name
 from gui.kit.layouts import in_column
 from gui.kit.theme import colours
@@ -105,8 +105,9 @@ class ItemReading(QWidget):
             pane.show_text(text)
             pane.pill.setVisible(left_out > 0)
             pane.pill.say("shortened", "warning")
-            pane.pill.setToolTip(
-                tip(f"The model saw it without {left_out:,} characters of its middle. Here it is whole.")
+            set_tip(
+                pane.pill,
+                f"The model saw it without {left_out:,} characters of its middle. Here it is whole.",
             )
 
     def set_markdown(self, on: bool) -> None:

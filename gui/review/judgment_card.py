@@ -14,7 +14,7 @@ from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedL
 from engine.core.ways.all_ways import together
 from gui.kit.bars import ProbabilityBars
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
+from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.kit.label_mark import LABEL_WORDS, LabelBadge
 from gui.kit.labels import heading, hint, name, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row
@@ -99,15 +99,14 @@ class JudgmentCard(QFrame):
             button.setProperty("compact", True)
         name(self.prompt, "What the model is shown, key P", "Exactly what the model is shown (P)")
         marks = QWidget()
-        flow = FlowLayout(marks, gap=8)
+        flow = FlowLayout(marks, gap=6, whole=True)
         pills, help_mark = (self.flipped, self.doubt, self.mass), HelpMark(Topic.DOUBT)
-        for part in (self.badge, self.own, *pills, help_mark, self.each_way):
+        for part in (self.badge, self.own, *pills, help_mark, self.each_way, self.prompt):
             flow.addWidget(part)
         return in_row(
             (self.fold, Qt.AlignmentFlag.AlignTop),
             marks,
             (self.beginning, STRETCH),
-            (self.prompt, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight),
             spacing=8,
         )
 
@@ -231,6 +230,7 @@ class JudgmentCard(QFrame):
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._parts.setDirection(direction)
         self.body.ways.set_narrow(narrow)
+        self.buttons.set_narrow(narrow)
 
     def _show_own(self, shown: Shown) -> None:
         """What the model said where a person's label is in force."""
@@ -242,23 +242,21 @@ class JudgmentCard(QFrame):
     def _show_pills(self, scored: Judgment | None, shown: Shown) -> None:
         self.doubt.setVisible(shown.doubt is not None)
         self.doubt.say(f"doubt {number(shown.doubt)}", "plain")
-        self.doubt.setToolTip(
-            tip(
-                "How much a look is worth, from 0 to 1: high where the model is unsure, its orders disagree"
-                f" or its labels contradict each other; 0 where a person decided. {MORE_BY_F1}"
-            )
+        set_tip(
+            self.doubt,
+            "How much a look is worth, from 0 to 1: high where the model is unsure, its orders disagree"
+            f" or its labels contradict each other; 0 where a person decided. {MORE_BY_F1}",
         )
         self.flipped.setVisible(scored is not None and bool(scored.flipped))
         self.flipped.say("⇄ flipped", "warning")
-        self.flipped.setToolTip(tip(f"The two orders alone would give different labels. {MORE_BY_F1}"))
+        set_tip(self.flipped, f"The two orders alone would give different labels. {MORE_BY_F1}")
         low = self._low_mass = scored is not None and scored.format_mass < LOW_MASS
         text = f"format mass {percent(scored.format_mass)}" if scored is not None else ""
         self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
-        self.mass.setToolTip(
-            tip(
-                "The share of all probability that the four labels hold."
-                f" Low: the model did not understand what it was asked. {MORE_BY_F1}"
-            )
+        set_tip(
+            self.mass,
+            "The share of all probability that the four labels hold."
+            f" Low: the model did not understand what it was asked. {MORE_BY_F1}",
         )
 
     def _show_explanation(self, shown: Shown) -> None:
@@ -271,9 +269,9 @@ class JudgmentCard(QFrame):
         nothing = _HIDDEN_PART if shown.hidden else nothing
         self.explanation.setText(visible(f"{shown.explanation}{cut}" if shown.explanation else nothing))
         self.beginning.setText(one_line(shown.explanation or nothing))
-        self.beginning.setToolTip(tip(shown.explanation or ""))
+        set_tip(self.beginning, shown.explanation or "")
         show_text(self.by, by_whom(shown))
-        self.by.setToolTip(tip("\n".join(override_in_words(override) for override in shown.history)))
+        set_tip(self.by, "\n".join(override_in_words(override) for override in shown.history))
         count = earlier_changes(shown)
         words = counted(count, "earlier change", "earlier changes")
         self.earlier.setText(f"{words}… (H)")
@@ -290,12 +288,12 @@ class JudgmentCard(QFrame):
         self.human.setText(visible(_HIDDEN_PART if shown.hidden else text))
         said = ", ".join(f"{clipped(who)}: {LABEL_WORDS[label]}" for who, label in shown.people)
         self.people.setText(visible(said))
-        self.people.setToolTip(tip("\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.people)))
+        set_tip(self.people, "\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.people))
         self.people.setVisible(bool(said))
         names = [one_line(path.name) for path in shown.human_from]
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
         show_text(self.human_from, source if names else "")
-        self.human_from.setToolTip(tip("\n".join(map(str, shown.human_from))))
+        set_tip(self.human_from, "\n".join(map(str, shown.human_from)))
 
 
 def own_explanation(shown: Shown) -> Explanation | None:

@@ -13,7 +13,7 @@ from engine.core.formatting import visible
 from engine.core.health import NOT_LOOKED_AT, HealthVerdict
 from engine.core.review_filters import ListOrder, WantedItems
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, plain_label, tip
+from gui.kit.foreign_text import OneLine, plain_label, set_tip
 from gui.kit.labels import heading, hint, main_button, name, set_role
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.remedies import IN_THE_WINDOW
@@ -134,7 +134,7 @@ class MissingDataset(QFrame):
         self._reading = workspace.reader(self)
         self._reading.finished.connect(workspace.take_dataset)
         self._reading.failed.connect(self._forget)
-        self._reading.failed.connect(workspace.problem)
+        workspace.failures.follow(self._reading)
         workspace.dataset_changed.connect(self._reopen)
         workspace.dataset_failed.connect(self._forget)
         self.follow()
@@ -204,7 +204,7 @@ class HealthLine(OneLine):
         set_role(self, role)
         self.setText(text)
         said = "\n".join([*health.sentences(IN_THE_WINDOW.of), MORE_BY_F1])
-        self.setToolTip(tip(said))
+        set_tip(self, said)
         self.setAccessibleDescription(said)
         self.setVisible(bool(text))
 

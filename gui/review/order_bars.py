@@ -14,7 +14,7 @@ from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import Reading
 from gui.kit.bars import ProbabilityBars
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip
 from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import heading, hint
 from gui.kit.layouts import STRETCH, in_column, in_row
@@ -65,7 +65,7 @@ class OrderBars(QWidget):
             self._lines.append((name, shares, likeliest(shares) if shares is not None else _UNREAD))
         text = "\n".join(f"{name}: {_all(shares)}" for name, shares, _ in self._lines)
         self.setAccessibleName(f"{what}: {text or 'none'}")
-        self.setToolTip(tip(text))
+        set_tip(self, text)
         self.updateGeometry()
         self.update()
 

@@ -28,9 +28,10 @@ class OverrideButtons(QWidget):
         super().__init__()
         self.labels, self.edit = labels, edit
         self.undo, self.redo = QPushButton("Undo (U)"), QPushButton("Redo (Shift+U)")
-        flow = FlowLayout(self, gap=gap)
+        flow = FlowLayout(self, gap=gap, whole=True)
         for button in (*labels.values(), edit, self.undo, self.redo):
             flow.addWidget(button)
+        self._words, self._edit = {button: button.text() for button in labels.values()}, edit.text()
         for label, button in labels.items():
             button.setProperty("preference", label.value)
             button.setCheckable(True)
@@ -50,6 +51,12 @@ class OverrideButtons(QWidget):
         self.redo.setVisible(bool(redo))
         name(self.redo, f"Do again what you took back: {redo or 'nothing'}, key Shift+U")
         self.edit.setEnabled(not writing)
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Show the marks of the labels alone where there is little room; names and tips say the rest."""
+        for button, text in self._words.items():
+            button.setText("" if narrow else text)
+        self.edit.setText("Edit (E)" if narrow else self._edit)
 
     def restyle(self) -> None:
         """Follow colours and text size."""
@@ -73,7 +80,8 @@ def wide_buttons() -> OverrideButtons:
     for label, button in labels.items():
         one = label in (Preference.A, Preference.B)
         button.setText(f" Response {LETTERS[label]}" if one else f" {LABEL_WORDS[label].capitalize()}")
-        name(button, f"Override the label with {LABEL_WORDS[label]}, key {LETTERS[label]}")
+        said = f"Override the label with {LABEL_WORDS[label]}"
+        name(button, f"{said}, key {LETTERS[label]}", f"{said} ({LETTERS[label]})")
     edit = QPushButton("Edit explanation… (E)")
     name(edit, "Write another explanation, key E")
     return OverrideButtons(labels, edit, gap=6)

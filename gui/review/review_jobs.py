@@ -4,12 +4,15 @@ compared.
 Knows: what a person looks at, and in which order. Does not know: windows.
 """
 
+import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.item_sample import USUAL_SEED
+from engine.core.judgments import JudgmentKey, ReviewState
 from engine.core.review_filters import Filters, ListOrder, search_pattern
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.decisions.run_results import RunResults
     from engine.review.doubt import ReviewItem, ReviewRow
+    from engine.review.remarks import Remarks
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,10 @@ class Review:
         rows = self.rows[start : start + len(self.criteria)]
         return rows if self.shown is None else [self.shown(row) for row in rows]
 
+    def listed(self, criterion: str | None, item_id: str) -> "Sequence[ReviewRow]":
+        """Those that the list shows of an item: on one criterion alone, or on all."""
+        return [row for row in self.of_item(item_id) if criterion in (None, row.criterion)]
+
     def change_item(self, item_id: str, rows: "Sequence[ReviewRow]") -> None:
         """Put other rows in the place of an item's."""
         start = self.places[item_id] * len(self.criteria)
@@ -57,7 +65,8 @@ class Listing:
 
     `passing`: by item id, the criteria of the rows that pass; empty where the wish leaves nothing out.
     `spread`: how far the doubts of the items lie apart, 0 to 1. `hits`: how often what is searched for occurs
-    in their texts.
+    in their texts and in what is said of them. `remarks`: by item id, the first of what is said of it that
+    holds some of that: of what it is, and the text.
     """
 
     items: "list[ReviewItem]"
@@ -65,6 +74,22 @@ class Listing:
     passing: Mapping[str, Sequence[str]]
     spread: float = 0.0
     hits: int = 0
+    remarks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """The open run as it is now, and what of it may be shown to whom.
+
+    `seen`: the judgments that may be shown, None for all; see gui.people.blind. `states`: how far he is with
+    the items, by id, where the order of the list asks for it.
+    """
+
+    results: "RunResults"
+    dataset: "Dataset | None"
+    author: str
+    seen: frozenset[JudgmentKey] | None = None
+    states: Mapping[str, ReviewState] = field(default_factory=dict)
 
 
 def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" = None) -> Job[Review]:
@@ -86,36 +111,49 @@ def review(results: "RunResults", gold: "Dataset | None", own: "Dataset | None" 
 
 
 def list_items(
-    of: Review,
-    wish: Filters,
-    order: ListOrder,
-    dataset: "Dataset | None",
-    only: frozenset[str] | None = None,
+    of: Review, wish: Filters, order: ListOrder, sight: Sight, only: frozenset[str] | None = None
 ) -> Job[Listing]:
-    """The items with a judgment that passes; without a dataset the text is looked for in the ids.
+    """The items with a judgment that passes; without a dataset the text is looked for in the ids and in what
+    is said of the items.
 
     `only`: the ids of the items among which they are; None for all.
     """
 
     def work(control: JobControl) -> Listing:
-        from dataclasses import replace
+        from engine.review.remarks import Remarks
 
-        from engine.data.item_search import count_hits
-
-        found = _matching_ids(of, wish.text, dataset, control)
+        remarks = Remarks(sight.results, sight.author, sight.seen)
+        found = _matching_ids(wish.text, sight, remarks, control)
         ids = only if found is None else found if only is None else only & found
         with many_records():
-            listing = _listing(of, wish, order, ids)
+            listing = _listing(of, wish, order, ids, sight)
         pattern = search_pattern(wish.text)
-        if not pattern or dataset is None:
-            return listing
-        positions = [item.position for item in listing.items]
-        return replace(listing, hits=count_hits(dataset, positions, pattern))
+        return _with_hits(listing, of, pattern, sight.dataset, remarks) if pattern else listing
 
     return work
 
 
-def _listing(of: Review, wish: Filters, order: ListOrder, ids: Container[str] | None) -> Listing:
+def _with_hits(
+    listing: Listing, of: Review, pattern: str, dataset: "Dataset | None", remarks: "Remarks"
+) -> Listing:
+    from engine.data.item_search import count_hits
+
+    looked_for, hits = re.compile(pattern, re.IGNORECASE), 0
+    found: dict[str, tuple[str, str]] = {}
+    for item in listing.items:
+        for what, text in remarks.of(of.places[item.item_id]):
+            if count := len(looked_for.findall(text)):
+                hits += count
+                found.setdefault(item.item_id, (what, text))
+    if dataset is not None:
+        hits += count_hits(dataset, [item.position for item in listing.items], pattern)
+    return replace(listing, hits=hits, remarks=found)
+
+
+def _listing(
+    of: Review, wish: Filters, order: ListOrder, ids: Container[str] | None, sight: Sight
+) -> Listing:
+    from engine.review.column_order import BY_COLUMN, by_column
     from engine.review.doubt import by_item, filtered
 
     rows = of.rows
@@ -124,22 +162,36 @@ def _listing(of: Review, wish: Filters, order: ListOrder, ids: Container[str] | 
         rows = filtered(rows, wish, ids)
         for row in rows:
             passing.setdefault(row.item_id, []).append(row.criterion)
-    items = by_item(rows, order, of.seed)
+    if order in BY_COLUMN:
+        items = by_item(rows, ListOrder.DATASET)
+        items = by_column(items, order, partial(of.listed, wish.criterion), sight.states, sight.dataset)
+    else:
+        items = by_item(rows, order, of.seed)
     doubts = [item.doubt for item in items]
     spread = max(doubts, default=0.0) - min(doubts, default=0.0)
     return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing, spread)
 
 
-def _matching_ids(of: Review, text: str, dataset: "Dataset | None", control: JobControl) -> set[str] | None:
-    from engine.data.item_search import matching_rows
+def _matching_ids(text: str, sight: Sight, remarks: "Remarks", control: JobControl) -> set[str] | None:
+    """The ids of the items in which all words occur, here or there; None for all."""
+    from engine.data.arrow_arrays import text_array
+    from engine.data.item_search import matching, matching_rows
 
-    words = text.casefold().split()
-    if not words:
+    if not text.split():
         return None
+    judged, dataset = sight.results.judged, sight.dataset
+    said = []
+    for place in range(len(judged)):
+        control.cancel.raise_if_requested()
+        said.append("\n".join(text for _what, text in remarks.of(place)))
     if dataset is None:
-        return {item_id for item_id in of.places if all(word in item_id.casefold() for word in words)}
+        columns = [text_array([item.item_id for item in judged]), text_array(said)]
+        return {judged[row].item_id for row in matching(columns, text, control.cancel)}
+    beside = [""] * len(dataset)
+    for item, of_item in zip(judged, said, strict=True):
+        beside[item.position] = of_item
     ids = dataset.ids
-    return {ids[row] for row in matching_rows(dataset, text, control.cancel)}
+    return {ids[row] for row in matching_rows(dataset, text, control.cancel, beside=beside)}
 
 
 @dataclass(frozen=True)
@@ -156,8 +208,6 @@ def item_again(
     """The rows of one item as they are now; `labels`: as for `review`, `place`: which of the judged items."""
 
     def work(_control: JobControl) -> ItemAgain:
-        from dataclasses import replace
-
         from engine.review.doubt import by_item, filtered, review_rows
 
         judged = results.judged[place]

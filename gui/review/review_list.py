@@ -7,7 +7,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
@@ -20,11 +21,11 @@ from gui.kit.views import dressed
 from gui.people.person_filter import PersonFilter
 from gui.people.reviewer import Reviewer
 from gui.review import review_jobs
-from gui.review.filter_bar import FilterBar
+from gui.review.filter_bar import Controls, FilterBar
 from gui.review.item_queue import QueueLine
 from gui.review.notices import AlikeLine, WantedLine
-from gui.review.review_jobs import ItemAgain, Listing, Review
-from gui.review.review_table import DOUBT, ItemView, ReviewTableModel
+from gui.review.review_jobs import ItemAgain, Listing, Review, Sight
+from gui.review.review_table import DOUBT, TITLE_ORDERS, ItemView, ReviewTableModel
 from gui.review.search_hits import Search
 from gui.review.session import ReviewSession
 from gui.work.lanes import Lane, LatestTask
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
     from engine.review.doubt import ReviewItem
 
 _STATE = "review/filters"
+_ORIGINS = {  # by other orders a person picks items himself
+    ListOrder.DOUBT: Origin.DOUBT,
+    ListOrder.DATASET: Origin.DATASET,
+    ListOrder.DISAGREEMENT: Origin.DISAGREEMENT,
+}
 _PATIENCE_MS = 300
 
 
@@ -70,6 +76,7 @@ class ReviewList(QWidget):
         self.wanted_line, self.alike = WantedLine(), AlikeLine()
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         self.view.selectionModel().currentRowChanged.connect(self._tell)
+        self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_title)
         self._busy = BusyLine()
         self._soon = QTimer(self)  # what is done at once shows no progress
         self._soon.setSingleShot(True)
@@ -88,12 +95,9 @@ class ReviewList(QWidget):
         self.restyle()
 
     def _lay_out(self) -> None:
+        self._controls = Controls(self.wanted_line, self.filters, self.people, self._busy, self.alike)
         in_column(
-            self.wanted_line,
-            self.filters,
-            self.people,
-            self._busy,
-            self.alike,
+            self._controls,
             self._nothing,
             self._all,
             (self.view, STRETCH),
@@ -169,14 +173,13 @@ class ReviewList(QWidget):
 
     @property
     def wish(self) -> Filters:
-        """What is to be listed. Who labels blind learns nothing by a filter of labels."""
-        wish = self.filters.wish
-        return Filters(criterion=wish.criterion, text=wish.text) if self._blind.on else wish
+        """What is to be listed."""
+        return self.filters.wish
 
     @property
     def _passing(self) -> frozenset[str] | None:
         """The ids of the items that pass what is no wish: a person's progress, a slice; None for all."""
-        passing, part = self.people.passing, None if self._blind.on else self.filters.slices.ids
+        passing, part = self.people.passing, self.filters.part
         return part if passing is None else passing if part is None else passing & part
 
     def _origin(self, row: int) -> Origin:
@@ -184,14 +187,11 @@ class ReviewList(QWidget):
         skipped each item before it, and nothing but another criterion is left out.
         """
         asked, run = replace(self.wish, criterion=None), self._workspace.run
-        sliced = self.filters.slices.ids is not None and not self._blind.on
-        if asked.narrows or sliced or self.people.leaves_out_to_do or run is None:
+        if asked.narrows or self.filters.part is not None or self.people.leaves_out_to_do or run is None:
             return Origin.CHOSEN
         order = self.filters.list_order
-        if order is ListOrder.PEOPLE:
-            return Origin.CHOSEN
         if order is not ListOrder.RANDOM:
-            return Origin(order.value)
+            return _ORIGINS.get(order, Origin.CHOSEN)
         labels = run.results.reviews.labels.get(self._workspace.author, {})
         labelled = {key.item_id for key in labels}
         before = (self.table.item_at(place) for place in range(row))
@@ -280,6 +280,35 @@ class ReviewList(QWidget):
         target = self if self.view.isHidden() else self.view
         target.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def hasHeightForWidth(self) -> bool:
+        """False: what it is in would make it as high as it would like to be, and scroll the items away."""
+        return False
+
+    def minimumSizeHint(self) -> QSize:
+        """As low as it can be at its width."""
+        size, layout = super().minimumSizeHint(), self.layout()
+        if layout is not None:
+            size.setHeight(layout.minimumHeightForWidth(self.width()))
+        return size
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width takes another height."""
+        super().resizeEvent(event)
+        self.updateGeometry()
+
+    def put_below(self, widget: QWidget) -> None:
+        """Let something else stand below all."""
+        layout = self.layout()
+        assert layout is not None
+        layout.addWidget(widget)
+
+    def begin_search(self) -> None:
+        """Let the keys go to the search."""
+        search = self.filters.search
+        search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        search.selectAll()
+        self._controls.ensureWidgetVisible(search)
+
     def restyle(self) -> None:
         """Columns as wide as their texts."""
         self.view.fit_columns()
@@ -288,22 +317,29 @@ class ReviewList(QWidget):
     def list_again(self) -> None:
         """Filter and order the rows that are there."""
         self.filters.offer_to_clear()
-        if self.review is None or not self.follows:
+        self.view.show_order(self.filters.list_order)
+        run = self._workspace.run
+        if self.review is None or run is None or not self.follows:
             return
         self._soon.start()
-        run = self._workspace.run
-        dataset = run.dataset if run else None
         wish = self.wish
         if self._asked is not None and wish != self._asked.filters:
             same_items = wish.ids is not None and wish.ids == self._asked.filters.ids
             self._asked = self._asked if same_items else None
-        listing = review_jobs.list_items(self.review, wish, self.filters.list_order, dataset, self._passing)
+        order, author = self.filters.list_order, self._workspace.author
+        by_state = order in (ListOrder.TO_DO, ListOrder.DONE)
+        states = {item_id: self.progress.state(item_id) for item_id in self.review.places if by_state}
+        sight = Sight(run.results, run.dataset, author, self._blind.seen, states)
+        listing = review_jobs.list_items(self.review, wish, order, sight, self._passing)
         self._listing.start(listing)
-        self._workspace.state.set_record(_STATE, self.filters.as_record())
+        self._workspace.state.set_record(_STATE, {**self.filters.as_record(), "run": run.id})
 
-    def restore_filters(self, criteria: tuple[str, ...]) -> None:
-        """The filters as they were left last time."""
-        self.filters.restore(self._workspace.state.record(_STATE), criteria)
+    def restore_filters(self, run_id: int, criteria: tuple[str, ...]) -> None:
+        """The order as it was left last time, and the filters where they were made for this run."""
+        record = self._workspace.state.record(_STATE)
+        self.filters.restore(record, criteria)
+        if record.get("run") != run_id:
+            self.filters.clear()
 
     @Slot(object)
     def _take_review(self, review: Review) -> None:
@@ -322,6 +358,7 @@ class ReviewList(QWidget):
     @Slot(object)
     def _take_listing(self, listing: Listing) -> None:
         self._end_busy()
+        self._workspace.failures.end(self)
         run = self._workspace.run
         if self.review is None or run is None or not self.follows:
             return
@@ -348,8 +385,8 @@ class ReviewList(QWidget):
 
     @Slot()
     def _follow_blind(self) -> None:
-        """Who labels blind sees neither doubts nor filters of labels, and the order of the dataset or of the
-        random sample.
+        """Who labels blind sees neither doubts nor filters of labels, nor any order that tells of these: at
+        first that of the dataset or of the random sample.
 
         These are the same for each person: those who stop early have labelled the same items, so that it can
         be measured how far they agree.
@@ -357,6 +394,7 @@ class ReviewList(QWidget):
         self.view.setColumnHidden(DOUBT, self._blind.on)
         self.filters.set_blind(self._blind.on)
         self.people.set_blind(self._blind.on)
+        self.table.forget_remarks()
         self.table.show_again()
         self.list_again()
 
@@ -374,6 +412,11 @@ class ReviewList(QWidget):
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
         labelled = self.review is not None and self.review.labelled
         self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
+
+    @Slot(int, Qt.SortOrder)
+    def _sort_by_title(self, column: int, direction: Qt.SortOrder) -> None:
+        """As the order of that name is chosen; the third click on a title has the dataset's again."""
+        self.filters.choose_order(TITLE_ORDERS.get((column, direction), ListOrder.DATASET))
 
     @Slot()
     def _begin_sample(self) -> None:
@@ -403,7 +446,7 @@ class ReviewList(QWidget):
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._end_busy()
-        self._workspace.problem.emit(error)
+        self._workspace.failures.fail(self, error)
 
     @Slot()
     def _show_busy(self) -> None:

@@ -132,8 +132,8 @@ class ReviewPage(Page):
     def _lay_out(self) -> None:
         self._down = CardRoom(self.reading, self.beside.home, self.desk, self.workspace.state)
         right = as_column(self.part, self.missing, (self._down, STRETCH))
-        left = as_column((self.list, STRETCH), self.reviewer.hidden_when_blind(self.outdated))
-        area = DownScroll(left)
+        self.list.put_below(self.reviewer.hidden_when_blind(self.outdated))
+        area = DownScroll(as_column((self.list, STRETCH)))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)
         self._across.setSizes([370, 790])
@@ -250,15 +250,17 @@ class ReviewPage(Page):
             self.desk.finish_writing()
             remembered = self.workspace.state.record(_CHOSEN)
             left = self._left.get(run.id)
-            if self._run_id is None:
-                self.list.restore_filters(tuple(run.results.judgments))
+            if self._run_id is not None:
+                self.list.filters.clear()  # they end with the run that they were made for
+                if self._item_id:
+                    self._left[self._run_id] = JudgmentKey(self._item_id, self.session.criterion)
+            else:
+                self.list.restore_filters(run.id, tuple(run.results.judgments))
                 begun = self.reviewer.progress.begun
                 if remembered.get("run") == run.id and not self.list.awaits and not begun:
                     item_id = str(remembered.get("item", ""))
                     self._wanted = JudgmentKey(item_id, str(remembered.get("criterion", "")))
                     self.list.choose(item_id, clearing=False)
-            elif self._item_id:
-                self._left[self._run_id] = JudgmentKey(self._item_id, self.session.criterion)
             if left is not None and not self.list.awaits:
                 self._wanted = left
                 self.list.choose(left.item_id, clearing=False)
@@ -385,8 +387,7 @@ class ReviewPage(Page):
 
     @Slot()
     def _search(self) -> None:
-        self.list.filters.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.list.filters.search.selectAll()
+        self.list.begin_search()
 
     # What is remembered
 

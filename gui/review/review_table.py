@@ -7,9 +7,10 @@ Knows: review rows, cells. Does not know: how rows are chosen and put in order, 
 """
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, QRectF, QSize, Qt
+from PySide6.QtCore import QObject, QRectF, QSignalBlocker, QSize, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import (
 from engine.core.formatting import number, words
 from engine.core.items import Preference
 from engine.core.judgments import ReviewState
+from engine.core.review_filters import ListOrder
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.label_mark import LABEL_WORDS, paint_label
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, Index
@@ -53,11 +55,28 @@ _HEADS = (
     ),
     Head(
         "Instruction",
-        "The beginning of the instruction; of a search, the first text that it finds, from there on",
+        "The beginning of the instruction; of a search, the first text or explanation that it finds, or the"
+        " note, from there on",
     ),
 )
+_UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
-_FEWEST_ROWS = 4
+TITLE_ORDERS = {
+    (STATE, _UP): ListOrder.TO_DO,
+    (STATE, _DOWN): ListOrder.DONE,
+    (ID, _UP): ListOrder.ID,
+    (ID, _DOWN): ListOrder.ID_BACKWARDS,
+    (DOUBT, _DOWN): ListOrder.DOUBT,
+    (DOUBT, _UP): ListOrder.LEAST_DOUBT,
+    (LABELS, _UP): ListOrder.LABELS,
+    (LABELS, _DOWN): ListOrder.LABELS_BACKWARDS,
+    (MARKS, _DOWN): ListOrder.MOST_MARKS,
+    (MARKS, _UP): ListOrder.FEWEST_MARKS,
+    (INSTRUCTION, _UP): ListOrder.INSTRUCTION,
+    (INSTRUCTION, _DOWN): ListOrder.INSTRUCTION_BACKWARDS,
+}
+"""By column and direction: what a click on a title asks for."""
+_FEWEST_ROWS = 6
 HIDDEN = "hidden"  # in the place of a label
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
 _NO_TEXT = "the dataset is not at hand"
@@ -93,7 +112,7 @@ class ReviewTableModel(HeadedModel):
         self.beginResetModel()
         self._review, self._listing, self._criterion = review, listing, criterion
         self._search = search
-        self._texts = {name: dataset.texts(name) for _, name in _TEXTS} if dataset is not None else {}
+        self._texts = {whose: dataset.texts(name) for whose, name in _TEXTS} if dataset is not None else {}
         self.endResetModel()
 
     def clear(self) -> None:
@@ -101,6 +120,10 @@ class ReviewTableModel(HeadedModel):
         self.beginResetModel()
         self._review, self._listing, self._texts = None, Listing([], {}, {}), {}
         self.endResetModel()
+
+    def forget_remarks(self) -> None:
+        """Show nothing any more that a search has found in what is said of items."""
+        self._listing = replace(self._listing, remarks={})
 
     @property
     def listing(self) -> Listing:
@@ -121,6 +144,14 @@ class ReviewTableModel(HeadedModel):
             self._tell_changed(row, row)
         elif not item_id:
             self._tell_changed(0, len(self._listing.items) - 1)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Where a first click begins, too: with the most doubtful, with the most marks."""
+        if role == Qt.ItemDataRole.InitialSortOrderRole and section in (DOUBT, MARKS):
+            return _DOWN
+        return super().headerData(section, orientation, role)
 
     def item_at(self, row: int) -> "ReviewItem | None":
         """The item of a row."""
@@ -147,8 +178,7 @@ class ReviewTableModel(HeadedModel):
         return len(self._listing.items)
 
     def _rows(self, item: "ReviewItem") -> "Sequence[ReviewRow]":
-        rows = self._review.of_item(item.item_id) if self._review else ()
-        return [row for row in rows if self._criterion in (None, row.criterion)]
+        return self._review.listed(self._criterion, item.item_id) if self._review else ()
 
     def _value(self, item: "ReviewItem", column: int) -> Any:
         """What a cell stands for, for sorting and drawing."""
@@ -165,8 +195,8 @@ class ReviewTableModel(HeadedModel):
             return number(item.doubt)
         if column == MARKS:
             return " ".join(filter(None, (_marks(self._rows(item)), self._draft_mark(item))))
-        if column == INSTRUCTION and self._texts:
-            return one_line(self._found_in(item.position))
+        if column == INSTRUCTION:
+            return one_line(self._found_in(item))
         return ""
 
     def _drafts(self, item: "ReviewItem") -> Sequence[str]:
@@ -178,14 +208,18 @@ class ReviewTableModel(HeadedModel):
         count = len(self._drafts(item))
         return f"*{count}" if count > 1 else "*" * count
 
-    def _found_in(self, position: int) -> str:
-        """The first of an item's texts that a search finds, from there on; else the instruction."""
-        if self._search:
-            for whose, name in _TEXTS:
-                found = self._search.from_hit(self._texts[name][position].as_py())
-                if found is not None:
-                    return f"{whose}{found}"
-        return str(self._texts["instruction"][position])
+    def _found_in(self, item: "ReviewItem") -> str:
+        """The first of an item's texts, then of what is said of it, that a search finds, from there on; else
+        the instruction.
+        """
+        if not self._search:
+            return str(self._texts[""][item.position]) if self._texts else ""
+        texts = {whose: column[item.position].as_py() for whose, column in self._texts.items()}
+        if item.item_id in self._listing.remarks:
+            what, remark = self._listing.remarks[item.item_id]
+            texts[f"{words(what).capitalize()}: "] = remark
+        found = ((whose, self._search.from_hit(text)) for whose, text in texts.items())
+        return next((f"{whose}{text}" for whose, text in found if text is not None), texts.get("", ""))
 
     def _text_of(self, item: "ReviewItem", column: int) -> str:
         """A cell in words, for a tool tip and for a reader."""
@@ -195,7 +229,7 @@ class ReviewTableModel(HeadedModel):
             lines += [f"{words(each)}: a draft of yours" if each else "a draft of a note" for each in drafts]
             return "\n".join(lines)
         if column == INSTRUCTION:
-            return str(self._texts["instruction"][item.position]) if self._texts else _NO_TEXT
+            return str(self._texts[""][item.position]) if self._texts else _NO_TEXT
         if column == STATE:
             return STATE_WORDS[self._state_of(item.item_id)]
         return item.item_id if column == ID else f"doubt {number(item.doubt)}"
@@ -267,9 +301,21 @@ class ItemView(RowsView):
     def __init__(self) -> None:
         super().__init__()
         self.hits = HitDelegate(self)
+        header = self.horizontalHeader()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicatorClearable(True)
         self.setItemDelegateForColumn(LABELS, LabelsDelegate(self))
         for column in (ID, INSTRUCTION):
             self.setItemDelegateForColumn(column, self.hits)
+
+    def show_order(self, order: ListOrder) -> None:
+        """Mark the title of the column that the list is in the order of; none where it is of no column."""
+        header = self.horizontalHeader()
+        column, direction = next((key for key, of in TITLE_ORDERS.items() if of is order), (-1, _UP))
+        with QSignalBlocker(header):
+            header.setSortIndicator(column, direction)
+        header.viewport().update()
 
     def fit_columns(self) -> None:
         """Columns as wide as their texts."""
@@ -278,9 +324,9 @@ class ItemView(RowsView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         metrics = self.fontMetrics()
         widths = {
-            STATE: metrics.horizontalAdvance("✓") + 16,
+            STATE: metrics.horizontalAdvance("✓") + 26,
             ID: metrics.horizontalAdvance("0000") + 12,
-            DOUBT: metrics.horizontalAdvance("Doubt") + 22,
+            DOUBT: metrics.horizontalAdvance("Doubt") + 28,
             LABELS: 10 + 5 * (metrics.height() + 3),
             MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5 *") + 12,
             INSTRUCTION: header.sectionSizeHint(INSTRUCTION),
@@ -292,7 +338,9 @@ class ItemView(RowsView):
         """Keep some rows in sight, too, however much there is around."""
         super().fit_rows()
         rows = self.verticalHeader().defaultSectionSize() * _FEWEST_ROWS
-        around = self.horizontalHeader().sizeHint().height() + self.horizontalScrollBar().sizeHint().height()
+        header, bar = self.horizontalHeader(), self.horizontalScrollBar()
+        header.ensurePolished()  # as long as nobody has seen it it is not
+        around = header.sizeHint().height() + bar.sizeHint().height() + 2 * self.frameWidth()
         self.setMinimumHeight(rows + around)
 
     def keyboardSearch(self, _text: str) -> None:

@@ -19,7 +19,7 @@ from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.core.people import Standing
 from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
+from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip
 from gui.kit.label_mark import LABEL_WORDS, LabelBadge
 from gui.kit.labels import name, show_text
 from gui.kit.layouts import STRETCH, in_column
@@ -200,7 +200,7 @@ class _Column(QFrame):
         if shown == before:
             return
         self.title.setText(one_line(shown.system))
-        self.title.setToolTip(tip(shown.whole))
+        set_tip(self.title, shown.whole)
         self.setAccessibleName(one_line(f"{shown.system}: {LABEL_WORDS[shown.label]}"))
         self.badge.setVisible(shown.said)
         if shown.said:
@@ -223,7 +223,7 @@ class _Column(QFrame):
             if place < len(marks):
                 word, kind, more = marks[place]
                 pill.say(word, kind)
-                pill.setToolTip(tip(more))
+                set_tip(pill, more)
 
 
 class OwnColumn(_Column):

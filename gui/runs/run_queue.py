@@ -230,8 +230,9 @@ class RunQueue(QObject):
             self._keep(entries)
         except SetupError as error:
             self._told = True
-            self._workspace.problem.emit(error)
+            self._workspace.failures.fail(QUEUE, error)
             return False
+        self._workspace.failures.end(QUEUE)
         current = None if self._current is None else self._entries[self._current]
         same = (place for place, entry in enumerate(entries) if entry is current)
         self._current = None if current is None else next(same, self._current)
@@ -256,7 +257,9 @@ class RunQueue(QObject):
         except SetupError as error:
             self._told = True
             if not told:
-                self._workspace.problem.emit(error)
+                self._workspace.failures.fail(QUEUE, error)
+        else:
+            self._workspace.failures.end(QUEUE)
         self.changed.emit()
 
     @Slot()

@@ -146,11 +146,11 @@ class WeighingPanel(QWidget):
         self._weighing.failed.connect(self._tell)
         self._finding = LatestTask(workspace.threads, Lane.FILES, self)
         self._finding.finished.connect(self._list_items)
-        self._finding.failed.connect(workspace.problem)
+        workspace.failures.follow(self._finding)
         self._wanted_words = ""
         self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._take_fit)
-        self._fitting.failed.connect(workspace.problem)
+        workspace.failures.follow(self._fitting)
         self._fitting.busy_changed.connect(self._follow_fitting)
         self._build()
         self._show_criteria(ELOQUENT.names)

@@ -223,6 +223,7 @@ class Interior(QObject):
     def _connect_work(self) -> None:
         space, control = self.workspace, self.run_control
         space.problem.connect(self.show_problem)
+        space.failures.over.connect(self.notices.withdraw)
         space.notice.connect(self.notices.add)
         space.state.trouble.connect(self.show_problem)
         space.words.waiting.connect(self.notices.add)

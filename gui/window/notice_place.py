@@ -63,9 +63,12 @@ class NoticePlace(QFrame):
         return len(self._all)
 
     def add(self, said: Message) -> None:
-        """Show this before all others, a quiet one only on the button; an earlier one about the same goes."""
+        """Show this before all others, a quiet one only on the button. An earlier one about the same goes,
+        and one that says the same: nothing is said twice.
+        """
         seen = self._all[self._at] if self._all and not self.isHidden() else None
-        self._all = [said, *self._without(said.about)]
+        earlier = [each for each in self._without(said.about) if each.in_words != said.in_words]
+        self._all = [said, *earlier]
         self._at = self._all.index(seen) if said.quiet and seen in self._all else 0
         if not said.quiet:
             if self.isHidden():

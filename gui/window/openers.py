@@ -70,7 +70,7 @@ class SubmissionOpener(QObject):
         # Not on the lane of files: what was dropped need not wait for a dataset that it takes the place of.
         self._telling = LatestTask(workspace.threads, Lane.STORE, self)
         self._telling.finished.connect(self._take_told)
-        self._telling.failed.connect(workspace.problem)
+        workspace.failures.follow(self._telling)
         self._opening = LatestTask(workspace.threads, Lane.FILES, self)
         self._opening.progress.connect(self._tell_progress)
         self._opening.finished.connect(self._take)
@@ -170,7 +170,7 @@ class SubmissionOpener(QObject):
         """Say why a submission was not opened; where its dataset has other columns, ask for these."""
         wish = self._asked
         if not isinstance(error, ColumnsError) or wish is None:
-            self._workspace.problem.emit(error)
+            self._workspace.failures.fail(self, error)
             return
 
         def read(path: Path, columns: ColumnMap, remember: bool) -> None:
@@ -178,7 +178,7 @@ class SubmissionOpener(QObject):
 
         def leave() -> None:
             if not error.foreign:
-                self._workspace.problem.emit(error)
+                self._workspace.failures.fail(self, error)
 
         self._workspace.columns_wanted.emit(
             columns_wish(
@@ -211,6 +211,7 @@ class SubmissionOpener(QObject):
             self._ask_which(found)
             return
         space = self._workspace
+        space.failures.end(self)
         space.state.add_recent("datasets", found.dataset.path)
         self._opened[found.path.absolute()] = found.run.id
         self._protect(found.run.id)
@@ -320,7 +321,7 @@ class KindOpener:
 
     def tell(self, error: EngineError) -> None:
         """Show an error; a file in the wrong place can be opened from there in its own."""
-        said = Message.of(error)
+        said = replace(Message.of(error), about=error)
         if isinstance(error, WrongKindError) and error.kind in self._places:
             words, _ = self._places[error.kind]
             steps = {words: partial(self.open, error.path, error.kind)}

@@ -34,7 +34,7 @@ class Rewriter(QObject):
         self._counted_id = 0
         self._counting = LatestTask(workspace.threads, Lane.FILES, self)
         self._counting.finished.connect(self._take_count)
-        self._counting.failed.connect(workspace.problem)
+        workspace.failures.follow(self._counting)
         self._writing = LatestTask(workspace.threads, Lane.MODEL, self)
         self._writing.progress.connect(self._follow)
         self._writing.finished.connect(self._take)
@@ -109,12 +109,13 @@ class Rewriter(QObject):
 
     @Slot(object)
     def _take(self, made: "Rewritten") -> None:
+        self._workspace.failures.end(self)
         self._workspace.note.emit(f"Run {self._run_id}: {_in_words(made)}")
         self._show_written()
 
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
-        self._workspace.problem.emit(error)
+        self._workspace.failures.fail(self, error)
         self._show_written()
 
     def _show_written(self) -> None:

@@ -9,12 +9,12 @@ from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePai
 
 from engine.core.run_list import run_in_a_line, run_in_lines
 from gui.kit.fields import ComboBox
-from gui.kit.foreign_text import one_line, tip
+from gui.kit.foreign_text import one_line, set_tip, tip
 from gui.kit.labels import name
 from gui.work.workspace import Workspace
 
 OPEN_SUBMISSION, CHECK = "Open submission…", "Check the open run as a submission…"
-_NARROWEST, _WIDEST = 23, 96  # characters that the closed box shows
+_NARROWEST, _WIDEST = 10, 96  # characters that the closed box shows
 
 
 class RunPicker(ComboBox):
@@ -91,7 +91,8 @@ class RunPicker(ComboBox):
             if self._workspace.run is not None:
                 self.addItem(CHECK)
             self._show_open()
-            self.setToolTip(str(self.currentData(Qt.ItemDataRole.ToolTipRole) or ""))
+            shown = next((run for run in self._workspace.runs if run.id == is_open), None)
+            set_tip(self, run_in_lines(shown) if shown is not None else "")
 
     @Slot(int)
     def _choose(self, index: int) -> None:

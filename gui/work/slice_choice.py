@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from engine.core.formatting import clipped, visible
 from gui.kit.fields import narrow_box
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip, tip
 from gui.kit.layouts import STRETCH, in_row
 from gui.work.file_jobs import Chosen, Divided, NotedWish, divide
 from gui.work.lanes import Lane, LatestTask
@@ -173,7 +173,7 @@ class SliceChoice(QWidget):
             self.parts.setItemData(place + 1, tip(found.name), Qt.ItemDataRole.ToolTipRole)
             if found is part:
                 self.parts.setCurrentIndex(place + 1)
-        self.parts.setToolTip(tip(part.name) if part is not None else "")
+        set_tip(self.parts, part.name if part is not None else "")
         self.parts.setVisible(slicing is not None)
 
     def _fill(self, titles: Mapping[str, str], chosen: str) -> None:
@@ -183,4 +183,4 @@ class SliceChoice(QWidget):
             self.by.addItem(f"By {visible(clipped(title))}", by)
             self.by.setItemData(self.by.count() - 1, tip(title), Qt.ItemDataRole.ToolTipRole)
         self.by.setCurrentIndex(max(0, self.by.findData(chosen)))
-        self.by.setToolTip(tip(self.by.currentText()) if chosen else "By what the items are divided")
+        set_tip(self.by, self.by.currentText() if chosen else "By what the items are divided")

@@ -83,7 +83,7 @@ class SlicesPanel(QWidget):
         self.sliced: Sliced | None = None
         self._measuring = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._measuring.finished.connect(self.show_slices)
-        self._measuring.failed.connect(workspace.problem)
+        workspace.failures.follow(self._measuring)
         self.title, self.what = title, hint("")
         self.table, self.below = table, TableModel(self)
         self.view = measure_view(self.table, said.table)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 from engine.core.formatting import capitalised, clipped, visible
 from engine.core.label_sources import LAST, LabelSource, Whose
 from gui.kit.fields import narrow_box
-from gui.kit.foreign_text import tip
+from gui.kit.foreign_text import set_tip, tip
 from gui.kit.labels import name
 from gui.kit.layouts import in_row
 
@@ -66,6 +66,6 @@ class SourceBox(QWidget):
     @Slot()
     def _tell(self) -> None:
         words = capitalised(self.source.in_words)
-        self.box.setToolTip(tip(words))
+        set_tip(self.box, words)
         name(self.box, f"Whose labels count: {visible(clipped(words))}")
         self.changed.emit()

@@ -29,6 +29,7 @@ from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
 from gui.work.begun_work import BegunWork
 from gui.work.dataset_reader import DatasetReader
+from gui.work.failures import Failures
 from gui.work.garbage import run_closed
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.open_run import OpenRun, UnderWay, about_run, not_stored
@@ -39,6 +40,7 @@ from gui.work.state import AUTHOR, State
 
 LONGEST_NAME = 255  # letters of a person's name
 _COLUMNS = "last/columns"  # by which the last dataset was read
+_OPENING = "a run is opened"
 
 if TYPE_CHECKING:
     from engine.core.run_records import AnyRun, StoredRun
@@ -99,6 +101,8 @@ class Workspace(QObject):
         self._wanted_run: int | None = None  # that is being opened
         self._to_review: tuple[int, JudgmentKey | WantedItems] | None = None  # once that run is open
         self._changes = self._changes_seen = 0  # of what people say, by this window; at its last asking
+        self.failures = Failures(self)
+        self.failures.told.connect(self.problem)
         self._make_tasks()
         self.begun = BegunWork(state)
         self.words = PeopleWords(threads, self.store_path, self)
@@ -114,14 +118,14 @@ class Workspace(QObject):
         self._loading.cancelled.connect(lambda: self.dataset_loading.emit(None))
         self._gold_reader = self.reader(self)
         self._gold_reader.finished.connect(self._take_gold)
-        self._gold_reader.failed.connect(self.problem)
+        self.failures.follow(self._gold_reader)
         self._gold_reader.put_off.connect(self.gold_changed)
         self._opening = LatestTask(threads, Lane.MEASURE, self)
         self._opening.finished.connect(self._take_run)
         self._opening.failed.connect(self._tell_no_run)
         self._listing = LatestTask(threads, Lane.STORE, self)
         self._listing.finished.connect(self._take_runs)
-        self._listing.failed.connect(self.problem)
+        self.failures.follow(self._listing)
 
     # Datasets
 
@@ -326,6 +330,7 @@ class Workspace(QObject):
 
     @Slot(object)
     def _take_run(self, opened: OpenRun) -> None:
+        self.failures.end(_OPENING)
         results, before = opened.results, self.run
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # A person has said something since it was read.
@@ -347,7 +352,7 @@ class Workspace(QObject):
         self._to_review = None
         if self.run is None:  # the one of last time is gone: the next start need not say so again
             self.state.set_number("last/run", 0)
-        self.problem.emit(error)
+        self.failures.fail(_OPENING, error)
 
     # What people say
 
@@ -410,7 +415,7 @@ class Workspace(QObject):
         job = store_jobs.draw_sample_by(self.store_path, run_id, seed)
         task = self.threads.start(Lane.STORE, job, must_end=True)
         task.finished.connect(take)
-        task.failed.connect(self.problem)
+        self.failures.follow(task, "sample drawn")
 
     def note_item(self, content_hash: str, text: str, tags: Sequence[str]) -> bool:
         """Note something of an item, for all runs; False where it is not said."""
@@ -451,14 +456,14 @@ class Workspace(QObject):
         return next((run.created for run in known if run.id == run_id), None)
 
     def _tell_unsaid(self, what: AnyWord, error: SetupError) -> None:
-        if isinstance(what, NewDraft):  # once, however long somebody goes on writing
-            self.notice.emit(replace(Message.of(error), about=("draft", what.key)))
+        if isinstance(what, NewDraft):
+            self.failures.fail(_subject(what), error)
             return
         if isinstance(what, NewOverride):
             error = not_stored(error, what.item_id, what.criterion)
         elif isinstance(what, NewReview | Undo):
             error = not_stored(error, what.item_id)
-        self.problem.emit(error)
+        self.failures.fail(_subject(what), error)
         self.unsaid.emit(what)
 
     @Slot(object)
@@ -482,6 +487,7 @@ class Workspace(QObject):
 
     def _tell_word(self, said: Said) -> None:
         what = said.what
+        self.failures.end(_subject(what))
         if isinstance(what, NewNote):
             self._changes += 1
             self.noted.emit(what.content_hash)
@@ -498,3 +504,9 @@ class Workspace(QObject):
                 self.noted.emit(what.content_hash)
             if isinstance(what, NewOverride | Undo | NewReview):
                 self.reviewed.emit(what.item_id)
+
+
+def _subject(what: AnyWord) -> tuple[object, ...]:
+    """What a word is about: once another about the same is stored, it is no matter that one was not."""
+    names = ("content_hash", "item_id", "criterion")
+    return isinstance(what, NewDraft), *(getattr(what, name, None) for name in names)

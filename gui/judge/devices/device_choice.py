@@ -19,7 +19,7 @@ from gui.judge.devices.device_jobs import DevicesTried
 from gui.judge.model_table import rate
 from gui.kit.busy import BusyLine
 from gui.kit.fields import ComboBox
-from gui.kit.foreign_text import one_line, plain_label, tip
+from gui.kit.foreign_text import one_line, plain_label, set_tip
 from gui.kit.labels import name, narrow
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.work.lanes import WAITING, Lane, LatestTask
@@ -60,11 +60,11 @@ class DeviceChoice(QWidget):
         self._doing = ""
         self._remembering = LatestTask(workspace.threads, Lane.SCAN, self)
         self._remembering.finished.connect(self._take_trial)
-        self._remembering.failed.connect(workspace.problem)
+        workspace.failures.follow(self._remembering)
         self._trying = LatestTask(workspace.threads, Lane.MODEL, self)
         self._trying.progress.connect(self._follow)
         self._trying.finished.connect(self._take)
-        self._trying.failed.connect(workspace.problem)
+        workspace.failures.follow(self._trying)
         self._trying.busy_changed.connect(self._follow_busy)
         self._build()
         self._show()
@@ -174,7 +174,7 @@ class DeviceChoice(QWidget):
         else:
             text = outcome(trial, self._model.stem, found)
         self.outcome.setText(text)
-        self.outcome.setToolTip(tip(_distances(trial)) if trial is not None else "")
+        set_tip(self.outcome, _distances(trial) if trial is not None else "")
 
     def _fill(self) -> None:
         """Offer what there is; what is chosen and not there stays, and is named so."""

@@ -25,7 +25,7 @@ from gui.judge.rubric.rubric_jobs import RubricFile, RubricsFound
 from gui.kit.fields import ComboBox
 from gui.kit.file_dialogs import ask_source
 from gui.kit.flow import FlowLayout
-from gui.kit.foreign_text import OneLine, one_line, plain_label, tip
+from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip, tip
 from gui.kit.labels import name, narrow
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.notice import problem_of
@@ -55,13 +55,13 @@ class RubricChoice(QWidget):
         # Neither behind a search for models nor behind a large dataset.
         self._finding = LatestTask(workspace.threads, Lane.STORE, self)
         self._finding.finished.connect(self._take_found)
-        self._finding.failed.connect(workspace.problem)
+        workspace.failures.follow(self._finding)
         self._opening = LatestTask(workspace.threads, Lane.STORE, self)
         self._opening.finished.connect(self._take_opened)
         self._opening.failed.connect(self._refuse)
         self._drafting = LatestTask(workspace.threads, Lane.FILES, self)
         self._drafting.finished.connect(self._take_draft)
-        self._drafting.failed.connect(workspace.problem)
+        workspace.failures.follow(self._drafting)
         self._make_parts()
         self._at_hand.changed.connect(self._show)
         workspace.dataset_changed.connect(self._show_offer)
@@ -247,7 +247,7 @@ class RubricChoice(QWidget):
         self._fill()
         rubric = self._at_hand.rubric
         self.source.setText(one_line(rubric.source) if rubric.source else "No source is named.")
-        self.source.setToolTip(tip(rubric.source))
+        set_tip(self.source, rubric.source)
         self.source.setAccessibleName(f"Source of the rubric: {self.source.text()}")
         self._show_offer()
 
@@ -273,7 +273,7 @@ class RubricChoice(QWidget):
             looked = f" ({where})" if self._found.shipped else ""
             self._add(f"{at_hand.rubric.name}{looked}", at_hand.rubric, str(at_hand.path or ""))
             field.setCurrentIndex(field.count() - 1)
-        field.setToolTip(tip(at_hand.rubric.name))
+        set_tip(field, at_hand.rubric.name)
 
     def _add(self, text: str, data: object, what: str) -> None:
         self.field.addItem(one_line(short_name(text)), data)

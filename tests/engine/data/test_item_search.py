@@ -117,3 +117,9 @@ def test_one_word_among_all_ids_makes_them_texts_even_if_it_is_not_shown() -> No
 )
 def test_hits_are_counted_in_all_texts_of_the_rows(pattern: str, rows: list[int], hits: int) -> None:
     assert count_hits(GOLD, rows, pattern) == hits
+
+
+def test_a_word_is_found_in_what_is_said_beside_also_where_the_others_are_elsewhere() -> None:
+    beside = ["", "Rather odd", "", "odd"]
+    assert matching_rows(GOLD, "ODD", beside=beside).tolist() == [1, 3]
+    assert matching_rows(GOLD, "odd joke", beside=beside).tolist() == [1]

@@ -435,7 +435,8 @@ def test_blind_nothing_is_told_before_the_own_label(qtbot: QtBot, page: ReviewPa
     assert not any(button.isChecked() for button in card.buttons.labels.values())
     filters = page.list.filters
     orders = [filters.order.itemText(place) for place in range(filters.order.count())]
-    assert orders == ["Dataset order", "Random sample"]  # the others tell of labels
+    untold = ["Dataset order", "Random sample", "To do first", "Done first", "By id", "By id, backwards"]
+    assert orders == [*untold, "By instruction", "By instruction, backwards"]  # the others tell of labels
     assert filters.more.isHidden()
     assert not any(control.isVisible() for control in (*filters.chips.values(), *filters.labels.values()))
     with qtbot.waitSignal(page.workspace.note, check_params_cb=lambda text: text == card.reason.text()):

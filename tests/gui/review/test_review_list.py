@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from engine.core.judgments import JudgmentKey
+from engine.review.remarks import Remarks
 from gui.review.review_page import ReviewPage
 from tests.gui.review.steps import (
     HOSTILE,
@@ -41,7 +42,11 @@ def test_the_search_narrows_the_list_and_one_click_clears_it(qtbot: QtBot, page:
     assert run is not None
     assert run.dataset is not None
     word = "opposite"
-    texts = [(item.id, item.instruction, item.output_a, item.output_b) for item in run.dataset]
+    remarks = Remarks(run.results)
+    texts = [
+        (item.id, item.instruction, item.output_a, item.output_b, *(text for _, text in remarks.of(place)))
+        for place, item in enumerate(run.dataset)
+    ]
     hits = sum(any(word in text.casefold() for text in row) for row in texts)
     assert 0 < hits < 30
     page.list.filters.search.setText(word)

@@ -3,12 +3,16 @@
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import QSize
 from PySide6.QtGui import QFont, QImage, QPalette
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from gui.kit.theme import DARK, LIGHT, ThemeWish, apply_theme
+from engine.core.items import Preference
+from engine.core.review_filters import Filters, WantedItems
+from gui.kit.theme import DARK, LIGHT, TEXT_SIZES, ThemeWish, apply_theme
 from gui.review.review_page import ReviewPage
+from gui.review.review_table import STATE
 from gui.work.workspace import Workspace
 from tests.gui.review.steps import Open, press, wait_for_override
 
@@ -51,18 +55,60 @@ def test_the_responses_have_most_of_a_small_window(qtbot: QtBot, small: ReviewPa
     qtbot.waitUntil(lambda: 0.35 <= share(small) < 0.55)
 
 
-def test_the_criteria_stand_in_one_row_whatever_their_marks(qtbot: QtBot, small: ReviewPage) -> None:
-    for _ in range(small.list.shown):
-        assert len({button.y() for button in small.desk.strip.buttons}) == 1
-        small.list.step(1)
-    last = small.desk.strip.buttons[-1]
-    assert last.geometry().right() <= small.desk.strip.width()
-    assert "Overall quality" in last.text()
-    small.resize(800, PAGE[1])
-    qtbot.waitUntil(lambda: "Overall quality" not in last.text())
+def rows_of_criteria(page: ReviewPage) -> int:
+    return len({button.y() for button in page.desk.strip.buttons})
+
+
+def test_the_criteria_stand_in_one_row_or_in_two_with_whole_names_whatever_their_marks(
+    qtbot: QtBot, small: ReviewPage
+) -> None:
+    strip = small.desk.strip
+    last = strip.buttons[-1]
+    for width, rows in ((PAGE[0], 1), (800, 2)):
+        small.resize(width, PAGE[1])
+        qtbot.waitUntil(lambda rows=rows: rows_of_criteria(small) == rows, timeout=10_000)  # type: ignore[misc]
+        small.list._go(0)
+        for _ in range(small.list.shown):
+            assert rows_of_criteria(small) == rows
+            small.list.step(1)
+        assert last.geometry().right() <= strip.width()
+        assert "Overall quality" in last.text()
+        qtbot.waitUntil(lambda: last.geometry().bottom() <= strip.height(), timeout=10_000)
+
+
+def test_names_of_criteria_are_shortened_where_three_rows_are_too_few(
+    qtbot: QtBot, small: ReviewPage
+) -> None:
+    strip = small.desk.strip
+    last = strip.buttons[-1]
+    strip.resize(260, strip.height())
+    qtbot.waitUntil(lambda: rows_of_criteria(small) == 3, timeout=10_000)
+    assert "Overall quality" not in last.text()
     assert last.text().split()[0] == "5"
-    qtbot.waitUntil(lambda: len({button.y() for button in small.desk.strip.buttons}) == 1)
     assert "overall quality" in last.toolTip()
+
+
+def test_the_largest_text_leaves_criteria_their_names_and_buttons_their_room(
+    qtbot: QtBot, look: float, page: ReviewPage
+) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    apply_theme(app, ThemeWish.LIGHT, TEXT_SIZES[-1], look)
+    page.follow_look()
+    page.resize(1090, 650)  # what the frame leaves at this size of text
+    qtbot.waitUntil(lambda: page._down.settled)
+    strip, card = page.desk.strip, page.desk.card
+    qtbot.waitUntil(lambda: strip.buttons[-1].geometry().bottom() <= strip.height(), timeout=10_000)
+    assert page.minimumSizeHint().width() <= 1090
+    assert [each.text().split()[1] for each in strip.buttons] == [
+        "Relevance",
+        "Naturalness",
+        "Truthfulness",
+        "Safety",
+        "Overall",
+    ]
+    assert strip.buttons[-1].text().endswith("quality")
+    assert card.buttons.undo.geometry().bottom() <= card.buttons.height()
 
 
 def test_a_folded_card_is_a_line_with_a_low_format_mass(qtbot: QtBot, page: ReviewPage) -> None:
@@ -155,3 +201,30 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
         assert ground == (DARK if theme is ThemeWish.DARK else LIGHT).own_ground
     assert seen[0] == seen[-1]
     assert seen[1] != seen[0]
+
+
+def rows_seen(page: ReviewPage) -> int:
+    """How many items of the list are seen whole."""
+    view = page.list.view
+    seen = view.viewport().visibleRegion().boundingRect()
+    table = page.list.table
+    return sum(seen.contains(view.visualRect(table.index(row, STATE))) for row in range(table.rowCount()))
+
+
+@pytest.mark.parametrize("filtered", [False, True])
+@pytest.mark.parametrize("keys", ["", "F", "V", "FV"])
+def test_six_items_are_seen_whatever_is_folded_or_stands_side_by_side(
+    qtbot: QtBot, small: ReviewPage, keys: str, filtered: bool
+) -> None:
+    if filtered:
+        wanted = WantedItems(1, Filters(label=Preference.A), "labels A, of which another page wants to know")
+        with qtbot.waitSignal(small.list.listed):
+            small.workspace.listing_wanted.emit(wanted)
+        small.list.alike.show()
+        small.list.filters.more.click()
+    press(qtbot, small, keys)
+    qtbot.waitUntil(lambda: rows_seen(small) >= 6, timeout=10_000)
+    assert small.size() == QSize(*PAGE)
+    press(qtbot, small, "/")
+    search = small.list.filters.search
+    qtbot.waitUntil(lambda: search.visibleRegion().boundingRect().height() == search.height(), timeout=10_000)

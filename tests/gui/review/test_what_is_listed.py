@@ -1,6 +1,8 @@
 """What the list of the Review page holds: labels, sets that other pages want, hits of a search, an order."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
+from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import Judgment
 from engine.core.review_filters import Filters, ListOrder, WantedItems
@@ -20,7 +23,7 @@ from gui.review.review_table import ID, INSTRUCTION
 from gui.review.search_hits import Search
 from gui.work.rewriter import Rewriter
 from gui.work.workspace import Workspace
-from tests.gui.review.steps import Open, current, judge_hostile_items, press
+from tests.gui.review.steps import Open, current, judge_hostile_items, press, wait_for_override
 
 A, B, GOOD, BAD = Preference
 
@@ -69,6 +72,50 @@ def test_labels_that_are_filtered_are_remembered(qtbot: QtBot, page: ReviewPage,
     page.hide()
     again = open_page()
     assert again.list.filters.wish == Filters(human=GOOD)
+
+
+def said(page: ReviewPage) -> list[str]:
+    """Which filters the folded panel says."""
+    return [button.text() for button in page.list.filters.active.values() if button.isVisible()]
+
+
+def test_filters_that_are_folded_away_are_said_and_ended_one_by_one(qtbot: QtBot, page: ReviewPage) -> None:
+    filters = page.list.filters
+    after_listing(qtbot, page, filters.chips["flipped"].click)
+    after_listing(qtbot, page, lambda: pick(filters.labels["own"], "A"))
+    choose_slice(qtbot, page, "longer", "A")
+    assert not filters.chips["flipped"].isVisible()
+    assert said(page) == ["Flipped  ×", "Model: A  ×", f"{filters.slices.words}  ×"]
+    filters.more.click()
+    assert said(page) == []  # there they are themselves
+    filters.more.click()
+    for left, button in ((2, filters.chips["flipped"]), (1, filters.slices), (0, filters.labels["own"])):
+        after_listing(qtbot, page, filters.active[button].click)
+        assert len(said(page)) == left
+        assert page.window().focusWidget() in (page.list, page.list.view)
+    assert page.list.shown == 30
+    after_listing(qtbot, page, filters.chips["flipped"].click)
+    after_listing(qtbot, page, page.reviewer.blind_button.click)
+    assert (said(page), filters.clear_all.isVisible(), page.list.shown) == ([], False, 30)
+
+
+def test_filters_end_with_the_run_that_they_were_made_for(
+    qtbot: QtBot, page: ReviewPage, store: Path, tmp_path: Path, open_page: Open
+) -> None:
+    judge_hostile_items(tmp_path / "hostile.tsv", store)
+    filters, people = page.list.filters, page.list.people
+    after_listing(qtbot, page, lambda: filters.search.setText("no such word"))
+    after_listing(qtbot, page, filters.chips["overridden"].click)
+    after_listing(qtbot, page, lambda: pick(people.state, "done"))
+    page.workspace.open_run(2)
+    qtbot.waitUntil(lambda: page.list.shown == 2)
+    assert (filters.narrows, filters.search.text(), people.state.currentData()) == (False, "", None)
+    after_listing(qtbot, page, filters.chips["unscored"].click)
+    page.keep_layout()
+    page.hide()
+    again = open_page()  # of run 1, as after a start at which another one is opened
+    qtbot.waitUntil(lambda: again.list.shown == 30)
+    assert not again.list.filters.narrows
 
 
 # Sets
@@ -278,6 +325,76 @@ def test_a_search_of_ids_marks_ids(qtbot: QtBot, page: ReviewPage) -> None:
     after_listing(qtbot, page, lambda: page.list.filters.search.setText("17"))
     assert page.list.table.index(0, ID).data() == "17"
     assert page.list.search.spans("17") == [(0, 2)]
+
+
+def search_for(qtbot: QtBot, page: ReviewPage, text: str) -> set[str]:
+    """The items that are listed once this is searched for; in other words than before."""
+    after_listing(qtbot, page, lambda: page.list.filters.search.setText(text))
+    return listed(page)
+
+
+def cell(page: ReviewPage, item_id: str) -> str:
+    row = page.list.table.row_of(item_id)
+    assert row is not None
+    return str(page.list.table.index(row, INSTRUCTION).data())
+
+
+def test_a_search_finds_explanations_in_force_and_earlier_ones_notes_and_tags(
+    qtbot: QtBot, page: ReviewPage
+) -> None:
+    space, item_id = page.workspace, current(page)
+    own = page.session.shown
+    assert own is not None
+    assert own.explanation
+    word = next(word for word in own.explanation.split() if word == "rightly")
+    wait_for_override(qtbot, page, lambda: space.override(page.session.key, None, "quixotic words"))
+    assert search_for(qtbot, page, "QUIXOTIC words") == {item_id}
+    assert cell(page, item_id) == f"{words(page.session.criterion).capitalize()}: quixotic words"
+    assert page.context.text() == "1 of 30 items, 2 hits"
+    assert item_id in search_for(qtbot, page, word)  # the model's, which is in force no more
+    run = space.run
+    assert run is not None
+    with qtbot.waitSignal(space.noted):
+        space.note_item(run.results.judged[4].content_hash, "to be asked of Zoe", ["zebra stripes"])
+    noted = run.results.judged[4].item_id
+    assert search_for(qtbot, page, "zoe") == {noted}
+    assert cell(page, noted) == "Note: …Zoe"
+    assert search_for(qtbot, page, "zebra zoe") == {noted}
+    assert search_for(qtbot, page, "zebra quixotic") == set()
+
+
+def test_a_search_tells_nothing_to_who_labels_blind(qtbot: QtBot, page: ReviewPage) -> None:
+    space, key = page.workspace, page.session.key
+    run = space.run
+    assert run is not None
+    wait_for_override(qtbot, page, lambda: space.override(key, None, "quixotic words"))
+    noted = run.results.judged[4]
+    with qtbot.waitSignal(space.noted):
+        space.note_item(noted.content_hash, "zebra", [])
+    assert search_for(qtbot, page, "quixotic") == {key.item_id}
+    after_listing(qtbot, page, lambda: space.set_author("Ben"))
+    after_listing(qtbot, page, page.reviewer.blind_button.click)
+    assert listed(page) == set()
+    assert search_for(qtbot, page, "zebra") == set()
+    assert search_for(qtbot, page, "") != set()
+    space.review_wanted.emit(key)
+    wait_for_override(qtbot, page, lambda: press(qtbot, page, "A"))
+    assert search_for(qtbot, page, "quixotic") == {key.item_id}
+    after_listing(qtbot, page, lambda: space.set_author("Ada"))
+    assert search_for(qtbot, page, "zebra") == {noted.item_id}  # her own
+
+
+def test_without_the_dataset_ids_and_what_is_said_are_searched(
+    qtbot: QtBot, store: Path, open_page: Open
+) -> None:
+    with closing(sqlite3.connect(store)) as db, db:
+        db.execute("UPDATE run SET dataset_path = '/nowhere/gold.tsv'")
+    page = open_page()
+    assert page.workspace.run is not None
+    assert page.workspace.run.dataset is None
+    assert search_for(qtbot, page, "17") == {"17"}
+    assert 0 < len(search_for(qtbot, page, "rightly")) < 30
+    assert "rightly" in cell(page, listed(page).pop())
 
 
 def test_spans_are_counted_as_qt_counts_and_words_may_hold_each_other() -> None:

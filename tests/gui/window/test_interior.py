@@ -127,6 +127,16 @@ def test_the_first_start_has_the_demo_ready_to_run_and_keys_turn_the_pages(
     dialogs[0].close()
 
 
+def test_an_error_goes_with_the_next_success_of_the_same_work_and_is_said_once(opened: Opened) -> None:
+    interior = opened()
+    failures = interior.workspace.failures
+    for kind in ("an export", "an export", "a figure"):
+        failures.fail(kind, SetupError("The disk is full.", "Make room."))
+        assert (interior.notices.count, interior.notices.text) == (1, "The disk is full.\nMake room.")
+    failures.end("a figure")
+    assert interior.notices.count == 0
+
+
 def test_an_error_is_shown_as_problem_and_remedy_and_a_fault_of_the_program_without_a_traceback(
     opened: Opened,
 ) -> None:

@@ -79,7 +79,7 @@ class Study:
     @property
     def name(self) -> str:
         """A name of any thing."""
-        return self.letter * 255
+        return (self.letter * 255)[:255]
 
     def file_name(self, suffix: str) -> str:
         """As long as a file's name may be: 255 bytes."""

@@ -157,3 +157,10 @@ def test_a_notice_that_changes_in_sight_is_as_high_as_its_words(qtbot: QtBot, fr
     place.add(Message("More things wait. " * 8, "They are kept. " * 12, about="words", quiet=True))
     assert place.height() > before
     assert place.height() >= place._words.heightForWidth(place._words.width()) + 40
+
+
+def test_what_is_said_already_is_not_said_twice(frame: MainWindow) -> None:
+    place, error = frame.notices, SetupError("It is gone.", "Get it back.")
+    for said in (Message.of(error), Message("Run 2 has finished."), Message.of(error)):
+        place.add(said)
+    assert (place.count, place.text) == (2, "It is gone.\nGet it back.")

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QDialog, QTabWidget, QWidget
+from PySide6.QtWidgets import QDialog, QScrollArea, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.core.formatting import words
 from gui.judge.rubric.edited import EditedRubric
 from gui.judge.rubric.rubric_dialog import RubricDialog, RubricWish
 from gui.kit.fold import Fold
+from gui.kit.theme import TEXT_SIZES
 from gui.runs.runs_dialog import RunsDialog
 from gui.window.help_dialogs import KeysDialog
 from gui.window.interior import Interior
@@ -62,6 +64,21 @@ def at_rest(qtbot: QtBot, root: QWidget) -> list[str]:
     return wrong
 
 
+def sideways(qtbot: QtBot, made: Interior) -> dict[str, int]:
+    """By how many pixels pages are wider than there is room for them, by place."""
+    wider = {}
+    for place in places(qtbot, made):
+        area = made.frame.stack.currentWidget()
+        assert isinstance(area, QScrollArea)
+        for _ in range(_LOOKS):
+            qtbot.wait(10)
+            if not (more := area.horizontalScrollBar().maximum()):
+                break
+        if more:
+            wider[place] = more
+    return wider
+
+
 def own_dialogs(made: Interior) -> Iterator[QDialog]:
     """Those that no name is in."""
     space, frame = made.workspace, made.frame
@@ -104,3 +121,18 @@ def test_nothing_is_cut_or_covered_when_the_size_of_text_changes(
         made.frame.set_text_size(150)
         assert found(qtbot, made) == {}
         assert made.frame.size() == USUAL
+
+
+def test_pages_fit_a_small_window_at_the_largest_text(
+    qtbot: QtBot,
+    interior_of: InteriorOf,  # noqa: F811
+) -> None:
+    with interior_of("n", text_percent=TEXT_SIZES[-1]) as (made, _):
+        made.notices.dismiss_all()
+        made.frame.resize(USUAL)
+        made.review.list.filters.more.setChecked(True)
+        assert sideways(qtbot, made) == {}
+        assert found(qtbot, made) == {}
+        assert made.frame.size() == USUAL
+        strip = made.review.desk.strip
+        assert all(words(each.property("criterion")).capitalize() in each.text() for each in strip.buttons)
