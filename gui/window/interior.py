@@ -31,6 +31,7 @@ from gui.kit.foreign_text import one_line
 from gui.kit.notice import Message, question
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours, dressed_at_once
+from gui.people.handing_over import HandingOver
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
 from gui.review.drafts import IN_STATE as DRAFTS
@@ -81,6 +82,7 @@ class Interior(QObject):
             self.compare = ComparePage(space)
             self.runs = RunDesk(space, self.judge, frame)
             self.submissions = SubmissionOpener(space, frame)
+            self.handing_over = HandingOver(space, frame)
             self.datasets = DatasetOpener(frame, self.dataset, self.compare)
             self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
             frame.setWindowIcon(window_icon())
@@ -167,7 +169,8 @@ class Interior(QObject):
             recent_datasets=lambda: space.state.recent("datasets"),
             open_recent=self.datasets.open,
             clear_recent=lambda: space.state.clear_recent("datasets"),
-            exports=self.results.exports,
+            exports=(*self.results.exports, *self.handing_over.exports),
+            add_labels=self.handing_over.add,
             show_runs=self.runs.show_runs,
             show_settings=self._show_settings,
             quit=frame.close,
