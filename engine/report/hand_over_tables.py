@@ -3,7 +3,7 @@
 Knows: which columns stand side by side, what they mean. Does not know: terminals, windows, the store.
 """
 
-from engine.core.formatting import counted, listed, quoted, words
+from engine.core.formatting import counted, listed, words
 from engine.core.sheets import Part, Section, Sentences, Tone
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.people.joining import FileJoined, Joining
@@ -66,5 +66,4 @@ def joined_sentence(joining: Joining) -> str:
     if not joining.new:
         return f"Nothing in this is new to {joining.run.called}."
     people = sorted({each.called for file in joining.files for each in file.people if each.new})
-    by = listed(people, shown=quoted)
-    return f"{counted(joining.new, 'word', 'words')} of {by} added to {joining.run.called}."
+    return f"{counted(joining.new, 'word', 'words')} of {listed(people)} added to {joining.run.called}."

@@ -267,8 +267,11 @@ class RunStore:
             meet(db, met)
 
     def words_mark(self, run_id: int) -> WordsMark:
-        """What changes with each change of what people say of a run, or note of any item."""
+        """What changes with each change of what people say of a run, or note of any item. StoreError for no
+        run.
+        """
         with self._file.reading() as db:
+            self.run(run_id)
             return words_mark(db, run_id)
 
     def drafts(self, run_id: int) -> list[Draft]:

@@ -89,6 +89,7 @@ class HandingOver(QObject):
             return
         job = hand_over_jobs.export_words(space.store_path, run.id, people, path)
         task = space.threads.start(Lane.STORE, job, must_end=True)
+        space.state.keep_export_folder(path.parent)
         task.finished.connect(partial(self._tell, space.words.count))
         task.failed.connect(space.problem)
 
