@@ -95,11 +95,11 @@ def _add(store: RunStore, options: argparse.Namespace) -> int:
     files = [(path.name, load_hand_over(path)) for path in options.files]
     joining = look_at(store, options.id, files, _answers(store, options, files))
     print("\n\n".join(map(printed_section, joining_sections(joining))))
-    if joining.namesakes:
-        raise _question(joining)
     if options.dry_run:
         print(f"\n{counted(joining.new, 'word', 'words')} would be added; nothing is written.")
-    else:
+    if joining.namesakes:
+        raise _question(joining)
+    if not options.dry_run:
         join(store, joining)
         print(f"\n{printable(joined_sentence(joining))}")
     whole = all(len(file.items.same) == len(file.made.items) and not file.lacking for file in joining.files)
