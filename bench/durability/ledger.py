@@ -9,7 +9,10 @@ from typing import NamedTuple
 
 
 class Key(NamedTuple):
-    """What something was said of: `label`, item, criterion; `note`, item; `queue`, how many items; ..."""
+    """What something was said of: `label`, item, criterion; `note`, item; `queue`, how many items; ...
+
+    A `draft` without a criterion is one of a note.
+    """
 
     kind: str
     item: str = ""
@@ -84,7 +87,12 @@ class Ledger:
             return int(found or 0) >= int(shown or 0)
         begun = [shown, *self._begun[key]]
         if key.kind == "draft" and found:
-            return any(value is not None and value.startswith(found) for value in begun[1:]) or found == shown
+            return found == shown or any(
+                value is not None
+                and value.startswith(found)
+                and (shown is None or len(found) >= len(shown) or not value.startswith(shown))
+                for value in begun[1:]
+            )
         return found in begun
 
 

@@ -3,13 +3,14 @@
 Knows: the window as its user meets it: keys, what stands where. Does not know: how anything is kept.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
 from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QPlainTextEdit, QWidget
 
 from bench.durability.ledger import Key, Refused, Said
 from engine.core.items import PREFERENCES
@@ -27,6 +28,7 @@ from gui.work.page_name import PageName
 NAME = "Ada"
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
 _PATIENCE = 30.0  # seconds for what is sure to come about
+_SECOND = 1.0  # of what is being written, at the most, may be lost
 _WORDS = ("plain", "wrong", "shorter", "kinder", "a better reason", "no source", "off topic", "rude")
 _TAGS = ("hard", "funny", "again")
 _SIGNS = {"✓": "Return", "»": "S", "": "T"}  # by the keys that make them
@@ -63,6 +65,8 @@ class Person:
             "explanation": self._explain,
             "draft": self._draft,
             "typing": self._type,
+            "typing on": lambda: self._type_on(self._place("draft")),
+            "noting on": lambda: self._type_on(Key("draft", self._item())),
             "note": self._note,
             "state": self._mark,
             "queue": self._queue,
@@ -140,23 +144,50 @@ class Person:
         self._write(text)
         self._tell(Said(key, text, shown=False))
 
-    def _write(self, text: str) -> None:
-        press("E")
-        sure(lambda: self._page.desk.card.editing)
-        field = self._page.desk.card.editor.field
+    def _type_on(self, key: Key) -> None:
+        """Write without a pause of a second, then leave; what was written a second ago must be kept."""
+        self.open(key)
+        text = " ".join(self._text() for _ in range(4))
+        self._tell(Said(key, text, shown=False))
+        field, written = self._begin(key), list[tuple[float, str]]()
+        for length, letter in enumerate(text, start=1):
+            QTest.keyClicks(field, letter)
+            written.append((time.monotonic(), text[:length]))
+            pause(self._random.uniform(0.01, 0.2))
+            old = [begun for when, begun in written if when < time.monotonic() - _SECOND]
+            if old:
+                written = written[len(old) :]
+                self._tell(Said(key, old[-1], shown=True))
+                self._tell(Said(key, text, shown=False))
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        pause(0.1)
+
+    def _begin(self, key: Key) -> QPlainTextEdit:
+        """Open the field of an explanation, or of a note; all that is in it is selected."""
+        page = self._page
+        if key.criterion:
+            press("E")
+            sure(lambda: page.desk.card.editing)
+            field: QPlainTextEdit = page.desk.card.editor.field
+        else:
+            press("N")
+            sure(lambda: page.reviewer.note.dialog is not None)
+            dialog = page.reviewer.note.dialog
+            assert dialog is not None
+            field = dialog.field
         field.selectAll()
-        QTest.keyClicks(field, text)
+        return field
+
+    def _write(self, text: str) -> None:
+        QTest.keyClicks(self._begin(Key("explanation", criterion="open")), text)
 
     def _note(self) -> None:
         key, text = Key("note", self._item()), self._text()
         self.open(key)
-        press("N")
+        QTest.keyClicks(self._begin(key), text)
         line = self._page.reviewer.note
-        sure(lambda: line.dialog is not None)
         dialog = line.dialog
         assert dialog is not None
-        dialog.field.selectAll()
-        QTest.keyClicks(dialog.field, text)
         QTest.keyClicks(dialog.tag, self._random.choice(_TAGS))
         QTest.keyClick(dialog.tag, Qt.Key.Key_Return)
         value = noted(text, dialog.tags)
@@ -252,7 +283,7 @@ class Person:
         readings: dict[str, Callable[[], str | None]] = {
             "label": self._seen_label,
             "explanation": self._seen_explanation,
-            "draft": self._read_draft,
+            "draft": lambda: self._read_draft(key),
             "note": self._seen_note,
             "state": lambda: self._seen_state(key.item),
         }
@@ -271,14 +302,13 @@ class Person:
         card = self._page.desk.card
         return not card.editing and "There is a draft of an explanation: E" in card.by.text()
 
-    def _read_draft(self) -> str | None:
-        if not self._sees_draft():
+    def _read_draft(self, key: Key) -> str | None:
+        if not (self._sees_draft() if key.criterion else self._page.reviewer.note.begun.isVisible()):
             return None
-        press("E")
-        sure(lambda: self._page.desk.card.editing)
-        text = self._page.desk.card.editor.text
-        press("Escape")
-        sure(lambda: not self._page.desk.card.editing)
+        field = self._begin(key)
+        text = field.toPlainText()
+        QTest.keyClick(field, Qt.Key.Key_Escape)
+        pause(0.1)
         return text
 
     def _seen_note(self) -> str | None:

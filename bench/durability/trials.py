@@ -42,7 +42,7 @@ class Situation(StrEnum):
 
 _SAYINGS = ("label", "explanation", "draft", "note", "state", "queue")
 KINDS: Mapping[Situation, Sequence[str]] = {
-    Situation.ONE: (*_SAYINGS, "run", "migration"),
+    Situation.ONE: (*_SAYINGS, "typing on", "noting on", "run", "migration"),
     Situation.TWO: (*_SAYINGS, "run"),
     Situation.FULL: _SAYINGS,
     Situation.CLOSED: ("label", "explanation", "typing", "note", "state"),

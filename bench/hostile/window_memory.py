@@ -31,6 +31,7 @@ _NAMES = (
     *("weights/runs", "weights/saved", "recent/datasets", "recent/models", "recent/rubrics"),
     *("text_size", "last/run", "results/tab", "review/beside height", "review/card", "page", "theme"),
     *("last/dataset", "last/model", "last/submission", "last/export", "author", "keep_awake", "review/blind"),
+    "review/next criterion",
 )
 _ODD_TEXTS = tuple(value for value in ODD_VALUES if isinstance(value, str))
 

@@ -12,6 +12,7 @@ from engine.commands.shared.console import DONE, add_store, command_parser, inte
 from engine.commands.shared.measure_arguments import add_gold, check_measure_outputs, say_what_was_left_out
 from engine.commands.shared.printed_sheet import printed_section
 from engine.core.errors import SetupError
+from engine.core.label_sources import Whose
 from engine.decisions.calibration import save_calibration
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         raise SetupError(f"--out {options.out}: a calibration is JSON.", f"Name it {options.out.stem}.json")
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
-        system = open_system(options.run, options.store, model_alone=True)  # readings are the model's
+        system = open_system(options.run, options.store, labels_of=Whose.JUDGE)  # readings are the model's
         gold = read_labels(options, options.gold, [system], cancel)
         matched = match(system, gold, options.partial)
     say_what_was_left_out(matched)

@@ -21,7 +21,7 @@ from engine.commands.shared.console import (
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
     add_gold,
-    add_model_alone,
+    add_labels_of,
     add_model_measures,
     check_measure_outputs,
     find_judge_model,
@@ -60,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
         "--differences", type=int, default=10, metavar="N", help="how many differences to print (%(default)s)"
     )
     add_slices(arguments)
-    add_model_alone(arguments)
+    add_labels_of(arguments)
     add_store(arguments)
     add_model_measures(arguments)
     return arguments
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     check_measure_outputs(options, {"--json": options.json}, options.systems)
     with interruptible() as cancel:
         systems = told_apart(
-            [open_system(word, options.store, options.model_alone) for word in options.systems]
+            [open_system(word, options.store, options.labels_of) for word in options.systems]
         )
         gold = read_labels(options, options.gold, systems, cancel)
         divisions = divided(options, gold)

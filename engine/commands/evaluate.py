@@ -11,7 +11,7 @@ from engine.commands.shared.console import DONE, add_store, command_parser, inte
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
     add_gold,
-    add_model_alone,
+    add_labels_of,
     add_model_measures,
     check_measure_outputs,
     find_judge_model,
@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--json", type=Path, metavar="FILE", help="the scores under the task's keys")
     arguments.add_argument("--confusion", action="store_true", help="print the confusion matrices too")
     add_slices(arguments)
-    add_model_alone(arguments)
+    add_labels_of(arguments)
     add_store(arguments)
     add_model_measures(arguments)
     return arguments
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     find_judge_model(options)
     check_measure_outputs(options, {"--json": options.json}, [options.system])
     with interruptible() as cancel:
-        system = open_system(options.system, options.store, options.model_alone)
+        system = open_system(options.system, options.store, options.labels_of)
         gold = read_labels(options, options.gold, [system], cancel)
         divisions = divided(options, gold)
         matched = kept(options, match(system, gold, options.partial))

@@ -11,7 +11,7 @@ from engine.commands.shared.console import DONE, add_store, command_parser, inte
 from engine.commands.shared.measure_arguments import (
     ModelMeasures,
     add_gold,
-    add_model_alone,
+    add_labels_of,
     add_model_measures,
     add_weights,
     check_measure_outputs,
@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--figures", type=Path, metavar="DIR", help="its figures too, as PNG and SVG")
     add_weights(arguments)
     add_slices(arguments)
-    add_model_alone(arguments)
+    add_labels_of(arguments)
     add_store(arguments)
     add_model_measures(arguments)
     return arguments
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     find_judge_model(options)
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
-        system = open_system(options.run, options.store, options.model_alone)
+        system = open_system(options.run, options.store, options.labels_of)
         gold = read_labels(options, options.gold, [system], cancel)
         divisions = divided(options, gold)
         matched = kept(options, match(system, gold, options.partial))

@@ -9,16 +9,18 @@ from pathlib import Path
 
 from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, table, tell
+from engine.commands.shared.measure_arguments import add_labels_of
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import check_outputs, export_results, health_lines, warn_of_gaps
 from engine.commands.shared.setting_arguments import add_examples, add_settings
 from engine.core.errors import ColumnsError, SetupError, StoreError
-from engine.core.formatting import counted, without_middle
+from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
+from engine.core.label_sources import LabelSource
 from engine.core.remedies import Remedy, Step
 from engine.core.run_list import run_list
-from engine.core.run_records import AnyRun, RunContents, refuse_submitted, what_is_joined
+from engine.core.run_records import AnyRun, RunContents, how_to_complete, refuse_submitted, what_is_joined
 from engine.core.sheets import Section
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
@@ -71,7 +73,12 @@ def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     export.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
     export.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
     export.add_argument("--csv", type=Path, metavar="FILE", help="all of it, a row for each judgment")
-    export.add_argument("--model-alone", action="store_true", help="leave out what people overrode")
+    add_labels_of(export)
+    export.add_argument(
+        "--with-outdated",
+        action="store_true",
+        help="write explanations also where they were written for another label than the one in force",
+    )
     add_columns(export, "dataset")
     _add_store(export)
     export.set_defaults(action=_export)
@@ -126,7 +133,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
     run = open_submission(options.submission, read_dataset(options, options.dataset), store)
-    print(f"{printable(what_is_joined(run))}\nIt is run {run.id} of {store.path}.")
+    said = filter(None, [printable(what_is_joined(run)), how_to_complete(run)])
+    print("\n".join([*said, f"It is run {run.id} of {store.path}."]))
     return DONE if run.complete else INCOMPLETE
 
 
@@ -134,12 +142,16 @@ def _show(store: RunStore, options: argparse.Namespace) -> int:
     results = load_results(store, options.id)
     print(printed_section(Section("run", "", [run_facts(results)])))
     print(f"\n{health_lines(run_health(results))}")
-    print(f"\n{printed_section(labels_given_section(results))}")
+    print(f"\n{printed_section(labels_given_section(results.answered))}")
     _print_unscored(results)
     return DONE
 
 
 def _print_unscored(results: RunResults) -> None:
+    if results.run.submitted:
+        if lacking := [item.item_id for item in results.judged if item.item_id in results.unanswered]:
+            print(f"not answered ({len(lacking):,}): {printable(listed(lacking))}")
+        return
     reasons = [
         (JudgmentKey(item.item_id, criterion), why)
         for item in results.judged
@@ -165,10 +177,9 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     read = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store.path}
     check_outputs(options, read)
     results = load_results(store, options.id)
-    if options.model_alone:
-        results = results.model_alone()
+    results = results.by(LabelSource.of_text(options.labels_of, tuple(results.reviews.labels)))
     dataset = _dataset(results, options) if options.json or options.csv else None
-    export_results(results, options.out, options.json, dataset)
+    export_results(results, options.out, options.json, dataset, options.with_outdated)
     if options.csv:
         write_results_csv(options.csv, results, dataset)
         print(f"All data: {options.csv}")

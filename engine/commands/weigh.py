@@ -13,7 +13,7 @@ from engine.commands.shared.column_arguments import columns_of, read_dataset, re
 from engine.commands.shared.console import DONE, add_store, command_parser, printable, printed, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
-    add_model_alone,
+    add_labels_of,
     add_weights,
     check_measure_outputs,
     given_weights,
@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every winner and margin")
     add_slices(arguments)
-    add_model_alone(arguments)
+    add_labels_of(arguments)
     add_store(arguments)
     return arguments
 
@@ -120,7 +120,7 @@ def _weigh_scores(options: argparse.Namespace) -> int:
 
 
 def _weigh_system(options: argparse.Namespace) -> int:
-    system = open_system(options.what, options.store, options.model_alone)
+    system = open_system(options.what, options.store, options.labels_of)
     gold = _items(options, system)
     divisions = divided(options, gold) if gold is not None else []
     matched = None

@@ -126,7 +126,7 @@ class JudgedItem:
     criterion; each criterion has readings or a reason. `seconds`: wall time of its share of the group.
     `rewritten`: explanations written later for another label, by criterion and label; the first ones stay in
     `explanations`. `given`: the labels and explanations of an opened submission, by criterion, in the place
-    of readings.
+    of readings; none of an item that it does not answer, which is unscored on all of them.
     """
 
     position: int
@@ -326,7 +326,10 @@ def changes_nothing(override: Override | NewOverride) -> SetupError:
 
 @dataclass(frozen=True)
 class Draft(Keyed):
-    """An explanation that a person began to write and did not save. `id`: its own name; `created`: in UTC."""
+    """An explanation that a person began to write and did not save; without a criterion the item's note.
+
+    `id`: its own name; `created`: in UTC.
+    """
 
     id: str
     item_id: str

@@ -392,6 +392,37 @@ class Reviews:
         own = [text for text in texts if text.author == name and not text.settles]
         return standing_of(label, own, label or own[-1]) if label or own else None
 
+    @cached_property
+    def differing(self) -> frozenset[JudgmentKey]:
+        """The judgments to which people gave different labels."""
+        given: dict[JudgmentKey, set[Preference]] = {}
+        for labels in self.labels.values():
+            for key, label in labels.items():
+                given.setdefault(key, set()).add(label)
+        return frozenset(key for key, labels in given.items() if len(labels) > 1)
+
+    @cached_property
+    def settled(self) -> Mapping[JudgmentKey, Standing]:
+        """By judgment, what an adjudicator settled."""
+        return self.standing_by(LabelSource(Whose.SETTLED))
+
+    @cached_property
+    def unsettled(self) -> frozenset[JudgmentKey]:
+        """Those of `differing` that nobody settled."""
+        return self.differing - self.settled.keys()
+
+    @property
+    def settled_in_words(self) -> str:
+        """`7 of 19 settled`, of those on which people differ; empty where they differ on none."""
+        differing = len(self.differing)
+        return f"{differing - len(self.unsettled):,} of {differing:,} settled" if differing else ""
+
+    def proposed(self, key: JudgmentKey) -> Preference | None:
+        """The label that more than half of the people gave to a judgment, if there is one."""
+        given = [each.preference for each in self.given_on(key).values() if each.preference is not None]
+        label = majority(given)
+        return label if isinstance(label, Preference) else None
+
     def said_on(self, key: JudgmentKey) -> Sequence[Override | Confirmation]:
         """All that people said of a judgment, the oldest first; also what is undone."""
         return self._said.get(key, ())

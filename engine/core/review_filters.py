@@ -25,6 +25,7 @@ class ListOrder(StrEnum):
     DOUBT = "doubt"
     DATASET = "dataset"
     DISAGREEMENT = "disagreement"
+    PEOPLE = "people"
     RANDOM = "random"
 
 
@@ -43,6 +44,7 @@ class Filters:
     unscored: bool = False
     low_margin: bool = False
     overridden: bool = False
+    people_differ: bool = False
     outdated: bool = False
     own: LabelWish = None
     label: LabelWish = None

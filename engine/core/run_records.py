@@ -135,10 +135,10 @@ class Archived:
 class StoredRun:
     """A run as the store holds it.
 
-    `judged`: items in the store; `manifest`: how it was made; `calibration`: what its decisions are
-    calibrated with now, as plain values, None for none. `name`, `note`: of a person, empty for none.
-    `archived`: None where it stands in the lists of runs. `review_seed`: by which a random sample of it is
-    reviewed, on all days and by all people.
+    `judged`: items in the store, of a submission those that it answers; `manifest`: how it was made;
+    `calibration`: what its decisions are calibrated with now, as plain values, None for none. `name`, `note`:
+    of a person, empty for none. `archived`: None where it stands in the lists of runs. `review_seed`: by
+    which a random sample of it is reviewed, on all days and by all people.
     """
 
     id: int
@@ -319,6 +319,13 @@ def what_is_joined(run: StoredRun) -> str:
     if not extra:
         return joined
     return f"{joined} Left out, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
+
+
+def how_to_complete(run: StoredRun) -> str:
+    """A sentence on the items that an opened submission does not answer; empty where it answers all."""
+    lacking = run.identity.items - run.judged
+    items = "The item that it lacks stands" if lacking == 1 else f"The {lacking:,} items that it lacks stand"
+    return f"{items} in Review, first by doubt: what people label there completes it." if lacking else ""
 
 
 @dataclass(frozen=True)

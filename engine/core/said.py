@@ -45,7 +45,7 @@ class NewNote:
 
 @dataclass(frozen=True)
 class NewDraft(Keyed):
-    """An explanation that a person began to write; None: he began none."""
+    """An explanation that a person began to write; None: he began none. Without a criterion: a note."""
 
     item_id: str
     criterion: str

@@ -172,16 +172,29 @@ Row = Sequence[Value]
 
 
 @dataclass(frozen=True)
+class ItemsBehind:
+    """Items that a row of a table tells of, for who wants to see them: their ids, on one criterion or, for
+    None, on all; what they have in common, in words.
+    """
+
+    ids: frozenset[str]
+    criterion: str | None
+    words: str
+
+
+@dataclass(frozen=True)
 class Table:
     """Columns, and rows of a value for each of them; the first column names the row.
 
-    `best`: row and column, from 0, of the cells that stand out. Raises EngineBug where a row is longer or
+    `best`: row and column, from 0, of the cells that stand out. `behind`: of each row what it tells of; empty
+    where no row does. Raises EngineBug where a row is longer or
     shorter than the columns, or two columns have one key.
     """
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     best: frozenset[tuple[int, int]] = frozenset()
+    behind: Sequence[ItemsBehind] = ()
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]

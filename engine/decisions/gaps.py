@@ -6,6 +6,7 @@ Knows: how gaps are worded. Does not know: what can be done about them, who show
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from engine.core.people import count_overrides
 from engine.core.run_records import StoredRun
 from engine.decisions.run_results import RunResults
 
@@ -14,6 +15,7 @@ class GapKind(Enum):
     """What a gap is about: each may have a next step of its own."""
 
     OVERRIDDEN = auto()
+    COMPLETED = auto()
     UNSCORED = auto()
     UNEXPLAINED = auto()
     OUTDATED = auto()
@@ -49,15 +51,27 @@ def incomplete(run: StoredRun, name: str = "The run") -> str:
 
 def gaps(results: RunResults) -> list[Gap]:
     """The gaps of a run in what is judged of it; `incomplete` says the rest."""
-    run, people = f"of {results.run.called}", f"overridden by people: {results.overridden.by_whom}."
-    another = "written for another label than the one in force."
+    lacked, results = results.model_alone().unanswered, results.answered
+    in_force = results.overrides.values()
+    own = [each for each in in_force if each.item_id not in lacked]
+    added = count_overrides(each for each in in_force if each.item_id in lacked)
+    run, people = f"of {results.run.called}", f"overridden by people: {count_overrides(own).by_whom}."
+    unanswered = f"that {results.run.called} does not answer"
+    completed = f"labelled by people: {added.by_whom}."
+    another = "written for another label than the one in force: a submission is without"
     wordless = "no explanation" + ("." if results.run.submitted else ": the model wrote no words.")
     found = [
         Gap(
             GapKind.OVERRIDDEN,
-            len(results.overrides),
+            len(own),
             f"judgments {run} are {people}",
             f"judgment {run} is {people}",
+        ),
+        Gap(
+            GapKind.COMPLETED,
+            len(lacked & results.content_hashes.keys()),
+            f"items {unanswered} are {completed}",
+            f"item {unanswered} is {completed}",
         ),
         Gap(
             GapKind.UNSCORED,
@@ -68,6 +82,11 @@ def gaps(results: RunResults) -> list[Gap]:
         Gap(
             GapKind.UNEXPLAINED, results.unexplained, f"judgments have {wordless}", f"judgment has {wordless}"
         ),
-        Gap(GapKind.OUTDATED, results.outdated, f"explanations were {another}", f"explanation was {another}"),
+        Gap(
+            GapKind.OUTDATED,
+            results.outdated,
+            f"explanations were {another} them.",
+            f"explanation was {another} it.",
+        ),
     ]
     return [gap for gap in found if gap.number]

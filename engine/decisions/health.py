@@ -59,6 +59,7 @@ Answers = Mapping[str, Sequence[Answer]]  # by criterion, the items in one order
 
 def run_health(results: RunResults) -> Health:
     """The health of a run's model, without what people overrode."""
+    results = results.model_alone().answered
     places = _spread(len(results.judged))
     answers = {
         name: [_answer(column[place]) for place in places] for name, column in results.judgments.items()

@@ -1,4 +1,5 @@
-"""A submission file kept in the run store with the dataset that it answers, to be reviewed as a run is.
+"""A submission file kept in the run store with the dataset that it answers, to be reviewed as a run is, and
+completed.
 
 Knows: which items a submission answers, what makes it the same one again. Does not know: windows, measures.
 """
@@ -21,12 +22,15 @@ from engine.decisions.run_results import RunResults, submission_of
 from engine.store.run_store import RunStore
 from engine.system.files import file_hash
 
+NOT_ANSWERED = "the submission does not answer this item"
+
 
 def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     """Keep a submission in the store; where it is there already, with the same dataset, that one.
 
-    What it lacks of the dataset is not judged; rows for items that the dataset lacks are named in the
-    manifest. SetupError where the file is no submission, or answers no item of the dataset.
+    What it lacks of the dataset stands beside what it answers, unscored, for people to complete it; rows for
+    items that the dataset lacks are named in the manifest. SetupError where the file is no submission, or
+    answers no item of the dataset.
     """
     submission = read_submission(path)
     places = {item_id: place for place, item_id in enumerate(dataset.ids)}
@@ -39,10 +43,27 @@ def open_submission(path: Path, dataset: Dataset, store: RunStore) -> StoredRun:
     with store.begin(_identity(path, submission, dataset)) as run:
         if not run.judged:
             store.add(run.id, [_judged(row, places[row.id], dataset) for row in answered])
+        add_unanswered(store, run, dataset)
         made = _manifest(submission, places, dataset)
         if made != run.manifest:
             store.describe(run.id, made)
     return store.run(run.id)
+
+
+def add_unanswered(store: RunStore, run: StoredRun, dataset: Dataset) -> None:
+    """Add the items of its dataset that the store lacks of a submission, while nobody else holds the run.
+
+    Earlier versions kept only those that it answers.
+    """
+    known = store.content_hashes(run.id)
+    reasons = dict.fromkeys(run.identity.criteria, NOT_ANSWERED)
+    lacking = [
+        JudgedItem(place, item_id, dataset[place].content_hash, readings={}, unscored=reasons)
+        for place, item_id in enumerate(dataset.ids)
+        if item_id not in known
+    ]
+    if lacking:
+        store.add(run.id, lacking)
 
 
 def share_answered(submission: Submission, ids: Container[str]) -> float:

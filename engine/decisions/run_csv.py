@@ -24,7 +24,7 @@ from engine.decisions.run_results import RunResults
 from engine.system.files import whole_file
 
 RUN_COLUMNS = (
-    *("run", "item_id", "position", "criterion"),
+    *("run", "labels_of", "item_id", "position", "criterion"),
     *("preference", "model_preference", "overridden", "label_author", "explanation_author"),
     *("override_created", "override_origin", "settled"),
     *("review_state", "review_author", "review_created", LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE, IN_SAMPLE),
@@ -51,17 +51,17 @@ def write_results_csv(
     gets `dataset_` before it.
 
     A cell is empty where there is nothing to say; truths are `yes` and `no`; numbers are written so that they
-    come back exactly. `position` counts from 0. `preference` and `explanation` are those in force,
-    `overridden` says which of them is a person's: `label`, `explanation` or `both`. `settled`: whether an
-    adjudicator gave the label. `review_state`: `done` or `skipped`, by the person who said so last. What ends
-    with `_by_people` is a JSON object with the names as keys: `labels_by_people` those given or confirmed,
-    `origins_by_people` how each of them came to the item, one of Origin or null, `blind_by_people` whether
-    they saw nothing of other labels, or null. States, notes and `tags`, a JSON array, are of the item, on
-    each of its rows. `random_sample`: `labelled` or `skipped` in one. Probabilities are the model's own, 0 to
-    1; `log_probability_BA_A` is what the model gave the label A in the order BA, where A is the response that
-    it saw first; of several ways of asking it is their mean. `shortened_a`: characters left out of response
-    A. `seconds`: of the whole item, the same on each of its rows. The cells of the dataset are empty for
-    items that it lacks or has with other texts.
+    come back exactly. `labels_of`: whose labels count. `position` counts from 0. `preference` and
+    `explanation` are those in force, `overridden` says which of them is a person's: `label`, `explanation` or
+    `both`. `settled`: whether an adjudicator gave the label. `review_state`: `done` or `skipped`, by the
+    person who said so last. What ends with `_by_people` is a JSON object with the names as keys:
+    `labels_by_people` those given or confirmed, `origins_by_people` how each of them came to the item, one of
+    Origin or null, `blind_by_people` whether they saw nothing of other labels, or null. States, notes and
+    `tags`, a JSON array, are of the item, on each of its rows. `random_sample`: `labelled` or `skipped` in
+    one. Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model gave the label A
+    in the order BA, where A is the response that it saw first; of several ways of asking it is their mean.
+    `shortened_a`: characters left out of response A. `seconds`: of the whole item, the same on each of its
+    rows. The cells of the dataset are empty for items that it lacks or has with other texts.
 
     A NUL, which ends a text for pandas, and half a character are written out: `\x00`, `\ud800`.
     Raises SetupError where the file cannot be written.
@@ -116,7 +116,8 @@ def _run_cells(
 ) -> tuple[str, ...]:
     left_out = item.shortening
     return (
-        *(str(results.run.id), item.item_id, str(item.position), judgment.criterion),
+        *(str(results.run.id), results.source.in_words),
+        *(item.item_id, str(item.position), judgment.criterion),
         results.label(judgment) or "",
         "" if isinstance(judgment, Unscored) else judgment.preference,
         *_override_cells(results.overrides.get(judgment.key)),

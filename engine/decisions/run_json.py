@@ -69,7 +69,7 @@ def _run_json(results: RunResults) -> dict[str, Any]:
         "name": run.name,
         "note": run.note,
         "created": run.created.isoformat(),
-        "complete": run.complete,
+        "complete": not results.left,
         "items": identity.items,
         "judged": run.judged,
         "dataset": {"path": str(identity.dataset_path), "hash": identity.dataset_hash},

@@ -5,6 +5,7 @@ Knows: judged items and what each form holds. Does not know: SQL, how files are 
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 from engine.core.items import Prediction, Preference, Way
@@ -134,6 +135,14 @@ class RunResults:
         """The hash of the content of each item that was judged, by item id."""
         return {item.item_id: item.content_hash for item in self.judged}
 
+    def content_hash(self, item_id: str) -> str:
+        """The hash of the content of an item that was judged."""
+        return self._hashes[item_id]
+
+    @cached_property
+    def _hashes(self) -> dict[str, str]:
+        return self.content_hashes
+
     @property
     def one_labels(self) -> dict[str, OneLabel]:
         """Where the calibration gives one label to everything that the model scored, by criterion."""
@@ -157,6 +166,33 @@ class RunResults:
     def one_label_sentence(self) -> str:
         """What is to be said of a calibration that gives one label to everything; empty for any other."""
         return one_label_sentence(self.one_labels)
+
+    @cached_property
+    def unanswered(self) -> frozenset[str]:
+        """The ids of items that an opened submission does not answer and people have not labelled on each of
+        its criteria. None of a run that a model judged.
+        """
+        if not self.run.submitted:
+            return frozenset()
+        columns = self.judgments.values()
+        return frozenset(
+            item.item_id
+            for place, item in enumerate(self.judged)
+            if not item.given and any(self.label(column[place]) is None for column in columns)
+        )
+
+    @cached_property
+    def answered(self) -> "RunResults":
+        """The same without its unanswered items: all that is measured, and exported as a submission."""
+        if not self.unanswered:
+            return self
+        kept = self.only({item.item_id for item in self.judged} - self.unanswered)
+        return replace(kept, reviews=self.reviews)
+
+    @property
+    def left(self) -> int:
+        """How many items of the run lack an answer, be it the model's or people's."""
+        return self.run.identity.items - len(self.judged) + len(self.unanswered)
 
     @property
     def unscored(self) -> int:
@@ -276,11 +312,11 @@ def load_reviews(store: RunStore, run_id: int) -> Reviews:
 def submission_of(results: RunResults, with_outdated: bool = False) -> Submission:
     """The run's predictions as they are in force; those without a label are empty.
 
-    With explanations where the run makes them; what people wrote for a run of labels alone is left out.
-    `with_outdated`: also those that were written for another label than is in force.
+    With explanations where the run makes them; what people wrote for a run of labels alone is left out, and
+    so are unanswered items. `with_outdated`: also those that were written for another label than is in force.
     """
+    rows, results = [], results.answered
     text = results.explanation if with_outdated else results.fitting_explanation
-    rows = []
     for index, item in enumerate(results.judged):
         predictions = {
             name: Prediction(results.label(column[index]), text(column[index]))

@@ -31,7 +31,8 @@ class AgainstOthers:
     `items`: how many of his labels are of items where the others have a majority, at least 1; `undecided`:
     how many are of items that others labelled without one: these take no part. `own`: the share of `items`
     in which he gives their label. `judge`: that in which the judge does, where unscored counts as wrong;
-    `lead`: by how much the judge does more often; both None without a judge.
+    `lead`: by how much the judge does more often; both None without a judge. `differing`: the ids of the
+    items where he gives another label, or the others have no majority.
     """
 
     person: str | None
@@ -41,6 +42,7 @@ class AgainstOthers:
     own: Estimate
     judge: Estimate | None
     lead: Estimate | None
+    differing: frozenset[str] = frozenset()
 
 
 class _Held(NamedTuple):
@@ -83,6 +85,11 @@ def against_others(
     return [one for one in found if one is not None]
 
 
+def differing_items(equal: Mapping[JudgmentKey, float]) -> frozenset[str]:
+    """The ids of the items of the judgments on which two sides do not agree, which is 0 there."""
+    return frozenset(key.item_id for key, each in equal.items() if not each)
+
+
 def _held(people: Mapping[str, LabelsByKey], judge: JudgeLabels | None) -> Iterator[_Held]:
     given: dict[JudgmentKey, dict[str, HumanLabel]] = {}
     for name, labels in people.items():
@@ -115,6 +122,7 @@ def _measured(
         undecided=len(held) - len(decided),
         own=share(own, groups),
         judge=share(judge, groups) if judge else None,
+        differing=differing_items({each.key: each.right or 0.0 for each in held}),
         lead=difference([one - other for one, other in zip(judge, own, strict=True)], groups)
         if judge
         else None,

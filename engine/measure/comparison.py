@@ -22,7 +22,7 @@ from engine.measure.evaluation import Evaluation
 from engine.measure.explanation_measures import EXPLANATION_MEASURES
 from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.label_measures import is_right
-from engine.measure.matching import Matched, Pair, match
+from engine.measure.matching import Matched, Pair, match_together
 from engine.measure.systems import System
 
 LEAST_SYSTEMS = 2
@@ -124,9 +124,9 @@ class Comparison:
 
 
 def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -> list[Matched]:
-    """Each system held against the same items: those of the dataset, with `partial` those that all share.
+    """Each system held against the same items: see `match_together`, whose rule this is.
 
-    Raises SetupError for fewer than two systems, for two of the same name, and what `match` raises.
+    Raises SetupError for fewer than two systems, for two of the same name, and what `match_together` raises.
     """
     if len(systems) < LEAST_SYSTEMS:
         raise SetupError("A comparison needs two systems or more.", "Name another run or submission.")
@@ -136,25 +136,7 @@ def match_all(systems: Sequence[System], gold: Dataset, partial: bool = False) -
         raise SetupError(
             f"Two of the systems are called {', '.join(twice)}.", "Rename one of the files, or name it once."
         )
-    if partial:
-        shared = set(gold.ids).intersection(*(system.rows for system in systems))
-        if not shared:
-            raise SetupError(
-                f"No id of {gold.name} is in all of {', '.join(names)}.", "Compare others, or fewer."
-            )
-        cut = gold.only(shared)
-        return [_on_shared_items(system, cut, gold) for system in systems]
-    return [match(system, gold) for system in systems]
-
-
-def _on_shared_items(system: System, cut: Dataset, gold: Dataset) -> Matched:
-    """A system held against the items that all share; `missing` and `extra` are of the whole dataset."""
-    known = set(gold.ids)
-    return replace(
-        match(system, cut, partial=True),
-        missing=tuple(item_id for item_id in gold.ids if item_id not in system.rows),
-        extra=tuple(item_id for item_id in system.rows if item_id not in known),
-    )
+    return match_together(systems, gold, partial)
 
 
 def compare(evaluations: Sequence[Evaluation]) -> Comparison:

@@ -1,6 +1,7 @@
-"""A system's predictions, joined by id with the human labels of the same items.
+"""Systems' predictions, joined by id with the human labels of the same items.
 
-Knows: how ids, texts, criteria must fit together. Does not know: measures, files.
+Knows: how ids, texts, criteria must fit together; on which items systems are scored. Does not know:
+measures, files.
 """
 
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -48,8 +49,9 @@ class Matched:
     `pairs`: by criterion, in the order of the dataset, of the items that have a label there; criteria
     without any label are left out, and all where no labels were asked for. `items`: how many items both have;
     `missing`: ids of the dataset that the system lacks; `extra`: ids of the system that the dataset lacks.
-    `part`: of which slice all of this is, for people, `part_caveats` what is to be known of that, and `whole`
-    the dataset that it was taken from; empty and None for all items.
+    `part`: of which slice all of this is, for people, `part_caveats` what is to be known of that; empty for
+    all items. `whole`: the dataset that this is a part of, be it a slice or what several systems share; None
+    for all of it.
     """
 
     system: System
@@ -78,7 +80,7 @@ class Matched:
             system,
             dataset,
             labelled,
-            len(dataset) - len(missing),
+            sum(item_id not in missing for item_id in dataset.ids),
             missing,
             (),
             part,
@@ -204,12 +206,58 @@ def people_caveats(system: System, ids: Container[str] | None = None) -> list[st
 
 
 def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
-    """Join by id. Missing or extra ids are a SetupError that names them, unless `partial`.
+    """One system: see `match_together`."""
+    return match_together([system], gold, partial)[0]
 
-    Raises SetupError too where they share no item, where no shared criterion has a label, and where a
-    run judged other texts under the same ids.
+
+def match_together(systems: Sequence[System], gold: Dataset, partial: bool = False) -> list[Matched]:
+    """Join systems by id with the human labels, all on the same items: what one of them lacks is scored for
+    none, and is named.
+
+    Missing or extra ids are a SetupError that names them, unless `partial`. Raises SetupError too where they
+    share no item, where no shared criterion has a label, and where a run judged other texts under the same
+    ids.
     """
-    joined, shared = _joined(system, gold, partial)
+    joined = _joined(systems, gold, partial)
+    return [replace(one, pairs=_labelled(one.system, gold, shared)) for one, shared in joined]
+
+
+def match_items(system: System, dataset: Dataset, partial: bool = False) -> Matched:
+    """The same for what needs no human labels: without `pairs`."""
+    return _joined([system], dataset, partial)[0][0]
+
+
+def _joined(systems: Sequence[System], gold: Dataset, partial: bool) -> list[tuple[Matched, list[Item]]]:
+    """Each without `pairs`, and the items that all have."""
+    items = list(gold)
+    known = {item.id for item in items}
+    apart = [
+        (
+            system,
+            tuple(item.id for item in items if item.id not in system.rows),
+            tuple(item_id for item_id in system.rows if item_id not in known),
+        )
+        for system in systems
+    ]
+    for system, missing, extra in apart:
+        if (missing or extra) and not partial:
+            raise SetupError(_differences(system, gold, missing, extra), _remedy(system, shared=True))
+    shared = [item for item in items if all(item.id in system.rows for system in systems)]
+    if not shared:
+        names = ", ".join(system.name for system in systems)
+        raise SetupError(f"{names} and {gold.name} have no id in common.", _remedy(systems[-1]))
+    # One system keeps all labels around it: other pages look for its other items there.
+    cut = len(systems) > 1 and len(shared) < len(items)
+    dataset, whole = (gold.only({item.id for item in shared}), gold) if cut else (gold, None)
+    for system in systems:
+        _check_texts(system, gold, shared)
+    return [
+        (Matched(system, dataset, {}, len(shared), missing, extra, whole=whole), shared)
+        for system, missing, extra in apart
+    ]
+
+
+def _labelled(system: System, gold: Dataset, shared: Sequence[Item]) -> Mapping[str, tuple[Pair, ...]]:
     pairs = {name: tuple(_pairs(system, name, shared)) for name in gold.rubric.names}
     labelled = {name: found for name, found in pairs.items() if found}
     if not labelled:
@@ -217,32 +265,12 @@ def match(system: System, gold: Dataset, partial: bool = False) -> Matched:
             f"{gold.name} has no human label for what {system.name} predicts ({', '.join(system.criteria)}).",
             f"Name a labelled dataset: it has columns such as {system.criteria[0]}_preference.",
         )
-    return replace(joined, pairs=labelled)
+    return labelled
 
 
-def match_items(system: System, dataset: Dataset, partial: bool = False) -> Matched:
-    """The same for what needs no human labels: without `pairs`."""
-    return _joined(system, dataset, partial)[0]
-
-
-def _joined(system: System, gold: Dataset, partial: bool) -> tuple[Matched, list[Item]]:
-    """The two without `pairs`, and the items that both have."""
-    items = list(gold)
-    known = {item.id for item in items}
-    missing = tuple(item.id for item in items if item.id not in system.rows)
-    extra = tuple(item_id for item_id in system.rows if item_id not in known)
-    if (missing or extra) and not partial:
-        raise SetupError(_differences(system, gold, missing, extra), _remedy(system))
-    shared = [item for item in items if item.id in system.rows]
-    if not shared:
-        raise SetupError(f"{system.name} and {gold.name} have no id in common.", _remedy(system))
-    _check_texts(system, gold, shared)
-    return Matched(system, gold, {}, len(shared), missing, extra), shared
-
-
-def _remedy(system: System) -> Remedy:
+def _remedy(system: System, shared: bool = False) -> Remedy:
     run = system.results and system.results.run
-    share = (", or score what both have with ", Setting.PARTIAL, ".")
+    share = (", or score what both have with ", Setting.PARTIAL, ".") if shared else (".",)
     if run and not run.complete and not run.submitted:
         return Remedy(f"{incomplete(run)} ", Step.RESUME, *share)
     if run and run.identity.chosen:

@@ -23,7 +23,13 @@ from engine.decisions.random_part import origins_in_words
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
 from engine.measure.accuracy import kappa
-from engine.measure.against_others import AgainstOthers, JudgeLabels, LabelsByKey, against_others
+from engine.measure.against_others import (
+    AgainstOthers,
+    JudgeLabels,
+    LabelsByKey,
+    against_others,
+    differing_items,
+)
 from engine.measure.intervals import share
 
 MODEL, HUMAN = "the model", "the human labels"
@@ -48,6 +54,7 @@ class SharedLabels:
 
     `criterion`: None for all together. `equal`: the share of equal labels. `kappa`: Cohen's, -1 to 1, None
     where both gave one and the same label only. `between_people`: False where one side is no person.
+    `differing`: the ids of the items on which they differ.
     """
 
     one: str
@@ -57,6 +64,7 @@ class SharedLabels:
     equal: Estimate
     kappa: float | None
     between_people: bool
+    differing: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,8 @@ class AmongPeople:
     `pairs`: how many two of them labelled an item in common, at least 1; `items`: that two or more labelled.
     `equal`, `kappa`: the means over these pairs, each of which counts by the items that both labelled;
     `kappa` over those that have one, None where none has. `alpha`: Krippendorff's, nominal, over all people,
-    1 for complete agreement and 0 for that of chance; None where one label only was given.
+    1 for complete agreement and 0 for that of chance; None where one label only was given. `differing`: the
+    ids of the items on which any two differ.
     """
 
     criterion: str | None
@@ -76,6 +85,7 @@ class AmongPeople:
     equal: Estimate
     kappa: float | None
     alpha: float | None
+    differing: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,8 @@ def _plain(found: AmongPeople | SharedLabels | AgainstOthers) -> dict[str, Any]:
     """The fields of a record; of a share its value, and its interval under a name of its own."""
     plain: dict[str, Any] = {}
     for name, value in vars(found).items():
+        if isinstance(value, frozenset):  # a list of items is a matter of tables
+            continue
         if isinstance(value, Estimate):
             plain |= {name: value.value, f"{name}_interval": value.ends}
         else:
@@ -125,7 +137,7 @@ def people_agreement(
     over them.
     """
     people = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
-    alone = results.model_alone()
+    alone = results.model_alone().answered
     judge = {each.key: alone.label(each) for column in alone.judgments.values() for each in column}
     scored = {key: label for key, label in judge.items() if label is not None}
     others = [_Side(MODEL, scored, is_person=False)]
@@ -232,6 +244,7 @@ class _Two:
                     equal=share(list(equal.values()), self._facts.of(equal)),
                     kappa=self.kappa(criterion),
                     between_people=self.is_of_people,
+                    differing=differing_items(equal),
                 )
 
 
@@ -257,6 +270,7 @@ def _among(
                 ),
                 kappa=_weighted_mean(kappas),
                 alpha=_alpha(counts, _ALIKE),
+                differing=frozenset().union(*(differing_items(equal) for _, equal in shared)),
             )
     return found
 

@@ -14,6 +14,7 @@ from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import Judgment, JudgmentKey
+from engine.core.label_sources import LabelSource, Whose
 from engine.core.people import Standing
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric
@@ -123,10 +124,12 @@ class System:
 
 
 def system_of_run(results: RunResults) -> System:
-    """A stored run as a system, called by its number and name; an opened submission by its file."""
+    """A stored run as a system, called by its number and name; an opened submission by its file, without the
+    items that it does not answer.
+    """
     run = results.run
     name = run.identity.model_name if run.submitted else run.called
-    return System(name, submission_of(results), results)
+    return System(name, submission_of(results), results.answered)
 
 
 def system_of_file(path: Path) -> System:
@@ -143,11 +146,11 @@ def told_apart(systems: Sequence[System]) -> list[System]:
     ]
 
 
-def open_system(word: str, store_path: Path, model_alone: bool = False) -> System:
+def open_system(word: str, store_path: Path, labels_of: str = Whose.LAST) -> System:
     """The system that a word names: the id of a run in the store, else the path of a submission file.
 
-    A file whose name is a number is named with its folder: `./3`. `model_alone`: without what people
-    overrode in the run. Raises SetupError.
+    A file whose name is a number is named with its folder: `./3`. `labels_of`: whose labels of a run stand in
+    the place of the judge's: a Whose, or a person's name. Raises SetupError.
     """
     if not word.isdecimal():
         return system_of_file(Path(word))
@@ -158,4 +161,4 @@ def open_system(word: str, store_path: Path, model_alone: bool = False) -> Syste
         )
     with RunStore(store_path) as store:
         results = load_results(store, int(word))
-    return system_of_run(results.model_alone() if model_alone else results)
+    return system_of_run(results.by(LabelSource.of_text(labels_of, tuple(results.reviews.labels))))

@@ -133,7 +133,8 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
     """All that is said of a comparison of these systems, but for the single differences."""
     first = matched[0]
     part = f": {first.part}" if first.part else ""
-    items = counted(comparison.items, "item", "items")
+    whole = comparison.items if part else len(first.whole or first.dataset)
+    some = f"{comparison.items:,} of " if comparison.items < whole else ""
     chosen = best_of("systems", comparison.choice)
     sections = (
         Section(
@@ -141,7 +142,7 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
         ),
         Section(
             "measures",
-            f"On {items} with the human labels of {first.dataset.name}{part}",
+            f"On {some}{counted(whole, 'item', 'items')} with the human labels of {first.dataset.name}{part}",
             [measure_table(comparison), *([Sentences(chosen)] if chosen else ())],
             "In round brackets the 95 % interval, in square ones the rank: 1 is the best; equal systems share"
             " their mean rank.",

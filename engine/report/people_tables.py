@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.core.formatting import interval, percent, words
 from engine.core.sheets import Section, Sentences, Tone
-from engine.core.value_tables import Column, Estimate, Kind, Row, Table
+from engine.core.value_tables import Column, Estimate, ItemsBehind, Kind, Row, Table
 from engine.measure.people_agreement import PeopleAgreement
 from engine.report.columns import CRITERION, KAPPA
 
@@ -141,7 +141,17 @@ def against_others_table(agreement: PeopleAgreement) -> Table:
         ]
         for found in agreement.against_others
     ]
-    return Table(_OTHERS, rows)
+    behind = [
+        _behind(
+            found.differing,
+            found.criterion,
+            "somebody says otherwise than most others"
+            if found.person is None
+            else f"{_short(found.person)} says otherwise than most others",
+        )
+        for found in agreement.against_others
+    ]
+    return Table(_OTHERS, rows, behind=behind)
 
 
 def among_people_table(agreement: PeopleAgreement) -> Table:
@@ -157,7 +167,10 @@ def among_people_table(agreement: PeopleAgreement) -> Table:
         ]
         for found in agreement.among.values()
     ]
-    return Table(_AMONG, rows)
+    behind = [
+        _behind(found.differing, found.criterion, "people differ") for found in agreement.among.values()
+    ]
+    return Table(_AMONG, rows, behind=behind)
 
 
 def people_pairs_table(agreement: PeopleAgreement) -> Table:
@@ -173,7 +186,11 @@ def people_pairs_table(agreement: PeopleAgreement) -> Table:
         ]
         for pair in agreement.pairs
     ]
-    return Table(_PAIRS, rows)
+    behind = [
+        _behind(pair.differing, pair.criterion, f"{_short(pair.one)} and {_short(pair.other)} differ")
+        for pair in agreement.pairs
+    ]
+    return Table(_PAIRS, rows, behind=behind)
 
 
 def among_in_words(agreement: PeopleAgreement) -> list[str]:
@@ -187,6 +204,11 @@ def among_in_words(agreement: PeopleAgreement) -> list[str]:
                 f" label to {_in_words(found.equal)} of the items that both labelled{alpha}."
             )
     return said
+
+
+def _behind(ids: frozenset[str], criterion: str | None, words_of: str) -> ItemsBehind:
+    where = "" if criterion is None else f" on {words(criterion)}"
+    return ItemsBehind(ids, criterion, f"{words_of}{where}")
 
 
 def _in_words(share: Estimate) -> str:

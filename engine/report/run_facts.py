@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.core.formatting import duration, value_in_words, words
 from engine.core.judgments import JudgedItem
+from engine.core.label_sources import LAST
 from engine.core.run_records import (
     COMPUTED_ON,
     CONTINUED,
@@ -53,7 +54,10 @@ def run_facts(results: RunResults, questions: bool = False) -> Facts:
     `questions`: with all that the model was asked.
     """
     run = results.run
-    overridden = ("overridden by people", results.overridden.by_whom if results.overrides else "nothing here")
+    by_whom = results.overridden.by_whom if results.overrides else "nothing here"
+    if results.overrides and results.source != LAST:
+        by_whom = f"{by_whom} (the labels of {results.source.in_words} were chosen)"
+    overridden = ("overridden by people", by_whom)
     if run.submitted:
         return Facts([*stored_facts(run), overridden])
     calibration = results.calibration

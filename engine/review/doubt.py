@@ -3,6 +3,7 @@
 Knows: what makes a judgment doubtful, and how doubts are filtered. Does not know: windows, stores, search.
 """
 
+from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,9 +30,11 @@ class ReviewRow(Keyed):
     `own`: the model's label, whatever is in force. `human`: the dataset's label. `flipped`, `margin`: of the
     model's own judgment, whatever is in force; None where there is one order only, or where it is unscored.
     `margin`: its highest probability minus its second, 0 to 1. `overridden`: whether a person gave the label
-    or the explanation in force. `outdated`: whether the explanation in force is the model's and written for
-    another label. `doubt`: 0 to 1, higher is to be looked at first; see `review_rows`. `hidden`: whether all
-    but item and criterion was taken out, for a person who labels blind.
+    or the explanation in force. `people_differ`: whether people gave different labels; `unsettled`: whether
+    nobody settled that. `outdated`: whether the explanation in force was written for another label. `doubt`:
+    0 to 1, higher is to be looked at first; see `review_rows`. `hidden`: whether all but item and criterion
+    was taken out, for a person who labels blind. `unanswered`: whether an opened submission gives no label,
+    and no person gave one.
     """
 
     position: int
@@ -42,10 +45,13 @@ class ReviewRow(Keyed):
     flipped: bool | None = None
     margin: float | None = None
     overridden: bool = False
+    people_differ: bool = False
+    unsettled: bool = False
     outdated: bool = False
     doubt: float = 0.0
     own: Preference | None = None
     hidden: bool = False
+    unanswered: bool = False
 
     @property
     def blank(self) -> "ReviewRow":
@@ -62,13 +68,15 @@ class ReviewRow(Keyed):
 class ReviewItem:
     """One item of a review list.
 
-    `doubt`: the highest of its rows. `differing`: how many of them differ from the human label.
+    `doubt`: the highest of its rows. `differing`: how many of them differ from the human label. `unsettled`:
+    on how many of them people differ, and nobody settled it.
     """
 
     position: int
     item_id: str
     doubt: float
     differing: int = 0
+    unsettled: int = 0
 
 
 def review_rows(
@@ -110,17 +118,18 @@ def by_item(
     rows: Iterable[ReviewRow], order: ListOrder = ListOrder.DOUBT, seed: int = USUAL_SEED
 ) -> list[ReviewItem]:
     """The items of the rows: the most doubtful first, in the order of the dataset, or those first that differ
-    from the human labels on the most criteria, of equal ones the most doubtful. Of equal ones the first in
-    the dataset. Or as a `seed` draws them, which depends on their ids alone.
+    from the human labels on the most criteria, or on which people do, of equal ones the most doubtful. Of
+    equal ones the first in the dataset. Or as a `seed` draws them, which depends on their ids alone.
     """
     doubts: dict[tuple[int, str], float] = {}
-    differing: dict[tuple[int, str], int] = {}
+    differing: Counter[tuple[int, str]] = Counter()
+    unsettled: Counter[tuple[int, str]] = Counter()
     for row in rows:
         key = (row.position, row.item_id)
         doubts[key] = max(row.doubt, doubts.get(key, 0.0))
-        if row.differs_from_human:
-            differing[key] = differing.get(key, 0) + 1
-    items = [ReviewItem(*key, doubt, differing.get(key, 0)) for key, doubt in sorted(doubts.items())]
+        differing[key] += row.differs_from_human
+        unsettled[key] += row.unsettled
+    items = [ReviewItem(*key, doubt, differing[key], unsettled[key]) for key, doubt in sorted(doubts.items())]
     if order is ListOrder.DATASET or not items:
         return items
     if order is ListOrder.RANDOM:
@@ -129,6 +138,8 @@ def by_item(
     ranks = [[-item.doubt for item in items]]
     if order is ListOrder.DISAGREEMENT:
         ranks.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
+    if order is ListOrder.PEOPLE:
+        ranks.append([-float(item.unsettled) for item in items])
     # By numpy: Python's own sort of 100,000 items keeps a window waiting.
     return [items[place] for place in np.lexsort(ranks)]
 
@@ -160,9 +171,12 @@ def _row(
         flipped=flipped,
         margin=margin,
         overridden=key in results.overrides,
+        people_differ=key in results.reviews.differing,
+        unsettled=key in results.reviews.unsettled,
         outdated=outdated,
         doubt=0.0 if results.decided_by_person(judgment) else doubt,
         own=own,
+        unanswered=preference is None and results.run.submitted,
     )
 
 
@@ -211,6 +225,7 @@ def _passes(row: ReviewRow, filters: Filters) -> bool:
         (filters.unscored, row.preference is None),
         (filters.low_margin, row.margin is not None and row.margin < LOW_MARGIN),
         (filters.overridden, row.overridden),
+        (filters.people_differ, row.people_differ),
         (filters.outdated, row.outdated),
         (filters.own is not None, _is(row.own, filters.own)),
         (filters.label is not None, _is(row.preference, filters.label)),

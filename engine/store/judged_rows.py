@@ -73,11 +73,14 @@ def _effort(gate: Gate, row: Sequence[Any]) -> tuple[float, int, int]:
 
 
 def shared_items(db: sqlite3.Connection, run_id: int) -> dict[int, int]:
-    """By the id of each other run, how many items it has judged that this run has judged too."""
+    """By the id of each other run, how many of the items of this run it has judged too."""
+    # What a submission does not answer, and only that, is unscored in it.
     rows = db.execute(
-        "WITH own AS MATERIALIZED (SELECT item_id, content_hash FROM judged_item WHERE run_id = ?)"
-        " SELECT run_id, count(*) FROM judged_item"
-        " WHERE run_id != ? AND (item_id, content_hash) IN own GROUP BY run_id",
+        "WITH own AS MATERIALIZED (SELECT item_id, content_hash FROM judged_item WHERE run_id = ?),"
+        " unanswered AS MATERIALIZED (SELECT DISTINCT run_id, position FROM unscored"
+        " WHERE run_id IN (SELECT id FROM run WHERE kind = 'submitted'))"
+        " SELECT run_id, count(*) FROM judged_item WHERE run_id != ? AND (item_id, content_hash) IN own"
+        " AND (run_id, position) NOT IN unanswered GROUP BY run_id",
         (run_id, run_id),
     )
     return dict(rows.fetchall())

@@ -57,7 +57,8 @@ def run_row(db: sqlite3.Connection, run_id: int) -> StoredRun | None:
         row = db.execute(f"SELECT {', '.join(_COLUMNS)} FROM run WHERE id = ?", (run_id,)).fetchone()
     if row is None:
         return None
-    return _run_of_row(run_id, dict(zip(_COLUMNS, row, strict=True)), judged_count(db, run_id))
+    values = dict(zip(_COLUMNS, row, strict=True))
+    return _run_of_row(run_id, values, judged_count(db, run_id, values["kind"] == RunKind.SUBMITTED))
 
 
 def has_run(db: sqlite3.Connection, run_id: int) -> bool:
@@ -67,10 +68,13 @@ def has_run(db: sqlite3.Connection, run_id: int) -> bool:
     return False
 
 
-def judged_count(db: sqlite3.Connection, run_id: int) -> int:
-    """How many items of a run are judged."""
+def judged_count(db: sqlite3.Connection, run_id: int, submitted: bool = False) -> int:
+    """How many items of a run are judged; of a submission those that it answers."""
     (judged,) = db.execute("SELECT count(*) FROM judged_item WHERE run_id = ?", (run_id,)).fetchone()
-    return int(judged)
+    if not submitted:
+        return int(judged)
+    unanswered = "SELECT count(DISTINCT position) FROM unscored WHERE run_id = ?"
+    return int(judged) - int(db.execute(unanswered, (run_id,)).fetchone()[0])
 
 
 def damaged_run(db: sqlite3.Connection, run_id: int) -> DamagedRun | None:

@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QPushButton
+from PySide6.QtWidgets import QFileDialog, QPushButton
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import visible
-from engine.core.remedies import Setting
+from engine.core.label_sources import LabelSource, Whose
 from gui.compare.compare_jobs import CompareWish, Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
 from gui.kit.foreign_text import one_line, plain_label
 from gui.kit.labels import DownScroll, heading, hint, main_button, name, panel, show_text
 from gui.kit.layouts import STRETCH, in_row
-from gui.kit.remedies import FIELDS, IN_THE_WINDOW
+from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.lanes import Lane, LatestTask
+from gui.work.source_box import SourceBox
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -50,18 +51,7 @@ class ChoicePanel(DownScroll):
         self._reading = workspace.reader(self)
         self.systems = SystemList()
         self.gold_text = plain_label()
-        self.partial = QCheckBox(f"&{FIELDS[Setting.PARTIAL]}")
-        name(
-            self.partial,
-            FIELDS[Setting.PARTIAL],
-            "Compare on the items that the labels and all systems share",
-        )
-        self.model_alone = QCheckBox("Leave ou&t what people overrode")
-        name(
-            self.model_alone,
-            "Leave out what people overrode",
-            "Measure the models alone, without what people changed in Review",
-        )
+        self.whose = SourceBox()
         self.compare_button = main_button("&Compare")
         name(self.compare_button, "Compare the ticked systems", "Ctrl+Return")
         self._lacking = hint("")
@@ -72,8 +62,7 @@ class ChoicePanel(DownScroll):
     @property
     def choice(self) -> CompareWish:
         """What is ticked."""
-        partial, alone = self.partial.isChecked(), self.model_alone.isChecked()
-        return CompareWish(self.systems.runs, self.systems.files, partial, alone)
+        return CompareWish(self.systems.runs, self.systems.files, self.whose.source.kind)
 
     @property
     def gold(self) -> "Dataset | None":
@@ -195,7 +184,7 @@ class ChoicePanel(DownScroll):
         name(self._own_button, "Use the labels of the open run's own dataset again")
         buttons = in_row((self._gold_button, STRETCH), self._own_button)
         chosen = (heading("Systems"), (self.systems, STRETCH), heading("Human labels"), self.gold_text)
-        self.setWidget(panel(*chosen, buttons, self.partial, self.model_alone, self._lacking))
+        self.setWidget(panel(*chosen, buttons, self.whose, self._lacking))
 
     def _connect(self) -> None:
         space = self._workspace
@@ -208,7 +197,7 @@ class ChoicePanel(DownScroll):
         self._reading.put_off.connect(self.bring_up_to_date)
         self.compare_button.clicked.connect(self.compare_wanted)
         space.runs_changed.connect(self._list_runs)
-        for signal in (self.systems.changed, self.partial.toggled, self.model_alone.toggled):
+        for signal in (self.systems.changed, self.whose.changed):
             signal.connect(self._remember)
         for signal in (space.run_changed, space.dataset_changed):
             signal.connect(self.bring_up_to_date)
@@ -216,9 +205,9 @@ class ChoicePanel(DownScroll):
 
     def _restore(self) -> None:
         values = self._workspace.state.record(_KEPT)
-        for box, kept in ((self.partial, "partial"), (self.model_alone, "model_alone")):
-            with QSignalBlocker(box):
-                box.setChecked(values.get(kept) is True)
+        with QSignalBlocker(self.whose):
+            if values.get("labels_of") in list(Whose):
+                self.whose.choose(LabelSource(Whose(values["labels_of"])))
         self.systems.restore(values)
         self._list_runs()
 
@@ -226,8 +215,8 @@ class ChoicePanel(DownScroll):
 
     @Slot()
     def _remember(self) -> None:
-        options = {"partial": self.partial.isChecked(), "model_alone": self.model_alone.isChecked()}
-        self._workspace.state.set_record(_KEPT, {**self.systems.as_json(), **options})
+        chosen = {**self.systems.as_json(), "labels_of": self.whose.source.kind.value}
+        self._workspace.state.set_record(_KEPT, chosen)
         self.bring_up_to_date()
 
     @Slot()

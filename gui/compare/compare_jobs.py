@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed, short_name, words
+from engine.core.label_sources import Whose
 from engine.core.rubric import rubric_of_names
 from engine.core.sheets import Sheet
 from engine.system.places import is_there
@@ -87,12 +88,11 @@ def _check(path: Path, gold: "Dataset | None", control: JobControl) -> None:
 
 @dataclass(frozen=True)
 class CompareWish:
-    """What is compared, and how. `runs`: ids. `model_alone`: without what people overrode in the runs."""
+    """What is compared, and how. `runs`: ids. `labels_of`: whose labels of the runs count."""
 
     runs: tuple[int, ...] = ()
     files: tuple[Path, ...] = ()
-    partial: bool = False
-    model_alone: bool = False
+    labels_of: Whose = Whose.LAST
 
     @property
     def systems(self) -> int:
@@ -154,7 +154,7 @@ def compare_systems(
         opened = []
         for run in choice.runs:
             steps.begin(f"Reading run {run} …")
-            opened.append(open_system(str(run), store_path, choice.model_alone))
+            opened.append(open_system(str(run), store_path, choice.labels_of))
         for path in choice.files:
             steps.begin(f"Reading {path.name} …")
             opened.append(system_of_file(path))
@@ -162,7 +162,7 @@ def compare_systems(
         steps.begin("Joining them with the human labels …")
         # The open dataset holds the labels on what is asked next, and runs may have been asked otherwise.
         labels = with_labels_for(gold, [one.asked for one in systems if one.asked], control.cancel)
-        return _on_slice(choice, gold, match_all(systems, labels, choice.partial), chosen, steps)
+        return _on_slice(choice, gold, match_all(systems, labels, partial=True), chosen, steps)
 
     return work
 

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 from engine.core.errors import EngineError
 from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey
+from engine.core.label_sources import LabelSource
 from engine.core.review_filters import Filters, WantedItems
 from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import (
@@ -250,8 +251,8 @@ class ComparePage(Page):
             if stored.id in marks and not marks[stored.id].is_of(stored)
         }
         if run is not None and run.id in marks:
-            results = run.results.model_alone() if compared.choice.model_alone else run.results
-            same = run_mark(results).overrides == marks[run.id].overrides
+            results = run.results.by(LabelSource(compared.choice.labels_of))
+            same = run_mark(results.answered).overrides == marks[run.id].overrides
             (self._overridden.discard if same else self._overridden.add)(run.id)
         self.stale.setVisible(self._is_stale())
 

@@ -31,14 +31,23 @@ class Entry:
         return added
 
 
+class PanelMenu(QMenu):
+    """A menu of fields: Tab goes through them, where it would choose entries else."""
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """As in a window."""
+        return QWidget.focusNextPrevChild(self, forward)
+
+
 class MenuButton(QToolButton):
     """A button that opens a menu. `tips`: whether the menu shows the tool tips of its entries."""
 
-    def __init__(self, text: str = "", tips: bool = False) -> None:
+    def __init__(self, text: str = "", tips: bool = False, kind: type[QMenu] = QMenu) -> None:
         super().__init__(popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setText(text)
         self.setProperty("role", "button")
-        self._menu = QMenu(self, toolTipsVisible=tips)
+        self._menu = kind(self)
+        self._menu.setToolTipsVisible(tips)
         self.setMenu(self._menu)
 
 

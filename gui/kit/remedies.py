@@ -11,7 +11,6 @@ FIELDS = {
     **{setting: capitalised(setting.value) for setting in Setting},
     **{row.called: row.field_label for row in SETTINGS if isinstance(row.called, Setting)},
     Setting.DEVICE: "Compute on",
-    Setting.PARTIAL: "Only items that all have",
 }
 """The fields by the names that stand on their pages, which take them from here."""
 

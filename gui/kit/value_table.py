@@ -14,7 +14,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QFont
 
 from engine.core.formatting import visible, words
-from engine.core.value_tables import Kind, Table
+from engine.core.value_tables import ItemsBehind, Kind, Table
 from gui.kit.foreign_text import one_line, tip
 
 SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
@@ -99,6 +99,10 @@ class TableModel(HeadedModel):
             for place, column in enumerate(table.columns)
         ]
         self.endResetModel()
+
+    def behind(self, row: int) -> ItemsBehind | None:
+        """The items that a row tells of, where it is known which they are."""
+        return self._table.behind[row] if self._table.behind else None
 
     def clear(self) -> None:
         """Show nothing."""

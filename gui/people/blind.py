@@ -28,7 +28,11 @@ class Blind:
 
     def shows(self, key: JudgmentKey) -> bool:
         """True where the judgment may be shown: not blind, or this person has given his own label."""
-        return not self.on or self.own(key) is not None or key in self._given
+        return not self.on or self.labelled(key)
+
+    def labelled(self, key: JudgmentKey) -> bool:
+        """True where this person has given his own label, stored or not."""
+        return self.own(key) is not None or key in self._given
 
     def own(self, key: JudgmentKey) -> Preference | None:
         """The label that this person gave or confirmed."""

@@ -1,8 +1,10 @@
 """What is noted of the item that is looked at: a line with its tags, and the dialog that changes it.
 
-Knows: notes of the open run's items, tags in use. Does not know: judgments, where notes are kept.
+Knows: notes of the open run's items, tags in use, a note that was begun. Does not know: judgments, where
+notes are kept.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -22,13 +24,14 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import clipped, visible
-from engine.core.judgments import ItemNote
+from engine.core.judgments import ItemNote, JudgedItem
 from engine.core.people import tags_together
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, tip
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import STRETCH, empty, in_column, in_row
 from gui.kit.pill import Pill
+from gui.people.drafts import Drafts, Soon, note_of
 from gui.work import store_jobs
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
@@ -38,6 +41,7 @@ _LONGEST_NOTE = 20_000
 _MOST_PILLS = 4
 _LONGEST_PILL = 18
 _FEWEST_LETTERS = 6  # of a tag
+_Note = tuple[str, tuple[str, ...]]  # its text and tags
 
 
 class NoteLine(QWidget):
@@ -50,30 +54,39 @@ class NoteLine(QWidget):
     def __init__(
         self,
         workspace: Workspace,
+        drafts: Drafts,
         named: Callable[[Callable[[], object]], object],
     ) -> None:
         super().__init__()
-        self._workspace = workspace
+        self._workspace, self._drafts = workspace, drafts
         self._named = named
-        self._content_hash = ""
+        self._item: JudgedItem | None = None
         self._hides = False
+        self._noting: tuple[int, JudgedItem, _Note]  # while the dialog is open: run, item, what it had before
         self.dialog: NoteDialog | None = None
         self.button = QPushButton("Note… (N)")
         self.button.setProperty("compact", True)
         name(self.button, "Note something of the item, key N")
         self.button.clicked.connect(self.edit)
         self.pills = [_Tag() for _ in range(_MOST_PILLS)]
+        self.begun = Pill()
         self.text = OneLine()
-        in_row(self.button, *self.pills, (self.text, STRETCH), on=self, spacing=6)
+        in_row(self.button, self.begun, *self.pills, (self.text, STRETCH), on=self, spacing=6)
         self._tags = LatestTask(workspace.threads, Lane.STORE, self)
         self._tags.finished.connect(self._take_tags)
         workspace.noted.connect(self._follow)
-        self.show_item("", False)
+        drafts.changed.connect(self._follow_draft)
+        self.show_item(None, False)
 
-    def show_item(self, content_hash: str, hides: bool) -> None:
+    def show_item(self, item: JudgedItem | None, hides: bool) -> None:
         """Show the note of an item; `hides`: not that of another person."""
-        self._content_hash, self._hides = content_hash, hides
-        self.setEnabled(bool(content_hash))
+        self._item, self._hides = item, hides
+        self.setEnabled(item is not None)
+        begun = self._drafts.in_words(self._run_id, note_of(item.item_id)) if item is not None else ""
+        self.begun.setVisible(bool(begun))
+        self.begun.say("draft", "warning")
+        self.begun.setToolTip(tip(begun))
+        self.begun.setAccessibleName(begun)
         notes = self._shown
         tags = tags_together(notes)
         for place, pill in enumerate(self.pills):
@@ -104,29 +117,34 @@ class NoteLine(QWidget):
     def _shown(self) -> Sequence[ItemNote]:
         """What may be shown of what people noted of the item: this person's own first."""
         run = self._workspace.run
-        notes = run.results.notes_on(self._content_hash) if run else ()
+        notes = run.results.notes_on(self._item.content_hash) if run and self._item else ()
         seen = [note for note in notes if not self._hidden(note)]
         return sorted(seen, key=lambda note: note.author != self._workspace.author)
 
     @Slot()
     def edit(self) -> None:
         """Let a person write, once he has a name."""
-        if self.dialog is None and self._content_hash:
-            self._named(partial(self._open, self._content_hash))
+        if self.dialog is None and self._item is not None:
+            self._named(partial(self._open, self._item))
 
-    def _open(self, content_hash: str) -> None:
-        if self.dialog is not None or content_hash != self._content_hash:
+    def _open(self, item: JudgedItem) -> None:
+        if self.dialog is not None or self._item is None or item.content_hash != self._item.content_hash:
             return
-        note = self.note
+        draft = self._drafts.of(self._run_id, note_of(item.item_id))
         self.dialog = NoteDialog(
-            note.text if note else "", note.tags if note else (), self._known_tags(), self.window()
+            *(_noted(self.note) if draft is None else _of_draft(draft)), self._known_tags(), self.window()
         )
-        self.dialog.setProperty("content_hash", self._content_hash)
+        self._noting = self._run_id, item, _noted(self.note)
+        self.dialog.changed.connect(Soon(self.keep_draft, self.dialog).ask)
         self.dialog.saved.connect(self._save)
         self.dialog.finished.connect(self._end)
         self.dialog.open()
         if not self._hides:  # the store has those of all people
             self._tags.start(store_jobs.known_tags(self._workspace.store_path))
+
+    @property
+    def _run_id(self) -> int:
+        return self._workspace.run.id if self._workspace.run else 0
 
     def _hidden(self, note: ItemNote) -> bool:
         return self._hides and note.author != self._workspace.author
@@ -143,22 +161,43 @@ class NoteLine(QWidget):
 
     @Slot(str, object)
     def _save(self, text: str, tags: Sequence[str]) -> None:
-        note = self.note
-        if (text, tuple(tags)) != ((note.text, note.tags) if note else ("", ())):
+        _, item, before = self._noting
+        if (text, tuple(tags)) != before:
             assert self.dialog is not None
-            content_hash = str(self.dialog.property("content_hash"))
-            self.dialog.said = self._workspace.note_item(content_hash, text, tags)
+            self.dialog.said = self._workspace.note_item(item.content_hash, text, tags)
 
     @Slot()
-    def _end(self) -> None:
-        dialog, self.dialog = self.dialog, None
+    def keep_draft(self) -> None:
+        """Remember what is being written, where it is new."""
+        if self.dialog is None:
+            return
+        run_id, item, before = self._noting
+        written = self.dialog.written
+        if written != before:
+            self._drafts.keep(run_id, note_of(item.item_id), _as_draft(*written))
+
+    @Slot(int)
+    def _end(self, result: int) -> None:
+        """What is left and new is a draft; what is saved is none any more."""
+        run_id, item, before = self._noting
+        dialog = self.dialog
         if dialog is not None:
+            if result == QDialog.DialogCode.Rejected and dialog.written != before:
+                self.keep_draft()
+            else:
+                self._drafts.drop(run_id, note_of(item.item_id))
+            self.dialog = None
             dialog.deleteLater()
 
     @Slot(str)
     def _follow(self, content_hash: str) -> None:
-        if content_hash == self._content_hash:
-            self.show_item(content_hash, self._hides)
+        if self._item is not None and content_hash == self._item.content_hash:
+            self.show_item(self._item, self._hides)
+
+    @Slot(str)
+    def _follow_draft(self, item_id: str) -> None:
+        if self._item is not None and item_id == self._item.item_id:
+            self.show_item(self._item, self._hides)
 
 
 class _Tag(Pill):
@@ -173,6 +212,7 @@ class _Tag(Pill):
 class NoteDialog(QDialog):
     """A text and its tags; Ctrl+Enter saves, Esc leaves."""
 
+    changed = Signal()  # what is written
     saved = Signal(str, object)  # the text and the tags
 
     def __init__(
@@ -184,9 +224,11 @@ class NoteDialog(QDialog):
         self._tags = list(tags)
         self.field = QPlainTextEdit(text, tabChangesFocus=True)
         self.field.installEventFilter(self)
+        self.field.textChanged.connect(self.changed)
         name(self.field, "Note")
         self.tag = QLineEdit(maxLength=LONGEST_TAG, placeholderText="Another tag: Enter adds it")
         self.tag.installEventFilter(self)
+        self.tag.textChanged.connect(self.changed)
         name(self.tag, "Another tag", "Enter adds it")
         self.show_known(known)
         self._pills = FlowLayout(gap=4)
@@ -211,6 +253,11 @@ class NoteDialog(QDialog):
         """Those that are chosen, with the one that is being written."""
         written = _clean(self.tag.text())
         return [*self._tags, *([written] if written and written not in self._tags else [])]
+
+    @property
+    def written(self) -> _Note:
+        """The text and its tags, as they would be saved."""
+        return self.field.toPlainText()[:_LONGEST_NOTE].strip(), tuple(self.tags)
 
     def show_known(self, known: Sequence[str]) -> None:
         """Offer the tags that are in use."""
@@ -245,7 +292,9 @@ class NoteDialog(QDialog):
         return in_row((self.tag, STRETCH), add)
 
     def _buttons(self) -> QDialogButtonBox:
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        buttons = QDialogButtonBox()
+        leave = buttons.addButton("Leave (Esc)", QDialogButtonBox.ButtonRole.RejectRole)
+        name(leave, "Leave without saving; what is new is kept as a draft")
         save = buttons.addButton("Save (Ctrl+Enter)", QDialogButtonBox.ButtonRole.AcceptRole)
         name(save, "Save note and tags")
         buttons.accepted.connect(self._save)
@@ -272,11 +321,12 @@ class NoteDialog(QDialog):
         if isinstance(pill, QToolButton):
             self._tags.remove(str(pill.property("tag")))
             self._show_tags()
+            self.changed.emit()
 
     @Slot()
     def _save(self) -> None:
         self.said = True
-        self.saved.emit(self.field.toPlainText()[:_LONGEST_NOTE].strip(), list(self.tags))
+        self.saved.emit(*self.written)
         if self.said:
             self.accept()
 
@@ -285,6 +335,23 @@ def tags_of(notes: Iterable[ItemNote]) -> list[str]:
     """The tags of notes, the most frequent first, of equal ones by the alphabet."""
     counts = Counter(tag for note in notes for tag in note.tags)
     return sorted(counts, key=lambda tag: (-counts[tag], tag))
+
+
+def _noted(note: ItemNote | None) -> _Note:
+    return (note.text, tuple(note.tags)) if note else ("", ())
+
+
+def _as_draft(text: str, tags: Sequence[str]) -> str:
+    """Both in the one text that a draft has."""
+    return json.dumps([text, *tags], ensure_ascii=False)
+
+
+def _of_draft(draft: str) -> _Note:
+    try:
+        text, *tags = json.loads(draft)
+    except (TypeError, ValueError):
+        return draft, ()  # another hand wrote it
+    return str(text), tuple(map(str, tags))
 
 
 def _clean(tag: str) -> str:

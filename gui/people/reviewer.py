@@ -12,6 +12,7 @@ from engine.core.judgments import JudgmentKey
 from gui.kit.labels import name
 from gui.kit.layouts import as_column
 from gui.people.blind import Blind
+from gui.people.drafts import Drafts
 from gui.people.naming import WhoButton
 from gui.people.note_line import NoteLine
 from gui.people.progress import Progress
@@ -23,6 +24,7 @@ class Reviewer(QObject):
     """One for a page."""
 
     blind_changed = Signal()  # it was switched, or another person labels
+    settle_changed = Signal(bool)  # whether this person says what counts, as an adjudicator
 
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +39,10 @@ class Reviewer(QObject):
         workspace.taken_back.connect(self._forget)
         self.progress = Progress(workspace, self)
         self.who = WhoButton(workspace)
-        self.note = NoteLine(workspace, self.who.then)
+        self.drafts = Drafts(workspace, workspace.say, self)
+        self.drafts.take_over(workspace.state)
+        workspace.runs_deleted.connect(self.drafts.forget_runs)
+        self.note = NoteLine(workspace, self.drafts, self.who.then)
         self.blind_button = QPushButton("Blind")
         self.blind_button.setCheckable(True)
         self.blind_button.setChecked(self.blind.on)
@@ -47,16 +52,50 @@ class Reviewer(QObject):
             "Hide what the model, others and the dataset say of a criterion until you have labelled it",
         )
         self.blind_button.toggled.connect(self.switch_blind)
+        self.settle_button = QPushButton("Settle")
+        self.settle_button.setCheckable(True)
+        name(
+            self.settle_button,
+            "Settle where people differ",
+            "Read what each person said beside each other, and say which label counts: yours is locked for"
+            " others then",
+        )
+        self.settle_button.toggled.connect(self._switch_settling)
+        for signal in (workspace.run_changed, workspace.reviewed, workspace.author_changed):
+            signal.connect(self._offer_to_settle)
+        self._offer_to_settle()
         self.blind_changed.connect(self._show_note)
 
     @Slot(bool)
     def switch_blind(self, on: bool) -> None:
         """Label blind from now on, or no longer; this is remembered."""
         if on != self.blind.on:
+            if on:
+                self.settle_button.setChecked(False)
             self.blind.on = on
             self._workspace.state.set_text(BLIND, "on" if on else "")
             self.blind_changed.emit()
             self._workspace.blind_changed.emit()
+
+    @property
+    def settling(self) -> bool:
+        """Whether this person settles."""
+        return self.settle_button.isChecked()
+
+    @Slot()
+    def _offer_to_settle(self) -> None:
+        """Where people differ."""
+        run = self._workspace.run
+        differ = run is not None and bool(run.results.reviews.differing)
+        if not differ:
+            self.settle_button.setChecked(False)
+        self.settle_button.setVisible(differ)
+
+    @Slot(bool)
+    def _switch_settling(self, on: bool) -> None:
+        if on:  # who settles must see what others said
+            self.blind_button.setChecked(False)
+        self.settle_changed.emit(on)
 
     def hidden_when_blind(self, widget: QWidget) -> QWidget:
         """A room for what tells of labels: it is not there while this person labels blind."""
@@ -90,4 +129,4 @@ class Reviewer(QObject):
         if run is not None and 0 <= self._index < len(run.results.judged):
             item = run.results.judged[self._index]
             hides = not all(self.blind.shows(JudgmentKey(item.item_id, each)) for each in self._criteria)
-            self.note.show_item(item.content_hash, hides)
+            self.note.show_item(item, hides)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from engine.core.formatting import visible
@@ -26,6 +26,8 @@ _DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 class SheetView(QWidget):
     """Sections, one below the other. `inside`, `above`: what the page has of its own in and above some."""
 
+    listed = Signal(object)  # an ItemsBehind: a person wants to see the items of a row of a table
+
     def __init__(self, inside: Mapping[str, QWidget] = {}, above: Mapping[str, QWidget] = {}) -> None:
         super().__init__()
         self._inside, self._above = inside, above
@@ -42,6 +44,7 @@ class SheetView(QWidget):
                 if key in self._above:
                     place = self._layout.indexOf(self._above[key]) + 1
                 self._layout.insertWidget(place, self._views[key])
+                self._views[key].listed.connect(self.listed)
             self._views[key].show_section(section)
             place = self._layout.indexOf(self._views[key]) + 1
         for key, view in self._views.items():
@@ -64,6 +67,8 @@ class SheetView(QWidget):
 
 class SectionView(QFrame):
     """A section in a frame, its `parts` below its words. `topic`: what of the help its mark opens."""
+
+    listed = Signal(object)  # an ItemsBehind
 
     def __init__(self, topic: str = "", inside: QWidget | None = None) -> None:
         super().__init__()
@@ -91,6 +96,8 @@ class SectionView(QFrame):
             self.parts = [kind() for kind in kinds]
             for new in self.parts:
                 self._layout.addWidget(new)
+                if isinstance(new, _TableView):
+                    new.listed.connect(self.listed)
         for part, view in zip(parts, self.parts, strict=True):
             view.show_part(part, visible(section.title))
 
@@ -103,12 +110,21 @@ class SectionView(QFrame):
 class _TableView(QFrame):
     """A table of a section; another may follow in its place."""
 
+    listed = Signal(object)  # an ItemsBehind: a person wants to see the items of a row
+
     def __init__(self) -> None:
         super().__init__()
         self._part: Table | None = None
         self.model = TableModel(self)
         self._view = measure_view(self.model, "")
+        self._view.activated.connect(self._list)
         in_column(self._view, on=self)
+
+    @Slot(QModelIndex)
+    def _list(self, index: QModelIndex) -> None:
+        behind = self.model.behind(index.row())
+        if behind is not None and behind.ids:
+            self.listed.emit(behind)
 
     def show_part(self, part: Table, title: str) -> None:
         self._view.setAccessibleName(title)

@@ -5,15 +5,25 @@ Knows: what a person must see before a file leaves the window. Does not know: ho
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLineEdit,
+    QPushButton,
+    QWidget,
+)
 
 from engine.core.errors import EngineError
-from engine.core.formatting import short_name, visible
+from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
+from engine.core.label_sources import LAST
 from gui.kit.file_dialogs import ask_folder, ask_target
 from gui.kit.foreign_text import plain_label, tip
 from gui.kit.labels import DownScroll, label, name, set_role
@@ -59,6 +69,7 @@ class ExportDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self._form, self._what, self._folder = form, what, folder
+        self._left = what.results.left
         self._wanted = Path()  # that is being looked at
         self._may_replace: Path | None = None
         self._looking = LatestTask(threads, Lane.STORE, self)
@@ -68,6 +79,7 @@ class ExportDialog(QDialog):
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")
+        self.outdated = QCheckBox()
         self.field = QLineEdit()
         self.status = label("", "bad")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -75,7 +87,13 @@ class ExportDialog(QDialog):
         self._lay_out()
         self._say_health()
         self._say_unfinished()
+        self._offer_outdated()
         self._suggest()
+
+    @property
+    def what(self) -> Exported:
+        """What is exported, as it was chosen here."""
+        return replace(self._what, with_outdated=self.outdated.isChecked())
 
     @property
     def path(self) -> Path:
@@ -128,6 +146,7 @@ class ExportDialog(QDialog):
         in_column(
             (self._build_facts(form), STRETCH),
             self.unfinished,
+            self.outdated,
             heading,
             line,
             self.status,
@@ -168,12 +187,18 @@ class ExportDialog(QDialog):
 
     def _say_unfinished(self) -> None:
         run = self._what.whole.run
-        left = run.identity.items - run.judged
+        left = self._left
         items = "1 item is" if left == 1 else f"{left:,} items are"
         why = "the submission lacks them" if run.submitted else "they are not judged"
         state = "incomplete" if run.submitted else "not finished"
         self.unfinished.setText(f"{run.title} is {state}: {items} missing in the file, for {why}.")
         self.unfinished.setVisible(left > 0)
+
+    def _offer_outdated(self) -> None:
+        number = self._what.results.outdated if self._form is Form.EXPLAINED else 0
+        theirs = counted(number, "explanation that was", "explanations that were")
+        self.outdated.setText(f"&With {theirs} written for another label than the one in force")
+        self.outdated.setVisible(number > 0)
 
     def _suggest(self) -> None:
         if self._form is Form.FIGURES:
@@ -197,7 +222,7 @@ class ExportDialog(QDialog):
         replaces = self._may_replace is not None and self._may_replace == self.path
         run = self._what.whole.run
         text = "Replace the file" if replaces else f"Export {run.in_short}"
-        if not run.complete:
+        if self._left:
             state = "incomplete" if run.submitted else "unfinished"
             text = f"Export the {state} {run.in_short.removeprefix('the ')}"
         self.start.setText(text)
@@ -257,10 +282,16 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
     )
     yield "Dataset", short_name(identity.dataset_path.name)
     yield MODEL[run.submitted], short_name(identity.model_name)
-    yield "Items", f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}"
-    people = what.whole.overridden.by_whom if what.whole.overrides else "none"
-    if what.whole.overrides and what.model_alone:
-        people = f"left out (“Model alone” is ticked on Results): {people}"
+    completed = identity.items - run.judged - what.results.left
+    by_people = f", {completed:,} labelled by people" if completed else ""
+    yield (
+        "Items",
+        f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}{by_people}",
+    )
+    results = what.results
+    people = results.overridden.by_whom if results.overrides else "none"
+    if what.source != LAST:
+        people = f"{people}: the labels of {what.source.in_words} were chosen on Results"
     yield "Overrides", people
     yield "Calibration", what.calibration_in_words
     weights = what.wish.in_words

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.core.errors import SetupError
 from engine.core.formatting import short_name
 from engine.core.health import NOT_LOOKED_AT, Health
+from engine.core.label_sources import LAST, LabelSource
 from engine.system.places import Found, found_at, is_there
 from gui.results.figure_jobs import save_figures
 from gui.results.score_jobs import Scores, with_people
@@ -89,14 +90,15 @@ class Written:
 class Exported:
     """What an export is made of.
 
-    `whole`: the run with what people overrode, which `model_alone` leaves out. `dataset`: the items that it
+    `whole`: the run with the labels in force; `source`: whose are exported. `dataset`: the items that it
     judged, `gold`: the human labels that it is held against; None where they are not there. `known`: what was
     measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
     why it is that `gold`. `slicing`: by what the page divides the items, which a report shows too.
+    `with_outdated`: explanations for another label than that in force go into a submission, too.
     """
 
     whole: "RunResults"
-    model_alone: bool
+    source: LabelSource
     dataset: "Dataset | None"
     gold: "Dataset | None"
     wish: Wish
@@ -105,11 +107,12 @@ class Exported:
     health: Health = NOT_LOOKED_AT
     gold_from: str = ""
     slicing: "Slicing | None" = None
+    with_outdated: bool = False
 
     @property
     def results(self) -> "RunResults":
         """The run as it is exported."""
-        return self.whole.model_alone() if self.model_alone else self.whole
+        return self.whole.by(self.source)
 
     @property
     def calibration_in_words(self) -> str:
@@ -171,7 +174,7 @@ def export(form: Form, what: Exported, path: Path) -> Job[Written]:
         elif form is Form.JSON:
             write_json(path, {**as_json(results, what.dataset), "weighted_judge": _weights_json(what.wish)})
         else:
-            submission = submission_of(results)
+            submission = submission_of(results, what.with_outdated)
             write_submission(path, submission if form is Form.EXPLAINED else submission.labels_only())
         gaps = _gaps(what, results, with_explanations=form is not Form.LABELS)
         return _written(form, what, path, gaps, _checked(what, path) if form.is_submission else _UNCHECKED)
@@ -242,7 +245,7 @@ _UNCHECKED = _Checked()
 def _written(
     form: Form, what: Exported, path: Path, gaps: Iterator[str], checked: _Checked = _UNCHECKED
 ) -> Written:
-    whole = checked.whole and what.results.run.complete
+    whole = checked.whole and not what.results.left
     return Written(path, what.in_words(form), list(gaps), checked.sentences, what.health, whole)
 
 
@@ -282,10 +285,9 @@ def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Ite
     """What is missing from a run, what is not the model's, and what a person's choice left out."""
     from engine.decisions.gaps import GapKind, gaps, incomplete
 
-    if not results.run.complete:
+    if results.left:
         yield incomplete(results.run)
     unshown = () if with_explanations else (GapKind.UNEXPLAINED, GapKind.OUTDATED)
     yield from (gap.sentence for gap in gaps(results) if gap.kind not in unshown)
-    if what.model_alone and what.whole.overrides:
-        left_out = what.whole.overridden.by_whom
-        yield f"Without what people overrode ({left_out}): “Model alone” is ticked on the Results page."
+    if what.source != LAST:
+        yield f"The labels of {what.source.in_words} were chosen on the Results page."

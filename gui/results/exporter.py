@@ -43,8 +43,11 @@ class Exporter(QObject):
         folder = self._workspace.state.export_folder(what.whole.run.identity.dataset_path.parent)
         self.dialog = ExportDialog(form, what, folder, self._workspace.threads, self._window)
         self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.dialog.chosen.connect(partial(self._write, form, what))
+        self.dialog.chosen.connect(partial(self._write_chosen, self.dialog, form))
         self.dialog.open()
+
+    def _write_chosen(self, dialog: ExportDialog, form: Form, path: Path) -> None:
+        self._write(form, dialog.what, path)
 
     def _write(self, form: Form, what: Exported, path: Path) -> None:
         folder = path.parent

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
-    QCheckBox,
     QPushButton,
     QStackedWidget,
     QTabWidget,
@@ -17,7 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.formatting import visible
+from engine.core.people import Reviews
 from engine.core.review_filters import Filters, WantedItems
+from engine.core.value_tables import ItemsBehind
 from gui.kit.actions import Entry, MenuButton
 from gui.kit.busy import BusyLine
 from gui.kit.labels import heading, hint, label, main_button, name, panel, scrolling
@@ -44,6 +45,7 @@ from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
 from gui.work.slice_jobs import measure_slices
 from gui.work.slices_panel import SlicesPanel, SliceWords
+from gui.work.source_box import SourceBox
 from gui.work.state import MOST_OF_QT
 from gui.work.workspace import Workspace
 
@@ -166,7 +168,7 @@ class ResultsPage(Page):
         run = self.workspace.run
         if run is None:
             return None
-        return run.results.model_alone() if self.model_alone.isChecked() else run.results
+        return run.results.by(self.whose.source)
 
     def _exported(self) -> Exported | None:
         run = self.workspace.run
@@ -174,7 +176,7 @@ class ResultsPage(Page):
             return None
         return Exported(
             run.results,
-            self.model_alone.isChecked(),
+            self.whose.source,
             run.dataset,
             self.workspace.gold,
             self.weighing.weights.of(run.results.run),
@@ -209,10 +211,9 @@ class ResultsPage(Page):
     @Slot()
     def _follow_overrides(self) -> None:
         run = self.workspace.run
-        overridden = run is not None and bool(run.results.overrides)
-        self.model_alone.setEnabled(overridden)
-        if not overridden:
-            self.model_alone.setChecked(False)
+        reviews = run.results.reviews if run is not None else Reviews()
+        self.whose.setEnabled(bool(reviews.people))
+        self.whose.offer(tuple(reviews.labels), bool(reviews.settled))
         self._measure_soon(_DEBOUNCE_MS)
 
     @Slot()
@@ -305,6 +306,11 @@ class ResultsPage(Page):
         items = gold if run is None or run.dataset is None else run.dataset
         self.slices.choice.show_dataset(None if run is None else items, gold)
 
+    @Slot(object)
+    def _list_behind(self, behind: ItemsBehind) -> None:
+        """List the items of a row of a table in Review."""
+        self._list_slice(Filters(ids=behind.ids, criterion=behind.criterion), behind.words)
+
     @Slot(object, str)
     def _list_slice(self, filters: Filters, words: str) -> None:
         """List the items of a slice in Review."""
@@ -323,9 +329,8 @@ class ResultsPage(Page):
 
     def _build_body(self) -> None:
         self.gold = GoldPicker(self.workspace)
-        self.model_alone = QCheckBox("&Model alone")
-        name(self.model_alone, "Model alone", "Leave out what people overrode")
-        line = in_row(self.gold, STRETCH, self.slices.choice, self.model_alone)
+        self.whose = SourceBox()
+        line = in_row(self.gold, STRETCH, self.slices.choice, self.whose)
         self.busy, self.snapshot = BusyLine(), SnapshotLine()
         self.stopped = label(_STOPPED, "warning")
         self.stopped.hide()
@@ -371,8 +376,9 @@ class ResultsPage(Page):
         self.snapshot.again_button.clicked.connect(space.read_run_again)
         self.slices.choice.changed.connect(self._follow_choice)
         self.slices.listed.connect(self._list_slice)
+        self.scores.sheet.listed.connect(self._list_behind)
         self.slices.divided.connect(lambda: self.tabs.setCurrentIndex(self.tabs.count() - 1))
-        self.model_alone.toggled.connect(self._follow_choice)
+        self.whose.changed.connect(self._follow_choice)
         self._later.timeout.connect(self._measure_if_stale)
         self.measurer.changed.connect(self._show)
         self.measurer.progress.connect(self._follow_progress)

@@ -195,7 +195,7 @@ def with_people(scores: Scores, results: "RunResults") -> Scores:
     """The same scores with what people say of the run by now, which is all that may differ in `results`."""
     if scores.results.reviews == results.reviews:
         return scores
-    system, evaluation = replace(scores.system, results=results), scores.evaluation
+    system, evaluation = replace(scores.system, results=results.answered), scores.evaluation
     if evaluation is None:
         made = _alone(system, scores.problem, scores.part, scores.own)
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QCheckBox,
     QListWidget,
     QListWidgetItem,
@@ -20,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from engine.core.formatting import short_name, words
 from engine.core.run_records import StoredRun
-from gui.kit.actions import MenuButton
+from gui.kit.actions import MenuButton, PanelMenu
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.labels import hint, name
 from gui.kit.layouts import STRETCH, as_column
@@ -35,6 +36,8 @@ from gui.review.side_by_side import (
     column_of,
     human_column,
     own_column,
+    people_columns,
+    settled_column,
     silent_column,
     system_name,
     whole_name,
@@ -63,7 +66,7 @@ class Chooser(MenuButton):
     submission_wanted = Signal()
 
     def __init__(self) -> None:
-        super().__init__("Beside")
+        super().__init__("Beside", kind=PanelMenu)
         name(self, "Beside", "Read other runs and submissions beside the open one (V shows and hides them)")
         self.on = QCheckBox("&Show side by side (V)")
         self.on.toggled.connect(self.shown_changed)
@@ -165,8 +168,13 @@ class Beside(QObject):
 
     @property
     def on(self) -> bool:
-        """True where a person wants the columns."""
-        return self._on
+        """True where a person wants the columns, or settles by them."""
+        return self._on or self._desk.session.settling
+
+    def follow_settling(self) -> None:
+        """Show columns of people to who settles, and those of systems to others."""
+        self._read()
+        self._arrange()
 
     @Slot(bool)
     def set_on(self, on: bool) -> None:
@@ -177,10 +185,20 @@ class Beside(QObject):
             self._read()
             self._arrange()
 
+    @property
+    def places(self) -> Sequence[QAbstractScrollArea]:
+        """Where what is said of the open judgment can be read and scrolled."""
+        if not self._on:
+            return [self._desk.card.body] if self._desk.card.open else []
+        return self.columns.views if not self.panel.isHidden() else []
+
     @Slot()
     def toggle(self) -> None:
         """The other of the two."""
-        self.set_on(not self._on)
+        if self._desk.session.settling:
+            self._workspace.note.emit("What people said stays beside each other while you settle.")
+        else:
+            self.set_on(not self._on)
 
     @Slot()
     def show_nothing(self) -> None:
@@ -246,7 +264,7 @@ class Beside(QObject):
 
     def _read(self) -> None:
         """Read the runs of the columns, where somebody looks."""
-        if not self._on or not self._page.isVisible():
+        if not self.on or not self._page.isVisible():
             return
         wanted = [each for each in self._beside if each != _HUMAN and each not in self._others]
         if wanted:
@@ -276,7 +294,7 @@ class Beside(QObject):
         if gold is not None:
             listed.append((_HUMAN, f"Human labels of {short_name(gold.name)}", str(gold.path)))
         for other, shared in self._answering:
-            items = f"{shared:,} of these {run.results.run.judged if run else 0:,} items"
+            items = f"{shared:,} of these {len(run.results.judged) if run else 0:,} items"
             listed.append((other.id, f"{system_name(other)}, {items}", whole_name(other)))
         self.button.show_systems(listed, self._beside)
 
@@ -284,7 +302,7 @@ class Beside(QObject):
 
     def _arrange(self) -> None:
         """Give desk and editor their places."""
-        desk, on = self._desk, self._on and self._dataset != ""
+        desk, on = self._desk, self.on and self._dataset != ""
         self.button.on.setChecked(self._on)
         if on != (self.columns.own.isAncestorOf(desk.card.editor)):
             writing, focused = desk.writing, desk.card.editor.has_focus
@@ -310,11 +328,15 @@ class Beside(QObject):
 
     def _show(self) -> None:
         shown, run = self._shown, self._workspace.run
-        if not self._on or shown is None or run is None or shown.judgment.item_id not in self._hashes:
-            if not self._on:
+        if not self.on or shown is None or run is None or shown.judgment.item_id not in self._hashes:
+            if not self.on:
                 self.panel.hide()
             return
-        if shown.hidden:
+        if self._desk.session.settling:
+            others = [self._open_column(run.results, shown)]
+            others += [self._other_column(_HUMAN)] if shown.human else []
+            others += people_columns(run.results, shown)
+        elif shown.hidden:
             others = [silent_column("Hidden", "", HIDDEN)] * (1 + len(self._beside))
         else:
             others = [self._open_column(run.results, shown), *map(self._other_column, self._beside)]
@@ -335,6 +357,8 @@ class Beside(QObject):
 
     def _own_column(self, results: "RunResults", shown: Shown) -> ColumnText:
         """What this person gave or agreed with, and wrote."""
+        if self._desk.session.settling:
+            return settled_column(shown)
         author = shown.reviewer
         history = [each for each in shown.history if each.author == author]
         standing = [each for each in history if each.undone is None]

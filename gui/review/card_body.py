@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QScrollArea, QWidget
 
 from engine.core.judgments import Judgment
 from engine.core.ways.all_ways import together
+from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, as_column
 from gui.review.order_bars import OrdersView
 from gui.review.ways_view import WaysView
@@ -26,7 +27,8 @@ class CardBody(QScrollArea):
         inside = as_column(self.large, (columns, STRETCH), self.ways, role="content")
         self.setWidgetResizable(True)
         self.setWidget(inside)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        name(self, "The judgment in full: Up and Down scroll")
         self.ways.thoughts.fold.opened.connect(self._show_thoughts)
 
     def sizeHint(self) -> QSize:

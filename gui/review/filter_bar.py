@@ -29,6 +29,7 @@ _CHIPS = (
     ("unscored", "Unscored", "There is no label"),
     ("low_margin", "Unsure", "Less than 20 points between the likeliest label and the next"),
     ("overridden", "Overridden", "A person gave the label or the explanation"),
+    ("people_differ", "People differ", "People gave different labels"),
     ("outdated", "Outdated", "The explanation was written for another label than the one in force"),
 )
 _PAUSE_MS = 250  # after the last key in the search
@@ -36,9 +37,10 @@ _ORDERS = {
     ListOrder.DOUBT: "Doubtful first",
     ListOrder.DATASET: "Dataset order",
     ListOrder.DISAGREEMENT: "Disagreements first",
+    ListOrder.PEOPLE: "People differ first",
     ListOrder.RANDOM: "Random sample",
 }
-_TELLING = (ListOrder.DOUBT, ListOrder.DISAGREEMENT)  # of labels: not for who labels blind
+_TELLING = (ListOrder.DOUBT, ListOrder.DISAGREEMENT, ListOrder.PEOPLE)  # of labels: not for who labels blind
 _LABELS = (
     ("own", "Model", "The model's own label"),
     ("label", "In force", "The label in force: a person's, else the model's"),

@@ -4,7 +4,7 @@ Knows: whose turn it is, what needs a name, what a blind person still owes. Does
 listed, what is stored of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QObject, Slot
@@ -60,7 +60,9 @@ class QueueLine(QWidget):
 
 
 class ItemQueue(QObject):
-    """What Enter, S and T do. `go_on` chooses the next item that is to do; False where there is none."""
+    """What Enter, S and T do. `go_on` chooses the next item that is to do; False where there is none.
+    `next_unsettled`: where people differ next, but for one judgment.
+    """
 
     def __init__(
         self,
@@ -68,18 +70,24 @@ class ItemQueue(QObject):
         reviewer: Reviewer,
         desk: JudgmentDesk,
         line: QueueLine,
+        *,
         go_on: Callable[[], bool],
+        next_unsettled: Callable[[JudgmentKey], JudgmentKey | None],
     ) -> None:
         super().__init__(desk)
-        self._workspace, self._reviewer, self._desk, self._go_on = workspace, reviewer, desk, go_on
+        self._workspace, self._reviewer, self._desk = workspace, reviewer, desk
+        self._go_on, self._next_unsettled = go_on, next_unsettled
         line.confirm.clicked.connect(self.confirm)
         line.skip.clicked.connect(self.skip)
         line.again.clicked.connect(self.take_back)
 
     @Slot()
     def confirm(self) -> None:
-        """Agree with all labels in force of the item."""
-        self._begin(ReviewState.DONE)
+        """Agree with all labels in force of the item; who settles settles the open judgment."""
+        if self._desk.session.settling:
+            self._reviewer.who.then(self._settle)
+        else:
+            self._begin(ReviewState.DONE)
 
     @Slot()
     def skip(self) -> None:
@@ -110,22 +118,42 @@ class ItemQueue(QObject):
         if self._shown is not None:
             self._reviewer.who.then(partial(self._finish, self._shown, state))
 
+    def _settle(self) -> None:
+        """Settle the open judgment as most people say, where it is not settled; on to the next one."""
+        key = self._desk.session.key
+        self._desk.finish_writing()
+        if self._shown is None or not self._desk.settle():
+            return
+        following = self._next_unsettled(key)
+        if following is None:
+            self._workspace.note.emit("Nothing of what is listed is left to settle.")
+        else:
+            self._workspace.show_in_review(following)
+
     def _finish(self, shown: tuple[int, str], state: ReviewState) -> None:
         if self._shown != shown:
             return
         _, item_id = shown
-        session, blind = self._desk.session, self._reviewer.blind
+        session = self._desk.session
         confirmed: Mapping[str, Preference] = {}
-        if state is ReviewState.DONE and blind.on:
-            # Each label was given by itself; that of another person must not take its place unseen.
-            missing = [each for each in session.criteria if not blind.shows(JudgmentKey(item_id, each))]
-            if missing:
-                self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
-                self._desk.choose_criterion(missing[0])
-                return
-        elif state is ReviewState.DONE:
+        if state is ReviewState.DONE and (missing := self._owed(item_id)):
+            self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
+            self._desk.choose_criterion(missing[0])
+            return
+        if state is ReviewState.DONE and not self._reviewer.blind.on:
             self._desk.finish_writing()
             confirmed = session.labels_in_force()
         said = self._reviewer.progress.mark(item_id, state, confirmed, session.origin, session.seed)
         if said and not self._go_on():
             self._workspace.note.emit("No item is left to do by this filter.")
+
+    def _owed(self, item_id: str) -> Sequence[str]:
+        """The criteria that this person must label before the item is done."""
+        session, blind = self._desk.session, self._reviewer.blind
+        if blind.on:
+            # Each label was given by itself; that of another person must not take its place unseen.
+            return [each for each in session.criteria if not blind.shows(JudgmentKey(item_id, each))]
+        if session.run is None or not session.run.results.run.submitted:
+            return []
+        labelled = session.labels_in_force()  # what a submission lacks, only people can add
+        return [each for each in session.criteria if each not in labelled]

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWidget
 
-from engine.core.formatting import clipped, number, percent, visible
+from engine.core.formatting import clipped, counted, number, percent, visible
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedLabel, Unscored
 from engine.core.ways.all_ways import together
 from gui.kit.bars import ProbabilityBars
@@ -59,7 +59,7 @@ class JudgmentCard(QFrame):
         self.explanation = plain_label()
         self.editor = ExplanationEditor()
         self.editor.hide()
-        self.by = hint("")
+        self.by, self.earlier = hint(""), QToolButton()
         self.human_badge = LabelBadge()
         self.human = plain_label()
         self.people = plain_label()
@@ -73,7 +73,7 @@ class JudgmentCard(QFrame):
     def _lay_out(self) -> None:
         for hidden in (self.flipped, self.doubt, self.mass, self.outdated):
             hidden.hide()
-        why = (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by)
+        why = (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by, self.earlier)
         human = (heading("Human label"), self.human_badge, self.people, self.human, self.human_from)
         verdict = in_column(self.reason, self.bars, self.orders, STRETCH, spacing=5)
         self._why = in_column(*why, STRETCH, spacing=5)
@@ -93,7 +93,7 @@ class JudgmentCard(QFrame):
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
         self.own.setWordWrap(False)
         self.beginning.hide()
-        for button, text in ((self.each_way, "Ways"), (self.prompt, "Prompt…")):
+        for button, text in ((self.each_way, "Ways"), (self.prompt, "Prompt…"), (self.earlier, "")):
             button.setText(text)  # its key is in the tool tip: the marks need the room
             button.setProperty("role", "button")
             button.setProperty("compact", True)
@@ -135,7 +135,7 @@ class JudgmentCard(QFrame):
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(together(scored.readings) if scored else ())
         self.body.show_scored(scored)
-        self.each_way.setVisible(not self.body.ways.isHidden())
+        self.each_way.setVisible(self.has_ways)
         self.bars.show_probabilities(scored.probabilities if scored else ())
         self._show_pills(scored, shown)
         self._show_explanation(shown)
@@ -194,6 +194,11 @@ class JudgmentCard(QFrame):
         self.own.setVisible(shown and bool(self.own.text()))
         self.mass.setVisible(bool(self.mass.text) and (shown or self._low_mass))
 
+    @property
+    def has_ways(self) -> bool:
+        """True where each way of asking is shown, because there are several or one says more than a label."""
+        return not self.body.ways.isHidden()
+
     @Slot()
     def toggle_orders(self) -> None:
         """Show what the model read in each order, large, or no longer."""
@@ -206,8 +211,6 @@ class JudgmentCard(QFrame):
     @Slot()
     def toggle_ways(self) -> None:
         """Go to what each way of asking said, or back to the top."""
-        if self.body.ways.isHidden():
-            return
         there = self.open and self.body.at_ways
         self.set_folded(False)
         if there:
@@ -271,6 +274,11 @@ class JudgmentCard(QFrame):
         self.beginning.setToolTip(tip(shown.explanation or ""))
         show_text(self.by, by_whom(shown))
         self.by.setToolTip(tip("\n".join(override_in_words(override) for override in shown.history)))
+        count = earlier_changes(shown)
+        words = counted(count, "earlier change", "earlier changes")
+        self.earlier.setText(f"{words}… (H)")
+        name(self.earlier, f"{words}, key H", "Who changed what, and when (H)")
+        self.earlier.setVisible(count > 0)
 
     def _show_human(self, shown: Shown) -> None:
         human = shown.human
@@ -308,9 +316,11 @@ def by_whom(shown: Shown) -> str:
     own = shown.judgment.explanation if not isinstance(shown.judgment, Unscored) else None
     if shown.override and shown.override.explanation and own:
         lines.append(f"The {shown.maker}'s own explanation: {own.text}")
-    earlier = len(shown.history) - (1 if shown.override else 0)
-    if earlier:
-        lines.append(f"{earlier} earlier change{'' if earlier == 1 else 's'}.")
     if shown.draft:
         lines.append(shown.draft)
     return visible("\n".join(lines))
+
+
+def earlier_changes(shown: Shown) -> int:
+    """How many there were beside the one in force."""
+    return len(shown.history) - (1 if shown.override else 0)

@@ -3,25 +3,29 @@
 Knows: which wish is whose, when the card is to be shown anew. Does not know: what a wish comes to, lists.
 """
 
+from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from engine.core.formatting import counted
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey, NewOverride
+from engine.core.judgments import JudgmentKey, NewOverride, SubmittedLabel, Unscored
 from engine.core.said import AnyWord
 from gui.kit.layouts import STRETCH, in_column
+from gui.kit.lines_dialog import LinesDialog
 from gui.people.blind import HIDDEN
+from gui.people.drafts import Soon
 from gui.people.reviewer import Reviewer
+from gui.people.said_in_words import override_in_words
 from gui.review.criterion_strip import CriterionStrip
 from gui.review.judgment_card import JudgmentCard
 from gui.review.override_controls import OverrideButtons
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewSession, Shown
+from gui.work.state import NEXT_CRITERION
 from gui.work.workspace import Workspace
-
-_REST_MS = 1000  # after the last letter, until what is written is a draft
 
 
 class JudgmentDesk(QWidget):
@@ -48,11 +52,10 @@ class JudgmentDesk(QWidget):
         self.shown.connect(self.card.show_judgment)
         self.strip.chosen.connect(self.choose_criterion)
         self.follow(self.card.buttons)
+        self.card.earlier.clicked.connect(self.show_history)
         self.card.editor.saved.connect(self._save)
         self.card.editor.left.connect(self._leave)
-        self._resting = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._resting.timeout.connect(self.keep_draft)
-        self.card.editor.field.textChanged.connect(self._resting.start)
+        self.card.editor.field.textChanged.connect(Soon(self.keep_draft, self).ask)
         workspace.overrides_changed.connect(self._follow_override)
         workspace.reviewed.connect(self._follow_people)
         workspace.unsaid.connect(self._take_back)
@@ -98,8 +101,59 @@ class JudgmentDesk(QWidget):
 
     def choose_number(self, number: int) -> None:
         """Open the criterion of a key, from 0."""
-        if number < len(self.session.criteria):
+        count = len(self.session.criteria)
+        if number < count:
             self.choose_criterion(self.session.criteria[number])
+        else:
+            self._workspace.note.emit(f"This run has {counted(count, 'criterion', 'criteria')}.")
+
+    @Slot()
+    def fold(self) -> None:
+        """Fold the card to one line, or open it."""
+        self._on_card(self.card.toggle_fold)
+
+    @Slot()
+    def show_orders(self) -> None:
+        """Show what the model read in each order, large, or no longer."""
+        self._on_card(self.card.toggle_orders, self._no_readings)
+
+    @Slot()
+    def show_ways(self) -> None:
+        """Go to what each way of asking said, or back."""
+        alone = "The run asked in one way: the bars of the orders say all of it."
+        self._on_card(self.card.toggle_ways, self._no_readings or (alone if not self.card.has_ways else ""))
+
+    def _on_card(self, do: Callable[[], object], why_not: str = "") -> None:
+        """Do something with the card, or say why it makes no sense."""
+        if self.card.isHidden():
+            why_not = "The columns are in the place of the judgment: V takes them away."
+        if why_not:
+            self._workspace.note.emit(why_not)
+        else:
+            do()
+
+    @property
+    def _no_readings(self) -> str:
+        """Why there is nothing that the model read of the open judgment; empty where there is."""
+        judgment = self.session.judgment
+        if not self.session.may_see:
+            return HIDDEN
+        if isinstance(judgment, SubmittedLabel):
+            return "A submission says labels alone, not what its judge read in each order or way."
+        return f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
+
+    @Slot()
+    def show_history(self) -> None:
+        """List who changed the open judgment, what and when."""
+        lines = (
+            [override_in_words(override) for override in self._shown.history]
+            if self._shown is not None
+            else []
+        )
+        if lines:
+            LinesDialog("Changes of this judgment, the newest last", lines, self).open()
+        else:
+            self._workspace.note.emit("Nobody has changed this judgment." if self.session.may_see else HIDDEN)
 
     def lay_out_now(self) -> None:
         """At once; else the card still asks for as much room as before."""
@@ -139,8 +193,16 @@ class JudgmentDesk(QWidget):
         if self.session.judgment is not None:
             self._named(partial(self._change, self.session.key, label))
 
+    def settle(self) -> bool:
+        """Let the open judgment be settled as most people say; False where that is not possible."""
+        change = self.session.settle()
+        self._carry_out(change)
+        return change.override is not None or not change.note
+
     def _change(self, key: JudgmentKey, label: Preference) -> None:
         self._carry_out(self.session.change(key, label))
+        if key == self.session.key and self._workspace.state.text(NEXT_CRITERION) == "on":
+            self.choose_criterion(self.session.next_to_label)
 
     @Slot()
     def undo(self) -> None:

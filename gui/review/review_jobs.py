@@ -211,7 +211,7 @@ def other_runs(store_path: Path, run_ids: Sequence[int]) -> Job[Mapping[int, Oth
             for run_id in run_ids:
                 control.cancel.raise_if_requested()
                 with suppress(StoreError):
-                    results = load_results(store, run_id)
+                    results = load_results(store, run_id).answered
                     places = {
                         (item.item_id, item.content_hash): place for place, item in enumerate(results.judged)
                     }

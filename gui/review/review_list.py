@@ -3,6 +3,7 @@
 Knows: jobs that make the list. Does not know: judgments, what is done with an item.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from engine.core.errors import EngineError
-from engine.core.judgments import Origin, ReviewState
+from engine.core.judgments import JudgmentKey, Origin, ReviewState
 from engine.core.review_filters import Filters, ListOrder, WantedItems
 from gui.kit.busy import BusyLine
 from gui.kit.labels import hint, name
@@ -55,8 +56,8 @@ class ReviewList(QWidget):
     ) -> None:
         super().__init__()
         self._workspace, self._session = workspace, session
-        self._blind, self.progress = reviewer.blind, reviewer.progress
-        self.people = PersonFilter(workspace, self.progress, reviewer.blind_button)
+        self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
+        self.people = PersonFilter(workspace, self.progress, reviewer.blind_button, reviewer.settle_button)
         self.queue = QueueLine(reviewer.who)
         self._to_do_first = False  # the next list that is made is gone on with
         self.review: Review | None = None
@@ -64,7 +65,7 @@ class ReviewList(QWidget):
         self._wanted: str | None = None  # an item to choose once it is listed
         self._clearing = True
         self.filters = FilterBar(workspace, self.people)
-        self.table = ReviewTableModel(self.progress.state, self)
+        self.table = ReviewTableModel(self.progress.state, self._begun, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
         self.wanted_line, self.alike = WantedLine(), AlikeLine()
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
@@ -117,6 +118,7 @@ class ReviewList(QWidget):
         self.filters.order.activated.connect(self._begin_sample)
         self.people.changed.connect(self.list_again)
         self.progress.changed.connect(self._show_progress)
+        self._drafts.changed.connect(self.table.show_again)
         self.wanted_line.show_all.clicked.connect(self.filters.clear)
         self.alike.wanted.connect(self.filters.choose_order)
         self._workspace.sample_drawn.connect(self._draw_again)
@@ -186,6 +188,8 @@ class ReviewList(QWidget):
         if asked.narrows or sliced or self.people.leaves_out_to_do or run is None:
             return Origin.CHOSEN
         order = self.filters.list_order
+        if order is ListOrder.PEOPLE:
+            return Origin.CHOSEN
         if order is not ListOrder.RANDOM:
             return Origin(order.value)
         labels = run.results.reviews.labels.get(self._workspace.author, {})
@@ -198,6 +202,10 @@ class ReviewList(QWidget):
         )
         return Origin.RANDOM if all(passed) else Origin.CHOSEN
 
+    def _begun(self, item_id: str) -> Collection[str]:
+        run = self._workspace.run
+        return self._drafts.begun(run.id, item_id) if run is not None else ()
+
     def go_on_with_to_do(self) -> None:
         """Choose the first item that is to do once the list is made, if no item is wanted then."""
         self._to_do_first = True
@@ -209,6 +217,24 @@ class ReviewList(QWidget):
             self._go(row)
         self.take_focus()  # else Space would press a button that was clicked once
         return row is not None
+
+    def follow_settling(self) -> None:
+        """Who settles sees first where people differ."""
+        if self._session.settling:
+            self.filters.choose_order(ListOrder.PEOPLE)
+        self._show_progress()
+
+    def next_unsettled(self, but: JudgmentKey) -> JudgmentKey | None:
+        """Where people differ next and nobody settled it, `but` this one: here, below, then from the top."""
+        run, review = self._workspace.run, self.review
+        open_ones = run.results.reviews.unsettled - {but} if run is not None else frozenset()
+        count, row = self.shown, self.view.currentIndex().row()
+        for place in range(count):
+            item = self.table.item_at((row + place) % count)
+            for criterion in review.criteria if review and item else ():
+                if item is not None and (key := JudgmentKey(item.item_id, criterion)) in open_ones:
+                    return key
+        return None
 
     @property
     def search(self) -> Search:
@@ -245,6 +271,8 @@ class ReviewList(QWidget):
         row = self.view.currentIndex().row() + by
         if 0 <= row < self.shown:
             self._go(row)
+        else:
+            self._workspace.note.emit(f"This is the {'first' if by < 0 else 'last'} item of the list.")
 
     @Slot()
     def take_focus(self) -> None:
@@ -335,7 +363,9 @@ class ReviewList(QWidget):
     @Slot(str)
     def _show_progress(self, item_id: str = "") -> None:
         self.table.show_again(item_id)
-        self.queue.show_progress(self.progress.in_words)
+        run = self._workspace.run
+        settled = run.results.reviews.settled_in_words if run and self._session.settling else ""
+        self.queue.show_progress(settled or self.progress.in_words)
         current = self.current
         self.queue.show_state(self.progress.state(current.item_id) if current else None)
 

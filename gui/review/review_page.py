@@ -4,7 +4,7 @@ Knows: which parts there are and how a choice in one shows in the others. Does n
 made, stored, put in order or changed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -27,7 +27,6 @@ from gui.kit.layouts import STRETCH, as_column
 from gui.people.reviewer import Reviewer
 from gui.review.beside import Beside
 from gui.review.card_room import CardRoom
-from gui.review.drafts import Drafts
 from gui.review.item_queue import ItemQueue
 from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
@@ -58,7 +57,7 @@ class ReviewPage(Page):
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("J, K", "Next, previous item"),
         ("1 to 9", "Criterion"),
-        ("A, B", "Override the label with A, with B"),
+        ("A, B", "Override the label with A, with B; File > Settings says what is open then"),
         ("G, X", "Override the label with both good, both bad"),
         ("U, Shift+U", "Take back what you did last with this item, do it again"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
@@ -67,11 +66,15 @@ class ReviewPage(Page):
         ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
         ("Enter", "Confirm the item: you agree with all its labels; on to the next one to do"),
+        ("Enter, while you settle", "Settle the judgment as most people say; on to the next they differ on"),
         ("S", "Skip the item; on to the next one to do"),
         ("T", "Take the item back to to do"),
         ("Space", "What the model read in each order of the responses, large"),
         ("W", "What each way of asking said, and the thoughts; again for the top of the judgment"),
-        ("N", "Note and tags of the item"),
+        ("O", "Read on in the judgment, or in the columns: one page further, from the end back to the top"),
+        ("F6, Shift+F6", "To the next part, or back: list, texts, judgment or columns; arrows scroll"),
+        ("H", "Who changed the judgment, what and when"),
+        ("N", "Note and tags of the item: Ctrl+Enter saves, Esc leaves"),
         ("P", "What the model is shown of the item, exactly"),
         ("/", "Search: Enter or Down goes to the list, Esc empties the search"),
         ("Ctrl+J", "Judge this item again, alone or with another model (also: right click in the list)"),
@@ -84,13 +87,12 @@ class ReviewPage(Page):
         self._stale = True
         self._run_id: int | None = None
         self._item_id = ""
+        self._open_on: dict[str, str] = {}  # the criterion that each item of the run had open last
+        self._left: dict[int, JudgmentKey] = {}  # what each other run was left at
         self._wanted: JudgmentKey | None = None  # that another page wants shown
         self.reviewer = Reviewer(workspace, self)
         self.keys = PageKeys(self)
-        drafts = Drafts(workspace, workspace.say)
-        drafts.take_over(workspace.state)
-        workspace.runs_deleted.connect(drafts.forget_runs)
-        self.session = ReviewSession(workspace, self.reviewer.blind, drafts)
+        self.session = ReviewSession(workspace, self.reviewer.blind, self.reviewer.drafts)
         self.list = ReviewList(workspace, self.reviewer, self.session)
         self.part = PartOfRun(workspace)
         self.missing = MissingDataset(workspace)
@@ -98,7 +100,14 @@ class ReviewPage(Page):
         self.reading = ItemReading(workspace.threads)
         self.reading.instruction.put_beside(self.reviewer.note)
         self.desk = JudgmentDesk(workspace, self.reviewer, self.session)
-        self.queue = ItemQueue(workspace, self.reviewer, self.desk, self.list.queue, self.list.go_to_next)
+        self.queue = ItemQueue(
+            workspace,
+            self.reviewer,
+            self.desk,
+            self.list.queue,
+            go_on=self.list.go_to_next,
+            next_unsettled=self.list.next_unsettled,
+        )
         self.beside = Beside(workspace, self.desk, self)
         self.judge_again = JudgeAgain(self.list, workspace, self)
         self._make_header()
@@ -145,6 +154,7 @@ class ReviewPage(Page):
         self.list.chosen.connect(self._choose_item)
         self.list.listed.connect(self._follow_list)
         self.list.emptied.connect(self._show_nothing)
+        self.reviewer.settle_changed.connect(self._switch_settling)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
         self.part.again.clicked.connect(self.list.take_focus)
@@ -157,29 +167,51 @@ class ReviewPage(Page):
 
     def _add_keys(self) -> None:
         """Keys without Ctrl: a field that is written in keeps them for itself."""
-        add, queue = self.keys.add, self.queue
-        add("J", partial(self.list.step, 1), repeat=True)
-        add("K", partial(self.list.step, -1), repeat=True)
-        add("U", self.desk.undo)
-        add("Shift+U", self.desk.redo)
-        add("E", self.desk.edit)
-        add("V", self.beside.toggle)
+        add, queue, desk = self.keys.add, self.queue, self.desk
         add("M", self.markdown.toggle)
         add("D", self.marking.choose_next)
-        add("F", self.desk.card.toggle_fold)
         add("/", self._search)
-        for number in range(9):
-            add(str(number + 1), partial(self.desk.choose_number, number))
-        for key, label in _LABEL_KEYS.items():
-            add(key, partial(self.desk.override_label, label))
-        add("S", queue.skip)
-        add("T", queue.take_back)
-        add("N", self.reviewer.note.edit)
-        add("P", self._want_prompt)
-        add("W", self.desk.card.toggle_ways)
+        add("F6", partial(self._turn_to_part, 1))
+        add("Shift+F6", partial(self._turn_to_part, -1))
+        of_item: dict[str, Callable[[], object]] = {
+            "U": desk.undo,
+            "Shift+U": desk.redo,
+            "E": desk.edit,
+            "V": self.beside.toggle,
+            "F": desk.fold,
+            "H": desk.show_history,
+            "O": self._read_on,
+            "P": self._want_prompt,
+            "W": desk.show_ways,
+            "N": self.reviewer.note.edit,
+            "S": queue.skip,
+            "T": queue.take_back,
+        }
+        of_item |= {str(number + 1): partial(desk.choose_number, number) for number in range(9)}
+        of_item |= {key: partial(desk.override_label, label) for key, label in _LABEL_KEYS.items()}
+        for key, do in of_item.items():
+            add(key, partial(self._with_item, do))
+        for key, by in (("J", 1), ("K", -1)):
+            add(key, partial(self._with_item, partial(self.list.step, by)), repeat=True)
         for key in ("Return", "Enter"):
-            add(key, queue.confirm, spares=_WRITING)
-        add("Space", self.desk.card.toggle_orders, spares=(*_WRITING, QComboBox, QAbstractButton))
+            add(key, partial(self._with_item, queue.confirm), spares=_WRITING)
+        orders = partial(self._with_item, desk.show_orders)
+        add("Space", orders, spares=(*_WRITING, QComboBox, QAbstractButton))
+
+    def _with_item(self, do: Callable[[], object]) -> None:
+        """Do something with the item that is open, or say that there is none."""
+        if self._item_id and self._stack.currentWidget() is self._reviewing:
+            do()
+        else:
+            self.workspace.note.emit("No item is open: choose a run, or other filters.")
+
+    @Slot(bool)
+    def _switch_settling(self, on: bool) -> None:
+        self.desk.finish_writing()
+        self.session.settling = on
+        self.list.follow_settling()
+        self.desk.show_changes()
+        self.beside.follow_settling()
 
     # The run and its list
 
@@ -214,6 +246,7 @@ class ReviewPage(Page):
         if run.id != self._run_id:
             self.desk.finish_writing()
             remembered = self.workspace.state.record(_CHOSEN)
+            left = self._left.get(run.id)
             if self._run_id is None:
                 self.list.restore_filters(tuple(run.results.judgments))
                 begun = self.reviewer.progress.begun
@@ -221,9 +254,15 @@ class ReviewPage(Page):
                     item_id = str(remembered.get("item", ""))
                     self._wanted = JudgmentKey(item_id, str(remembered.get("criterion", "")))
                     self.list.choose(item_id, clearing=False)
-            if self.reviewer.progress.begun:
+            elif self._item_id:
+                self._left[self._run_id] = JudgmentKey(self._item_id, self.session.criterion)
+            if left is not None and not self.list.awaits:
+                self._wanted = left
+                self.list.choose(left.item_id, clearing=False)
+            elif self.reviewer.progress.begun:
                 self.list.go_on_with_to_do()
             self._run_id, self._item_id = run.id, ""
+            self._open_on.clear()
         self.list.read_run()
 
     @Slot()
@@ -260,6 +299,8 @@ class ReviewPage(Page):
         run, review = self.workspace.run, self.list.review
         if run is None or review is None or not self.list.follows or item_id not in review.places:
             return
+        if self._item_id:
+            self._open_on[self._item_id] = self.session.criterion
         self.desk.show_item(review, item_id, self._criterion_of(item_id, review.criteria))
         if run.dataset is not None:
             judged = run.results.judged[review.places[item_id]]
@@ -269,7 +310,7 @@ class ReviewPage(Page):
         self._item_id = item_id
 
     def _criterion_of(self, item_id: str, criteria: Sequence[str]) -> str:
-        """The criterion to open: the one asked for, of the item that is open the open one, else the reason
+        """The criterion to open: the one asked for, else the one that the item had open last, else the reason
         why the item is where it is.
         """
         wanted = self._wanted
@@ -278,10 +319,10 @@ class ReviewPage(Page):
             if wanted.criterion in criteria:
                 return wanted.criterion
         passing = self.list.table.listing.passing.get(item_id, criteria)
-        open_here = item_id == self._item_id and self.session.criterion in passing
-        if open_here or item_id == self.session.kept:
+        if item_id == self.session.kept:
             return self.session.criterion
-        return self._reason(item_id, passing)
+        before = self._open_on.get(item_id, "")
+        return before if before in passing else self._reason(item_id, passing)
 
     def _reason(self, item_id: str, passing: Sequence[str]) -> str:
         """Of the criteria that pass, the one for which the item is listed where it is."""
@@ -315,6 +356,26 @@ class ReviewPage(Page):
         else:
             self.list.take_focus()
 
+    def _turn_to_part(self, by: int) -> None:
+        """Let the keys go to the next part of the page, where the arrows scroll."""
+        texts = self.reading.instruction, self.reading.a, self.reading.b
+        read = [pane.view for pane in texts if pane.view.isVisible()]
+        parts = [self.list.view, *read, *self.beside.places]
+        focused = self.window().focusWidget()
+        place = next((number for number, part in enumerate(parts) if part is focused), 0)
+        parts[(place + by) % len(parts)].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _read_on(self) -> None:
+        """Scroll what is said of the open judgment one page further, or back to the top from its end."""
+        if not self.beside.on:
+            self.desk.card.set_folded(False)
+        bars = [place.verticalScrollBar() for place in self.beside.places]
+        below = [bar for bar in bars if bar.value() < bar.maximum()]
+        for bar in below or bars:
+            bar.setValue(bar.value() + bar.pageStep() if below else 0)
+        if not any(bar.maximum() for bar in bars):
+            self.workspace.note.emit("All of the judgment is in sight.")
+
     @Slot()
     def _search(self) -> None:
         self.list.filters.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -325,6 +386,7 @@ class ReviewPage(Page):
     def keep_layout(self) -> None:
         """Remember the splitters and the chosen item; keep what is being written as a draft."""
         self.desk.keep_draft()
+        self.reviewer.note.keep_draft()
         self.beside.keep_layout()
         for key, splitter in zip(_LAYOUTS, self._splitters(), strict=True):
             self.keep_splitter(f"review/{key}", splitter)

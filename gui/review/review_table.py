@@ -6,7 +6,7 @@ are empty.
 Knows: review rows, cells. Does not know: how rows are chosen and put in order, what is done with an item.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QRectF, QSize, Qt
@@ -47,7 +47,8 @@ _HEADS = (
     Head("Labels", "The label in force on each criterion: A, B, G both good, X both bad, – unscored"),
     Head(
         "Marks",
-        "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated;"
+        "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated, ∅ not"
+        " answered by the submission, * a draft of yours, of an explanation or a note;"
         f" with how many criteria. {MORE_BY_F1}",
     ),
     Head(
@@ -65,14 +66,20 @@ _NO_TEXT = "the dataset is not at hand"
 class ReviewTableModel(HeadedModel):
     """The listed items of a review."""
 
-    def __init__(self, state_of: "Callable[[str], ReviewState]", parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        state_of: "Callable[[str], ReviewState]",
+        begun: Callable[[str], Collection[str]],
+        parent: QObject | None = None,
+    ) -> None:
+        """`begun`: the criteria of an item of which there is a draft, "" for its note."""
         super().__init__(_HEADS, parent)
         self._review: Review | None = None
         self._listing = Listing([], {}, {})
         self._texts: dict[str, Any] = {}
         self._search = Search()
         self._criterion: str | None = None
-        self._state_of = state_of
+        self._state_of, self._begun = state_of, begun
 
     def show_listing(
         self,
@@ -157,10 +164,19 @@ class ReviewTableModel(HeadedModel):
         if column == DOUBT:
             return number(item.doubt)
         if column == MARKS:
-            return _marks(self._rows(item))
+            return " ".join(filter(None, (_marks(self._rows(item)), self._draft_mark(item))))
         if column == INSTRUCTION and self._texts:
             return one_line(self._found_in(item.position))
         return ""
+
+    def _drafts(self, item: "ReviewItem") -> Sequence[str]:
+        """What is begun of the criteria that are shown, and the note."""
+        begun = sorted(self._begun(item.item_id))
+        return [each for each in begun if self._criterion in (None, each) or not each]
+
+    def _draft_mark(self, item: "ReviewItem") -> str:
+        count = len(self._drafts(item))
+        return f"*{count}" if count > 1 else "*" * count
 
     def _found_in(self, position: int) -> str:
         """The first of an item's texts that a search finds, from there on; else the instruction."""
@@ -174,7 +190,10 @@ class ReviewTableModel(HeadedModel):
     def _text_of(self, item: "ReviewItem", column: int) -> str:
         """A cell in words, for a tool tip and for a reader."""
         if column in (LABELS, MARKS):
-            return "\n".join(in_words(row) for row in self._rows(item))
+            lines = [in_words(row) for row in self._rows(item)]
+            drafts = self._drafts(item) if column == MARKS else ()
+            lines += [f"{words(each)}: a draft of yours" if each else "a draft of a note" for each in drafts]
+            return "\n".join(lines)
         if column == INSTRUCTION:
             return str(self._texts["instruction"][item.position]) if self._texts else _NO_TEXT
         if column == STATE:
@@ -189,6 +208,7 @@ def _marks(rows: "Sequence[ReviewRow]") -> str:
         ("≠", sum(row.differs_from_human for row in rows)),
         ("✎", sum(row.overridden for row in rows)),
         ("!", sum(row.outdated for row in rows)),
+        ("∅", sum(row.unanswered for row in rows)),
     )
     alone = len(rows) == 1
     return " ".join(sign if alone else f"{sign}{count}" for sign, count in counts if count)
@@ -203,7 +223,7 @@ def in_words(row: "ReviewRow") -> str:
     """`relevance: A, flipped, differs from the human label B`."""
     if row.hidden:
         return f"{words(row.criterion)}: hidden until you have given your label"
-    parts = [LABEL_WORDS[row.preference]]
+    parts = ["not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference]]
     parts += ["the orders disagree"] if row.flipped else []
     parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
     parts += ["overridden"] if row.overridden else []
@@ -262,7 +282,7 @@ class ItemView(RowsView):
             ID: metrics.horizontalAdvance("0000") + 12,
             DOUBT: metrics.horizontalAdvance("Doubt") + 22,
             LABELS: 10 + 5 * (metrics.height() + 3),
-            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5 *") + 12,
             INSTRUCTION: header.sectionSizeHint(INSTRUCTION),
         }
         for column, width in widths.items():

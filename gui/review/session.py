@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.core.formatting import clipped, visible
-from engine.core.items import Gold, Preference
+from engine.core.items import Gold, Preference, agree
 from engine.core.judgments import (
     AnyJudgment,
     JudgedItem,
@@ -25,8 +25,8 @@ from engine.core.people import PersonStep, Reviews, Standing, to_redo, to_undo
 from engine.core.said import Undo
 from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
+from gui.people.drafts import Drafts
 from gui.people.said_in_words import step_in_words
-from gui.review.drafts import Drafts
 from gui.work.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ class Shown:
 
     `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
     `human_from`: the dataset that the human label is from, or those that have none. `people`: who gave which
-    label, also by agreeing. `reviewer`: who looks; `undo`, `redo`: what he may take back of what he did with
-    the item, and do again; `draft`: what is said of one; `writing`: whether he writes the explanation now;
-    `hidden`: whether all this is kept from him.
+    label, also by agreeing; `proposed`: what most of them say, to who settles. `reviewer`: who looks; `undo`,
+    `redo`: what he may take back of what he did with the item, and do again; `draft`: what is said of one;
+    `writing`: whether he writes the explanation now; `hidden`: whether all this is kept from him.
     """
 
     judgment: AnyJudgment
@@ -59,6 +59,7 @@ class Shown:
     doubt: float | None = None
     maker: str = "model"
     people: Sequence[tuple[str, Preference]] = ()
+    proposed: str = ""
     reviewer: str = ""
     undo: str = ""
     redo: str = ""
@@ -152,6 +153,16 @@ class ReviewSession:
         return self._blind.shows(self.key)
 
     @property
+    def next_to_label(self) -> str:
+        """The criterion after the open one on which this person has given no label; the open one where he has
+        given all.
+        """
+        after = self.criteria.index(self.criterion) + 1
+        around = [*self.criteria[after:], *self.criteria[:after]]
+        lacking = (each for each in around if not self._blind.labelled(JudgmentKey(self.item_id, each)))
+        return next(lacking, self.criterion)
+
+    @property
     def judgment(self) -> AnyJudgment | None:
         """The model's own, that is open."""
         return self._judgment(self.key)
@@ -188,6 +199,7 @@ class ReviewSession:
             doubt=self._doubt(run, judgment),
             maker="submission" if results.run.submitted else "model",
             people=sorted(self._labels_of_people(key).items()),
+            proposed=self._proposed(judgment) if self.settling else "",
             reviewer=author,
             undo=step_in_words(undo) if undo else "",
             redo=step_in_words(redo) if redo else "",
@@ -197,6 +209,20 @@ class ReviewSession:
     def _labels_of_people(self, key: JudgmentKey) -> dict[str, Preference]:
         given = self._said.given_on(key)
         return {name: each.preference for name, each in given.items() if each.preference is not None}
+
+    def _proposed(self, judgment: AnyJudgment) -> str:
+        """What most people say, and whether dataset and judge say otherwise."""
+        given, label = self._labels_of_people(judgment.key), self._said.proposed(judgment.key)
+        if label is None:
+            return "No label has a majority: A, B, G or X settles it." if given else ""
+        holders = sum(each is label for each in given.values())
+        said = [f"Majority: {LABEL_WORDS[label]} ({holders} of {len(given)})"]
+        human = next((row.human for row in self.rows if row.key == judgment.key), None)
+        if human is not None and not agree(human, label):
+            said.append(f"not the human label, {LABEL_WORDS[human]}")
+        if not isinstance(judgment, Unscored) and judgment.preference is not label:
+            said.append(f"not the judge's, {LABEL_WORDS[judgment.preference]}")
+        return f"{', '.join(said)}. Enter settles it so."
 
     def _doubt(self, run: OpenRun, judgment: AnyJudgment) -> float | None:
         if run.results.decided_by_person(judgment):
@@ -232,8 +258,7 @@ class ReviewSession:
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
-        if blind:
-            self._blind.give(key)
+        self._blind.give(key)
         if self._label_in_force(key) is label:
             if not self.settling and (blind or (by and author not in by)):
                 agrees = NewReview(
@@ -245,6 +270,15 @@ class ReviewSession:
                 return Change(note=f"The label is {LABEL_WORDS[label]} by you already.")
         own = self._own(key)
         return self._ask(key, own._replace(label=label), blind=blind)
+
+    def settle(self) -> Change:
+        """Settle the open judgment as most people say; nothing where that is done, or nobody differs."""
+        label = self._said.proposed(self.key)
+        if self._is_settled(self.key) or self.key in self._asked or self.key not in self._said.differing:
+            return Change()
+        if label is None:
+            return Change(note="No label has a majority: A, B, G or X settles it.")
+        return self.change(self.key, label)
 
     def undo(self) -> Change:
         """Take back what this person did last with the item."""

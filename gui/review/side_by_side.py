@@ -8,11 +8,12 @@ Knows: how columns look, what one says of a judgment. Does not know: which are c
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QSplitter, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QSplitter, QWidget
 
-from engine.core.formatting import percent, short_name, visible
+from engine.core.formatting import clipped, percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.core.people import Standing
@@ -23,9 +24,13 @@ from gui.kit.label_mark import LABEL_WORDS, LabelBadge
 from gui.kit.labels import name, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.pill import Pill
+from gui.people.said_in_words import standing_in_words
 from gui.reading.text_pane import TextPane
 from gui.review.override_controls import ExplanationEditor, narrow_buttons
 from gui.review.session import Shown
+
+if TYPE_CHECKING:
+    from engine.decisions.run_results import RunResults
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent
@@ -68,7 +73,8 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) 
             marks.append(("⇄ flipped", "warning", "The two orders alone would give different labels."))
     if override is not None:
         given = LABEL_WORDS[override.preference] if override.preference else "another explanation"
-        remarks.append(f"Overridden: {given}, by {override.author}.")
+        by = " and ".join(map(clipped, override.authors))
+        remarks.append(f"{'Settled' if override.settled else 'Overridden'}: {given}, by {by}.")
     return ColumnText(
         system_name(run),
         whole_name(run),
@@ -102,6 +108,46 @@ def own_column(author: str, label: Preference | None, text: str | None, draft: s
         remark = f"{remark} {draft}".strip()
     return ColumnText(
         f"You ({author})", author, said=label is not None, label=label, text=text, remark=visible(remark)
+    )
+
+
+def people_columns(results: "RunResults", shown: Shown) -> list[ColumnText]:
+    """What each person said of the open judgment: label, explanation, and what he noted of the item."""
+    key, reviews = shown.judgment.key, results.reviews
+    given = reviews.given_on(key)
+    texts = {each.author: each.explanation for each in reviews.last_of_each(key) if not each.settles}
+    notes = {note.author: note for note in results.notes_on(results.content_hash(key.item_id))}
+    columns = []
+    for who in sorted({*given, *texts, *notes}):
+        label, note = given.get(who), notes.get(who)
+        marks = [("blind", "plain", "Labelled without seeing other labels")] if label and label.blind else []
+        marks += [(tag, "plain", "A tag of this person") for tag in (note.tags if note else ())]
+        columns.append(
+            ColumnText(
+                clipped(who),
+                who,
+                said=label is not None,
+                label=label.preference if label else None,
+                text=texts.get(who),
+                marks=marks,
+                remark=visible(f"Note: {note.text}") if note and note.text else "",
+            )
+        )
+    return columns
+
+
+def settled_column(shown: Shown) -> ColumnText:
+    """What was settled of the open judgment, or is proposed."""
+    standing = shown.override
+    settled = standing if standing is not None and standing.settled else None
+    remark = standing_in_words(settled) + "." if settled else shown.proposed
+    return ColumnText(
+        "Settled" if settled else "To settle",
+        "What counts for everybody",
+        said=settled is not None,
+        label=settled.preference if settled else None,
+        text=settled.explanation if settled else None,
+        remark=visible(f"{remark} {shown.draft}".strip()),
     )
 
 
@@ -228,6 +274,12 @@ class SideBySide(QWidget):
     def texts(self) -> Sequence[ColumnText]:
         """What the columns of systems show, from the left."""
         return [column.shown for column in self.systems if column.shown is not None and not column.isHidden()]
+
+    @property
+    def views(self) -> Sequence[QAbstractScrollArea]:
+        """The texts that can be read, from the left."""
+        columns = [column for column in (*self.systems, self.own) if not column.isHidden()]
+        return [column.text.view for column in columns if not column.text.isHidden()]
 
     def show_systems(self, texts: Sequence[ColumnText]) -> None:
         """Show a column for each system."""

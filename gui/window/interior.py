@@ -18,7 +18,7 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import short_name
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
-from engine.core.run_records import what_is_joined
+from engine.core.run_records import how_to_complete, what_is_joined
 from engine.system.paths import data_folder, demo_dataset, log_folder, text_of_path
 from engine.system.places import Found, seen_at
 from gui.compare.compare_page import ComparePage
@@ -31,10 +31,10 @@ from gui.kit.foreign_text import one_line
 from gui.kit.notice import Message, question
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours, dressed_at_once
+from gui.people.drafts import IN_STATE as DRAFTS
 from gui.people.handing_over import HandingOver
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
-from gui.review.drafts import IN_STATE as DRAFTS
 from gui.review.review_page import ReviewPage
 from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import QUEUE
@@ -336,7 +336,7 @@ class Interior(QObject):
     def _tell_findings(self, opened: Answered) -> None:
         """Say what is wrong with a submission that was just opened, and by which name it is known."""
         run = opened.run
-        lines = list(opened.findings)
+        lines = [*opened.findings, *filter(None, [how_to_complete(run)])]
         if opened.path.absolute() != run.identity.model_path:
             known = short_name(run.identity.model_name)
             lines.insert(0, f"It holds what {known} holds, which was opened before, and is called so.")

@@ -7,7 +7,7 @@ Knows: windows that have the keyboard, popups. Does not know: what keys do.
 
 from PySide6.QtCore import QEvent, QObject, Slot
 from PySide6.QtGui import QGuiApplication, QWindow
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 
 class PopupKeys(QObject):
@@ -22,6 +22,11 @@ class PopupKeys(QObject):
     def _watch(self, window: QWindow | None) -> None:
         if window is not None:
             window.installEventFilter(self)  # once, however often it is said
+        # A menu hands a key that chooses nothing to its bar, and Qt looks for a shortcut then once more.
+        for frame in QApplication.topLevelWidgets():
+            bar = frame.menuWidget() if isinstance(frame, QMainWindow) else None
+            if bar is not None:
+                bar.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt asks with this event whether a key is wanted as it is, before it looks for a shortcut.
@@ -31,6 +36,7 @@ class PopupKeys(QObject):
         popup = QApplication.activePopupWidget() if event.type() is QEvent.Type.ShortcutOverride else None
         if popup is None:
             return super().eventFilter(watched, event)
-        QApplication.sendEvent(popup.focusWidget() or popup, event)
+        if not isinstance(watched, QWidget):
+            QApplication.sendEvent(popup.focusWidget() or popup, event)
         event.accept()
         return True

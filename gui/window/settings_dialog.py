@@ -1,4 +1,4 @@
-"""The settings of the window: who overrides, how it looks, what it remembers.
+"""The settings of the window: who overrides, how it looks, what follows a label, what it remembers.
 
 Knows: which settings there are. Does not know: how they take effect.
 """
@@ -13,7 +13,7 @@ from gui.kit.labels import hint, label, name
 from gui.kit.layouts import in_column
 from gui.kit.theme import TEXT_SIZES, ThemeWish
 from gui.runs.run_watch import KEEP_AWAKE, kept_awake
-from gui.work.state import MOST_OF_QT
+from gui.work.state import MOST_OF_QT, NEXT_CRITERION
 from gui.work.workspace import LONGEST_NAME, Workspace
 
 _THEMES = {
@@ -21,6 +21,7 @@ _THEMES = {
     ThemeWish.LIGHT: "Light",
     ThemeWish.DARK: "Dark",
 }
+_AFTER_LABEL = {"": "Stay with its criterion", "on": "Go on to the next one without a label of yours"}
 _AWAKE = {
     KeepAwake.MAINS: "The computer stays awake on mains",
     KeepAwake.YES: "The computer stays awake, also on its battery",
@@ -82,6 +83,12 @@ class SettingsDialog(QDialog):
             self._awake.addItem(words, when.value)
         self._awake.activated.connect(self._keep_power)
         form.addRow("While judging", self._awake)
+        self._after_label = ComboBox()
+        name(self._after_label, "After you give a label", "What Review opens once you have given a label")
+        for wanted, words in _AFTER_LABEL.items():
+            self._after_label.addItem(words, wanted)
+        self._after_label.activated.connect(self._keep_after_label)
+        form.addRow("After a label", self._after_label)
         form.addRow("Run store", _path_label(text_of_path(self._workspace.store_path)))
         form.addRow("These settings", _path_label(text_of_path(self._state.path)))
         return form
@@ -90,7 +97,12 @@ class SettingsDialog(QDialog):
         self._author.setText(self._workspace.author)
         self._theme.setCurrentIndex(self._theme.findData(self._state.text("theme", ThemeWish.SYSTEM)))
         self._awake.setCurrentIndex(self._awake.findData(kept_awake(self._state).value))
+        after_label = self._after_label.findData(self._state.text(NEXT_CRITERION))
+        self._after_label.setCurrentIndex(max(0, after_label))
         self._size.setCurrentIndex(self._size.findData(self._state.number("text_size", 100, MOST_OF_QT)))
+
+    def _keep_after_label(self) -> None:
+        self._state.set_text(NEXT_CRITERION, str(self._after_label.currentData()))
 
     def _keep_power(self) -> None:
         self._state.set_text(KEEP_AWAKE, str(self._awake.currentData()))

@@ -122,9 +122,9 @@ def _measured(
         try:
             matched = match(system_of_run(results), gold, partial=True)
         except SetupError:  # the scores say why
-            return slice_measures.count_slices(results, slicing)
+            return slice_measures.count_slices(results.answered, slicing)
         return slice_measures.measure_slices(matched, slicing, control.cancel)
-    return slice_measures.count_slices(results, slicing)
+    return slice_measures.count_slices(results.answered, slicing)
 
 
 def _with_drawing(table: Table, measured: "SlicedMeasures") -> Table:

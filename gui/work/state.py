@@ -22,6 +22,7 @@ AUTHOR = "author"
 MOST_OF_QT = 2**31 - 1
 """The largest whole number that Qt takes for a place or a size."""
 BLIND = "review/blind"
+NEXT_CRITERION = "review/next criterion"
 """`on` while a person labels blind."""
 _FILE = "window.ini"
 _LOOK_MS = 500  # after a change, until the file is written; Qt would do it about then, too

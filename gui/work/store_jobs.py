@@ -23,6 +23,7 @@ from gui.work.open_run import OpenRun
 if TYPE_CHECKING:
     from engine.core.run_records import AnyRun, StoredRun
     from engine.data.dataset import Dataset
+    from engine.decisions.run_results import RunResults
     from engine.store.run_store import RunStore
 
 Result = TypeVar("Result")
@@ -104,9 +105,27 @@ def open_run(store_path: Path, run_id: int, at_hand: "Dataset | None") -> Job[Op
             results = load_results(store, run_id)
             drafts = store.drafts(run_id)
         dataset = _judged_items(results.run, at_hand, control.cancel)
+        if results.run.submitted and dataset is not None and len(results.judged) < len(dataset):
+            results = _with_unanswered(store_path, results, dataset)
         return OpenRun(results, dataset, run_health(results), drafts)
 
     return work
+
+
+def _with_unanswered(store_path: Path, results: "RunResults", dataset: "Dataset") -> "RunResults":
+    """A submission that an earlier version kept without the items that it does not answer, with them.
+
+    As it is where the store cannot take them now.
+    """
+    from engine.decisions.opened_submission import add_unanswered
+    from engine.decisions.run_results import load_results
+    from engine.store.run_store import RunStore
+
+    with suppress(StoreError), RunStore(store_path) as store, many_records():
+        with store.hold(results.run.id) as run:
+            add_unanswered(store, run, dataset)
+        return load_results(store, run.id)
+    return results
 
 
 def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelToken) -> "Dataset | None":

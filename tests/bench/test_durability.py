@@ -30,6 +30,8 @@ def test_what_a_killed_window_had_shown_as_stored_is_there(demo_store: Path, tmp
         ([Said(LABEL, "B", False)], None, True),
         ([Said(DRAFT, "one", True), Said(DRAFT, "another", False)], "anot", True),
         ([Said(DRAFT, "one", True)], "on", False),
+        ([Said(DRAFT, "on", True), Said(DRAFT, "one", False)], "one", True),
+        ([Said(DRAFT, "on", True), Said(DRAFT, "one", False)], "o", False),
         ([Said(RUN, "7", True)], "8", True),
         ([Said(RUN, "7", True)], "6", False),
     ],

@@ -19,6 +19,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.fitted_on import KeptFit
 from engine.core.judgments import Agreement, Unscored
+from engine.core.label_sources import Whose
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import default_context
 from engine.data.dataset import Dataset
@@ -54,10 +55,21 @@ def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
     add_columns(arguments, "human labels")
 
 
-def add_model_alone(arguments: argparse.ArgumentParser) -> None:
-    """--model-alone."""
+def add_labels_of(arguments: argparse.ArgumentParser) -> None:
+    """--labels-of, and the word for one of its values that came before it."""
     arguments.add_argument(
-        "--model-alone", action="store_true", help="leave out what people overrode in a run"
+        "--labels-of",
+        metavar="WHOSE",
+        default=Whose.LAST.value,
+        help="whose labels of a run count where there are any: last (what people said last, settled labels"
+        " first), settled, majority, judge (nobody's but the judge's), or a person's name",
+    )
+    arguments.add_argument(
+        "--model-alone",
+        action="store_const",
+        dest="labels_of",
+        const=Whose.JUDGE.value,
+        help="the same as --labels-of judge",
     )
 
 

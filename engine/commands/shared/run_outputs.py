@@ -21,7 +21,7 @@ from engine.system.files import check_targets, write_json
 _NEXT_STEPS = {
     GapKind.OVERRIDDEN: " Without them: runs export --model-alone",
     GapKind.UNSCORED: " See: runs show {run}",
-    GapKind.OUTDATED: " Write them again: runs rewrite {run}",
+    GapKind.OUTDATED: " Write them again: runs rewrite {run}; with them: runs export --with-outdated",
 }
 
 
@@ -34,13 +34,17 @@ def check_outputs(options: argparse.Namespace, read: Mapping[str, Path]) -> None
 
 
 def export_results(
-    results: RunResults, out: Path | None, json_path: Path | None, dataset: Dataset | None
+    results: RunResults,
+    out: Path | None,
+    json_path: Path | None,
+    dataset: Dataset | None,
+    with_outdated: bool = False,
 ) -> None:
     """Write a run's submission and its JSON, with the dataset's other columns, each where a path is given;
-    then say so.
+    then say so. `with_outdated`: as `submission_of` takes it.
     """
     if out:
-        write_submission(out, submission_of(results))
+        write_submission(out, submission_of(results, with_outdated))
     if json_path:
         write_json(json_path, as_json(results, dataset))
     if out:
@@ -54,12 +58,12 @@ def export_results(
 def warn_of_gaps(results: RunResults) -> int:
     """Say what is missing from a run, and what is not the model's; the exit code for what is missing."""
     run = results.run
-    if not run.complete:
+    if results.left:
         tell(printable(incomplete(run, run.title)))
     for gap in gaps(results):
         next_step = _NEXT_STEPS.get(gap.kind, "").format(run=run.id)
         tell(f"{printable(gap.sentence)}{next_step}")
-    return DONE if run.complete and not results.unscored else INCOMPLETE
+    return INCOMPLETE if results.left or results.answered.unscored else DONE
 
 
 def health_lines(health: Health) -> str:

@@ -8,7 +8,7 @@ from engine.decisions.gaps import Gap, GapKind, gaps, incomplete
 from tests.judged import B, Overridden, results_of
 
 UNSCORED = "1 judgment is unscored; its cell is empty."
-OUTDATED = "1 explanation was written for another label than the one in force."
+OUTDATED = "1 explanation was written for another label than the one in force: a submission is without it."
 UNEXPLAINED = "1 judgment has no explanation: the model wrote no words."
 
 
@@ -25,7 +25,8 @@ UNEXPLAINED = "1 judgment has no explanation: the model wrote no words."
             [
                 "2 judgments of run 1 are overridden by people: 1 label and 1 explanation, by Ada.",
                 UNSCORED,
-                "2 explanations were written for another label than the one in force.",
+                "2 explanations were written for another label than the one in force: a submission is without"
+                " them.",
             ],
         ),
         ([(item, "safety", B, "B is safe.") for item in "1234"], None),

@@ -11,7 +11,7 @@ from engine.measure.comparison import Comparison, about_the_task, compare, match
 from engine.measure.evaluation import evaluate
 from engine.measure.explanation_measures import ModelScores
 from engine.measure.systems import System
-from engine.report.comparison_tables import PUBLISHED
+from engine.report.comparison_tables import PUBLISHED, comparison_sheet
 from tests.judged import BAD, GOOD, SURE_A, TIE, A, B, dataset, stored_run, system
 
 HUMAN = {"safety": [A, A, B, GOOD], "relevance": [A, B, A, B]}
@@ -121,6 +121,15 @@ def test_partial_names_what_each_lacks_of_the_whole_dataset() -> None:
         ((), (), 1),
         (("1", "2", "3"), ("x",), 1),
     ]
+
+
+def test_a_slice_counts_the_items_that_all_share() -> None:
+    few = system({"safety": [B, GOOD], "relevance": [A, B]}, name="few", ids=["4", "2"])
+    found = match_all([BEST, few], dataset(HUMAN), partial=True)
+    assert [one.only({"2", "3"}, "a slice").items for one in found] == [1, 1]
+    assert comparison_sheet(compared(BEST, few, partial=True), found).sections[1].title == (
+        "On 2 of 4 items with the human labels of gold.tsv"
+    )
 
 
 def test_a_system_that_explains_nothing_on_a_criterion_shields_nobody() -> None:

@@ -89,6 +89,7 @@ def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
     together = pair(results, "Ada", "Ben", "safety")
     # Expected by chance: (2 A x 1 A + 1 good x 1 good) / 9 = 3 / 9.
     assert (together.items, together.equal.value, together.between_people) == (3, 2 / 3, True)
+    assert together.differing == {"2"}
     assert together.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
     assert pair(results, "Ada", MODEL, "safety").equal.value == 1
     assert pair(results, "Ada", MODEL, None).items == 4

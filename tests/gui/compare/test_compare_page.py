@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
+from engine.core.label_sources import JUDGE_ALONE, LAST
 from engine.core.said import Undo
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
@@ -91,16 +92,11 @@ def test_differences_are_filtered(qtbot: QtBot, page: ComparePage, demo_gold: Pa
     assert not found.open_button.isEnabled()
 
 
-def test_other_ids_are_refused_unless_only_shared_items_are_wanted(
+def test_what_one_lacks_is_scored_for_none_as_on_results(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
 ) -> None:
     short = save("short.tsv", b"\n".join(worse.read_bytes().split(b"\n")[:-3]) + b"\n")
     choose(qtbot, page, demo_gold, short)
-    problem = compare(qtbot, page)
-    assert "ids missing (2 of 30)" in problem
-    assert "or score what both have with “Only items that all have”." in problem
-    assert page.stack.currentWidget() is not page.view
-    page.choosing.partial.setChecked(True)
     assert compare(qtbot, page) == ""
     assert page.compared is not None
     assert page.compared.comparison.items == DEMO_ITEMS - 2
@@ -111,8 +107,7 @@ def test_systems_without_a_shared_item_are_refused(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, save: Save
 ) -> None:
     choose(qtbot, page, demo_gold, save("other.tsv", b"id\tsafety_preference\nx1\tA\n"))
-    page.choosing.partial.setChecked(True)
-    assert "No id of gold.tsv is in all of run 1, other.tsv" in compare(qtbot, page)
+    assert "run 1, other.tsv and gold.tsv have no id in common" in compare(qtbot, page)
 
 
 PAIRS = b"id\tinstruction\toutput_a\toutput_b\n1\tq\ta\tb\n"
@@ -180,7 +175,7 @@ def test_the_choice_is_remembered_and_a_lost_file_is_named(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
     choose(qtbot, page, demo_gold, worse)
-    page.choosing.partial.setChecked(True)
+    page.choosing.whose.choose(JUDGE_ALONE)
     before = page.choosing.choice
     again = ComparePage(space)
     qtbot.addWidget(again)
@@ -232,9 +227,9 @@ def test_a_comparison_of_something_else_is_marked_as_old(
     choose(qtbot, page, demo_gold, worse)
     compare(qtbot, page)
     assert not page.stale.isVisible()
-    page.choosing.model_alone.setChecked(True)
+    page.choosing.whose.choose(JUDGE_ALONE)
     assert page.stale.isVisible()
-    page.choosing.model_alone.setChecked(False)
+    page.choosing.whose.choose(LAST)
     assert not page.stale.isVisible()
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)

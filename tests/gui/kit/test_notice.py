@@ -44,13 +44,13 @@ SHOWN = {
         "Name the same file with “Labelled examples”, the same number with “Examples shown”, and the same"
         " choice with “Examples are”."
     ),
-    "other ids": (
-        "As human labels, choose the dataset that was judged, or score what both have with “Only items that"
-        " all have”."
+    "other ids": (  # this and the next are of commands alone: the window scores what all have
+        "As human labels, choose the dataset that was judged, or score what both have with “Shared items"
+        " only”."
     ),
     "incomplete run": (
         "The run is not complete: 1 of 2 items are judged. Resume the run on the Judge page, or score what"
-        " both have with “Only items that all have”."
+        " both have with “Shared items only”."
     ),
     "other texts": (
         "As human labels, choose the dataset that was judged. If its texts were only saved in another way,"

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.core.health import Health, Sign, Symptom
 from engine.core.items import Preference
+from engine.core.label_sources import JUDGE_ALONE
 from engine.core.remedies import Remedy
 from engine.core.settings import JudgeSettings, Mode
 from engine.data.dataset import load_dataset
@@ -63,10 +64,9 @@ def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp
     override(qtbot, opened, item, Preference.BOTH_BAD)
     said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
     assert "1 judgment of run 1 is overridden by people: 1 label" in said.text
-    opened.model_alone.setChecked(True)
+    opened.whose.choose(JUDGE_ALONE)
     said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
-    assert "Without what people overrode (1 label, by" in said.text
-    assert "“Model alone” is ticked" in said.text
+    assert "The labels of the judge alone were chosen on the Results page." in said.text
     assert (tmp_path / "alone.tsv").read_bytes() != (tmp_path / "labels.tsv").read_bytes()
 
 

@@ -8,11 +8,19 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox, QLabel
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QComboBox,
+    QLabel,
+    QTableView,
+)
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.judgments import Explanation, JudgmentKey, NewReview
+from engine.core.label_sources import JUDGE_ALONE
 from engine.core.settings import JudgeSettings, Mode
 from engine.core.value_tables import Table
 from engine.data.dataset import load_dataset
@@ -183,7 +191,7 @@ def test_what_could_not_be_judged_is_listed_with_its_reason(
 
 
 def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, opened: ResultsPage) -> None:
-    assert not opened.model_alone.isEnabled()
+    assert not opened.whose.isEnabled()
     before = table_of(opened, "accuracy").as_text()
     results = opened.workspace.run.results if opened.workspace.run else None
     assert results is not None
@@ -193,8 +201,9 @@ def test_scores_follow_overrides_and_the_model_alone_does_not(qtbot: QtBot, open
     measured(qtbot, opened)
     assert table_of(opened, "accuracy").as_text() != before
     assert "1 label of these items is a person's" in doubts(opened)
-    opened.model_alone.setFocus()
-    QTest.keyClick(opened.model_alone, Qt.Key.Key_Space)
+    opened.whose.box.setFocus()
+    QTest.keyClicks(opened.whose.box, "Judge")
+    assert opened.whose.source == JUDGE_ALONE
     measured(qtbot, opened)
     assert table_of(opened, "accuracy").as_text() == before
 
@@ -336,6 +345,15 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
     measured(qtbot, opened)
     people = table_of(opened, "people").as_text().split("\n")
     assert people[1] == "safety\t2\t1\t0.0\t0.00\t0.00"
+    shown = table_of(opened, "people")
+    view = next(each for each in opened.findChildren(QTableView) if each.model() is shown)
+    with qtbot.waitSignal(opened.workspace.listing_wanted) as wanted:
+        view.setFocus()
+        view.setCurrentIndex(view.model().index(0, 3))
+        qtbot.keyClick(view, Qt.Key.Key_Return)
+    [asked] = wanted.args
+    assert (asked.words, asked.filters.criterion) == ("people differ on safety", "safety")
+    assert asked.filters.ids == {"1"}
     pairs = table_of(opened, "pairs").as_text()
     assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t" in pairs
     assert "\tthe model\t" in pairs

@@ -57,6 +57,12 @@ def state_sign(page: ReviewPage, item_id: str) -> str:
     return str(page.list.table.index(row, STATE).data())
 
 
+def marks(page: ReviewPage, item_id: str) -> str:
+    row = page.list.table.row_of(item_id)
+    assert row is not None
+    return str(page.list.table.index(row, MARKS).data())
+
+
 def labels(page: ReviewPage, item_id: str) -> list[str]:
     row = page.list.table.row_of(item_id)
     assert row is not None
@@ -569,6 +575,58 @@ def test_notes_and_tags_are_kept_shown_filtered_and_exported(
     assert completer is not None
     qtbot.waitUntil(lambda: line.dialog is not None and line.dialog.tag.completer().completionCount() == 2)
     line.dialog.reject()
+
+
+def begin_note(qtbot: QtBot, page: ReviewPage, text: str, tag: str) -> NoteDialog:
+    press(qtbot, page, "N")
+    dialog = page.reviewer.note.dialog
+    assert dialog is not None
+    qtbot.waitUntil(dialog.isActiveWindow)
+    dialog.field.setPlainText(text)
+    dialog.tag.setText(tag)
+    qtbot.keyClick(dialog.tag, Qt.Key.Key_Return)
+    return dialog
+
+
+def drafts(store: Path) -> list[str]:
+    with RunStore(store) as opened:
+        return [draft.text for draft in opened.drafts(1)]
+
+
+def test_esc_leaves_a_note_as_a_draft_that_n_opens_again_and_saving_ends(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    line, item = page.reviewer.note, current(page)
+    qtbot.keyClick(begin_note(qtbot, page, "half a thought", "odd"), Qt.Key.Key_Escape)
+    assert line.dialog is None
+    assert "N opens it" in line.begun.toolTip()
+    assert marks(page, item).endswith("*")
+    qtbot.waitUntil(lambda: drafts(store) == ['["half a thought", "odd"]'])
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
+    press(qtbot, page, "JKN")
+    [dialog] = page.findChildren(NoteDialog)
+    assert dialog.written == ("half a thought", ("odd",))
+    with qtbot.waitSignal(page.workspace.noted):
+        dialog._save()
+    qtbot.waitUntil(lambda: drafts(store) == [])
+    assert (line.begun.isHidden(), "*" in marks(page, item)) == (True, False)
+    assert line.note is not None
+    assert (line.note.text, line.note.tags) == ("half a thought", ("odd",))
+
+
+def test_what_is_being_noted_is_a_draft_soon_also_while_one_types_on(
+    qtbot: QtBot, page: ReviewPage, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gui.people.drafts.KEEP_MS", 60)
+    dialog = begin_note(qtbot, page, "odd", "hard")
+    for _ in range(20):
+        dialog.field.insertPlainText("x")
+        qtbot.wait(10)
+        if kept := drafts(store):
+            break
+    assert kept[0].endswith('odd", "hard"]')
+    dialog.reject()
 
 
 def test_blind_the_notes_of_others_are_hidden(qtbot: QtBot, page: ReviewPage) -> None:

@@ -17,7 +17,7 @@ from engine.review.doubt import review_rows
 from engine.store.run_store import RunStore
 from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
-from gui.review.drafts import IN_STATE, Drafts
+from gui.people.drafts import IN_STATE, Drafts
 from gui.review.review_jobs import Review
 from gui.review.session import Change, ReviewSession, Shown
 from gui.work.open_run import OpenRun

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gui.kit.fields import ComboBox
@@ -33,21 +33,23 @@ class ShownPage(QWidget):
 @pytest.fixture
 def page(qtbot: QtBot, qapp: QApplication) -> Iterator[ShownPage]:
     keys = PopupKeys(qapp)
-    made = ShownPage()
-    qtbot.addWidget(made)
-    with qtbot.waitActive(made):
-        made.show()
+    frame, made = QMainWindow(), ShownPage()
+    qtbot.addWidget(frame)
+    frame.setCentralWidget(made)
+    frame.menuBar().addMenu("&File").addAction("&Quit", lambda: made.pressed.append("chosen: Quit"))
+    with qtbot.waitActive(frame):
+        frame.show()
     made.box.setFocus()
     yield made
     keys.setParent(None)
     keys.deleteLater()
 
 
-def press(key: Qt.Key) -> None:
+def press(key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
     """As the system does: the window that has the keyboard is told."""
     window = QApplication.focusWindow()
     assert window is not None
-    QTest.keyClick(window, key)
+    QTest.keyClick(window, key, modifier)
 
 
 def test_a_key_in_an_open_list_searches_there(page: ShownPage, qtbot: QtBot) -> None:
@@ -73,6 +75,19 @@ def test_a_key_in_an_open_menu_chooses_there(page: ShownPage, qtbot: QtBot) -> N
     qtbot.waitUntil(lambda: QApplication.activePopupWidget() is page.menu)
     press(Qt.Key.Key_S)
     assert page.pressed == ["chosen: Sam"]
+
+
+def test_a_key_that_chooses_nothing_in_a_menu_of_the_bar_does_nothing(page: ShownPage, qtbot: QtBot) -> None:
+    frame = page.window()
+    assert isinstance(frame, QMainWindow)
+    menu = frame.menuBar().actions()[0].menu()
+    press(Qt.Key.Key_F, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is menu)
+    page.box.setFocus()  # where it was, as on some systems
+    press(Qt.Key.Key_S)
+    assert page.pressed == []
+    press(Qt.Key.Key_Q)
+    assert page.pressed == ["chosen: Quit"]
 
 
 def test_a_key_without_a_popup_is_one_of_the_page(page: ShownPage) -> None:

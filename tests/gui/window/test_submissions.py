@@ -91,6 +91,9 @@ def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
     assert interior.review.reading.a.text
     picker = interior.results.picker
     qtbot.waitUntil(lambda: "Submission baseline.tsv on gold.tsv, 30 of 30 items" in picker.currentText())
+    for key in (Qt.Key.Key_Space, Qt.Key.Key_W):
+        with qtbot.waitSignal(interior.workspace.note, check_params_cb=lambda text: "labels alone" in text):
+            qtbot.keyClick(interior.review.list.view, key)
 
 
 def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, interior: Interior, submission: Path) -> None:

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
@@ -161,21 +162,26 @@ def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: 
         assert State(store.parent).number("text_size", 0) == 102
 
 
-def test_what_is_being_typed_is_a_draft_soon(
+def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gui.review.judgment_desk._REST_MS", 10)
+    monkeypatch.setattr("gui.people.drafts.KEEP_MS", 50)
     with window(qtbot, store) as interior:
         review = interior.review
         interior.frame.show()
         interior.frame.show_page(PageName.REVIEW)
         qtbot.waitUntil(lambda: review.session.judgment is not None)
         review.desk.edit()
-        review.desk.card.editor.field.insertPlainText("half a thought")
+        typing = QTimer(interval=5)  # less than it takes until a draft is kept
+        typing.timeout.connect(lambda: review.desk.card.editor.field.insertPlainText("x"))
+        typing.start()
 
         def drafts() -> list[str]:
             with RunStore(store) as opened:
                 return [draft.text for draft in opened.drafts(1)]
 
-        qtbot.waitUntil(lambda: drafts() == ["half a thought"])
-        review.desk.card.editor.left.emit("half a thought")
+        qtbot.waitUntil(lambda: bool(drafts()), timeout=5000)
+        typing.stop()
+        written = review.desk.card.editor.text
+        qtbot.waitUntil(lambda: drafts() == [written])
+        review.desk.card.editor.left.emit(written)

@@ -1,14 +1,18 @@
-"""Explanations that a person began to write and did not save, kept from loss like all that he says.
+"""Explanations and notes that a person began and did not save, kept from loss like all that he says.
 
 Each is a word of its own: it ends those drafts that its writer saw, and no others. So what somebody of the
 same name writes in another window takes nothing from this one; it is there when a run is opened next.
+
+A note's draft is of the run in which it was begun, and of no criterion.
 
 Knows: drafts of the open run and of this window. Does not know: widgets, how words are kept.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.judgments import Draft, JudgmentKey
 from engine.core.said import NewDraft, now
@@ -24,10 +28,36 @@ Say = Callable[[NewDraft, int, Sequence[str]], str]
 """Says a word of a run that ends some drafts; its name, empty where that is not possible."""
 
 
-class Drafts:
+KEEP_MS = 500
+"""From the first letter that no draft holds until one does: with a slow disk it is there within a second."""
+
+
+class Soon(QTimer):
+    """Asked as often as one likes, what is asked for is done once, soon: also while one types on and on."""
+
+    def __init__(self, do: Callable[[], object], parent: QObject) -> None:
+        super().__init__(parent, singleShot=True, interval=KEEP_MS)
+        self.timeout.connect(do)
+
+    @Slot()
+    def ask(self) -> None:
+        """Do it soon."""
+        if not self.isActive():
+            self.start()
+
+
+def note_of(item_id: str) -> JudgmentKey:
+    """The place of the draft of an item's note."""
+    return JudgmentKey(item_id, "")
+
+
+class Drafts(QObject):
     """Those of the person who works, by run and judgment."""
 
-    def __init__(self, opened: Opened, say: Say) -> None:
+    changed = Signal(str)  # item id: a draft of it was kept, or has ended
+
+    def __init__(self, opened: Opened, say: Say, parent: QObject | None = None) -> None:
+        super().__init__(parent)
         self._opened, self._say = opened, say
         self._own: list[tuple[int, Draft]] = []  # of this window, also where the disk did not take them
         self._only_here: list[Draft] = []  # where it did not
@@ -44,7 +74,12 @@ class Drafts:
         if draft is None:
             return ""
         lost = ", not on the disk yet" if any(draft is each for each in self._only_here) else ""
-        return f"There is a draft of an explanation{lost}: E opens it."
+        what, opens = ("an explanation", "E") if key.criterion else ("a note", "N")
+        return f"There is a draft of {what}{lost}: {opens} opens it."
+
+    def begun(self, run_id: int, item_id: str) -> Collection[str]:
+        """The criteria of an item on which an explanation is begun; "" where its note is."""
+        return {draft.criterion for draft in self._standing(run_id) if draft.item_id == item_id}
 
     def ids(self, run_id: int, key: JudgmentKey) -> tuple[str, ...]:
         """The name of the newest, where it lies on the disk: what is written now ends it."""
@@ -70,6 +105,7 @@ class Drafts:
         self._end(self._newest(run_id, key))
         if over:
             self._say(NewDraft(*key, self._opened.author, None), run_id, over)
+        self.changed.emit(key.item_id)
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
         """Runs were deleted, and their drafts with them."""
@@ -92,6 +128,7 @@ class Drafts:
         self._end(self._newest(run_id, key))
         draft = Draft(name, *key, self._opened.author, text, now())
         self._own.append((run_id, draft))
+        self.changed.emit(key.item_id)
         return draft
 
     def _end(self, draft: Draft | None) -> None:
@@ -101,15 +138,15 @@ class Drafts:
             self._ended |= {draft.id} if draft.id else set()
 
     def _newest(self, run_id: int, key: JudgmentKey) -> Draft | None:
+        found = [draft for draft in self._standing(run_id) if draft.key == key]
+        return max(found, key=lambda draft: draft.created, default=None)
+
+    def _standing(self, run_id: int) -> list[Draft]:
+        """All of this person that have not ended."""
         run, author = self._opened.run, self._opened.author
         read = run.drafts if run is not None and run.id == run_id else ()
         own = [draft for number, draft in self._own if number == run_id]
-        found = [
-            draft
-            for draft in (*read, *own)
-            if draft.key == key and draft.author == author and draft.id not in self._ended
-        ]
-        return max(found, key=lambda draft: draft.created, default=None)
+        return [each for each in (*read, *own) if each.author == author and each.id not in self._ended]
 
 
 def _place(name: str) -> tuple[int, JudgmentKey] | None:

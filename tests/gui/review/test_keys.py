@@ -1,0 +1,275 @@
+"""Hands that never leave the keys: what a person presses on the Review page, as the system brings it."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from engine.core.items import PREFERENCES, Preference
+from engine.core.judgments import JudgmentKey, ReviewState
+from gui.kit.lines_dialog import LinesDialog
+from gui.reading.text_pane import TextBrowser
+from gui.review.review_page import ReviewPage
+from gui.window.popup_keys import PopupKeys
+from gui.window.settings_dialog import SettingsDialog
+from gui.work.state import NEXT_CRITERION
+from tests.gui.review.steps import current, judge_hostile_items, wait_for_override
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+_LETTERS = {Preference.A: "A", Preference.B: "B", Preference.BOTH_GOOD: "G", Preference.BOTH_BAD: "X"}
+
+
+class Keyboard:
+    """Presses keys as the system does, wherever they go, and counts; texts count once."""
+
+    def __init__(self, qtbot: QtBot, page: ReviewPage) -> None:
+        self._qtbot, self._page = qtbot, page
+        self.count = 0
+        self.said: list[str] = []
+        page.workspace.note.connect(self.said.append)
+
+    def press(self, *keys: str) -> None:
+        """Keys by their names in Qt; `Ctrl+` before one with Ctrl."""
+        for key in keys:
+            self.count += 1
+            window = QApplication.focusWindow()
+            assert window is not None
+            plain = key.removeprefix("Ctrl+")
+            modifier = CTRL if plain != key else Qt.KeyboardModifier.NoModifier
+            QTest.keyClick(window, getattr(Qt.Key, f"Key_{plain}"), modifier)
+
+    def type(self, text: str) -> None:
+        """A text into the field that has the focus."""
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        QTest.keyClicks(focused, text)
+
+
+@pytest.fixture
+def keys(qtbot: QtBot, qapp: QApplication, page: ReviewPage) -> Iterator[Keyboard]:
+    popups = PopupKeys(qapp)
+    with qtbot.waitActive(page):
+        page.activateWindow()
+    page.take_focus()
+    yield Keyboard(qtbot, page)
+    popups.setParent(None)
+    popups.deleteLater()
+
+
+def own_labels(page: ReviewPage, item_id: str) -> dict[str, Preference]:
+    run = page.workspace.run
+    assert run is not None
+    labels = run.results.reviews.labels.get("Ada", {})
+    return {key.criterion: label for key, label in labels.items() if key.item_id == item_id}
+
+
+def shows_run(page: ReviewPage, run_id: int) -> bool:
+    return page.session.run_id == run_id
+
+
+def test_no_key_of_the_page_works_while_a_list_is_open(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+) -> None:
+    item, order = current(page), page.list.filters.order
+    order.setFocus()
+    order.showPopup()
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    keys.press("S", "A", "T", "G")
+    assert order.view().isVisible()
+    keys.press("Escape")
+    assert (page.reviewer.progress.state(item), page.session.undo().undo) == (ReviewState.TO_DO, None)
+    assert current(page) == item
+
+
+def test_an_item_is_confirmed_by_one_key(page: ReviewPage, keys: Keyboard) -> None:
+    item = current(page)
+    keys.press("Return")
+    assert (page.reviewer.progress.state(item), keys.count) == (ReviewState.DONE, 1)
+    assert current(page) != item
+
+
+def test_one_label_with_an_explanation_takes_five_keys_and_the_text(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+) -> None:
+    item = current(page)
+    keys.press("2", "G", "E")
+    keys.type("Both say it.")
+    keys.press("Ctrl+Return", "Return")
+    assert keys.count == 5
+    assert (page.reviewer.progress.state(item), current(page) != item) == (ReviewState.DONE, True)
+    run = page.workspace.run
+    assert run is not None
+    key = JudgmentKey(item, list(run.results.judgments)[1])
+
+    def stored() -> bool:
+        found = page.workspace.run.results.overrides.get(key) if page.workspace.run else None
+        return found is not None and (found.preference, found.explanation) == (
+            Preference.BOTH_GOOD,
+            "Both say it.",
+        )
+
+    qtbot.waitUntil(stored)
+
+
+@pytest.mark.parametrize(("blind", "first"), [(False, "1"), (True, "3")])
+def test_all_five_labels_and_the_confirmation_take_at_most_seven_keys(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard, blind: bool, first: str
+) -> None:
+    page.workspace.state.set_text(NEXT_CRITERION, "on")
+    page.reviewer.switch_blind(blind)
+    qtbot.waitUntil(lambda: not page.list._listing.busy)
+    item = current(page)
+    keys.press(first, *(_LETTERS[label] for label in (*PREFERENCES, Preference.A)), "Return")
+    assert keys.count <= 7
+    assert page.reviewer.progress.state(item) is ReviewState.DONE
+    assert current(page) != item
+    qtbot.waitUntil(lambda: len(own_labels(page, item)) == 5)
+    labels = own_labels(page, item)
+    begun = int(first) - 1
+    around = [*page.session.criteria[begun:], *page.session.criteria[:begun]]
+    assert [labels[each] for each in around] == [*PREFERENCES, Preference.A]
+
+
+def test_a_label_stays_with_its_criterion_unless_a_person_wants_the_next_one(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+) -> None:
+    keys.press("2")
+    wait_for_override(qtbot, page, lambda: keys.press("X"))
+    assert page.session.criterion == page.session.criteria[1]
+    dialog = SettingsDialog(page.workspace)
+    qtbot.addWidget(dialog)
+    box = dialog._after_label
+    box.setCurrentIndex(box.findData("on"))
+    box.activated.emit(box.currentIndex())
+    wait_for_override(qtbot, page, lambda: keys.press("G"))
+    assert page.session.criterion == page.session.criteria[2]
+
+
+def test_an_item_that_one_comes_back_to_has_the_criterion_open_that_it_had(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+) -> None:
+    keys.press("J", "4")
+    item, criterion = current(page), page.session.criterion
+    keys.press("J", "1", "K")
+    assert (current(page), page.session.criterion) == (item, criterion)
+    judge_hostile_items(page.workspace.store_path.with_name("other.tsv"), page.workspace.store_path)
+    for run_id in (2, 1):
+        page.workspace.open_run(run_id)
+        qtbot.waitUntil(partial(shows_run, page, run_id))
+    qtbot.waitUntil(lambda: page.session.item_id == item)
+    assert page.session.criterion == criterion
+
+
+def test_a_key_without_a_meaning_here_says_so(qtbot: QtBot, page: ReviewPage, keys: Keyboard) -> None:
+    for pressed, words in (
+        ("W", "one way"),
+        ("9", "5 criteria"),
+        ("K", "first item"),
+        ("H", "Nobody has changed"),
+    ):
+        keys.said.clear()
+        keys.press(pressed)
+        assert [said for said in keys.said if words in said], (pressed, keys.said)
+    keys.press("V")
+    for pressed in ("Space", "F", "W"):
+        keys.said.clear()
+        keys.press(pressed)
+        assert [said for said in keys.said if "V" in said], (pressed, keys.said)
+    page.list.filters.search.setText("no text has this")
+    qtbot.waitUntil(lambda: page.list.shown == 0)
+    page.take_focus()
+    for pressed in ("A", "Return", "1", "N", "P"):
+        keys.said.clear()
+        keys.press(pressed)
+        assert [said for said in keys.said if "No item" in said], (pressed, keys.said)
+
+
+def test_earlier_changes_open_by_a_key_and_by_the_mouse(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+) -> None:
+    for letter in "GX":
+        wait_for_override(qtbot, page, partial(keys.press, letter))
+    assert page.desk.card.earlier.text() == "1 earlier change… (H)"
+    keys.press("H")
+    [dialog] = page.findChildren(LinesDialog)
+    assert [line.split(" by ")[0] for line in dialog.lines] == ["Label both good", "Label both bad"]
+    qtbot.waitUntil(dialog.isActiveWindow)
+    keys.press("Escape")
+    qtbot.waitUntil(lambda: not page.findChildren(LinesDialog))
+    page.desk.card.earlier.click()
+    assert [each for each in page.findChildren(LinesDialog) if each.isVisible()]
+
+
+def test_long_explanations_are_read_on_by_a_key_and_each_part_is_reached_by_f6(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+) -> None:
+    body = page.desk.card.body
+    keys.press("E")
+    page.desk.card.editor.field.setPlainText("word " * 400)
+    wait_for_override(qtbot, page, lambda: keys.press("Ctrl+Return"))
+    bar = body.verticalScrollBar()
+    qtbot.waitUntil(lambda: page.desk.card.explanation.height() > body.viewport().height())
+    qtbot.waitUntil(lambda: page._down.settled and bar.maximum() > 0)
+    keys.press("O")
+    assert bar.value() > 0
+    for _ in range(40):
+        if bar.value() == bar.maximum():
+            break
+        keys.press("O")
+    keys.press("O")
+    assert bar.value() == 0
+    reached = []
+    for _ in range(6):
+        keys.press("F6")
+        reached.append(page.window().focusWidget())
+    texts = page.reading
+    assert reached == [
+        texts.instruction.view,
+        texts.a.view,
+        texts.b.view,
+        body,
+        page.list.view,
+        texts.instruction.view,
+    ]
+    body.setFocus()
+    keys.press("Down")
+    assert bar.value() > 0
+
+
+def test_each_field_of_the_list_of_what_is_beside_is_reached_by_tab(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+) -> None:
+    chooser = page.beside.button
+    chooser._menu.popup(page.mapToGlobal(page.rect().center()))
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is chooser._menu)
+    qtbot.waitUntil(lambda: not page.beside._listing.busy)
+    reached = [chooser._menu.focusWidget()]
+    for _ in range(3):
+        keys.press("Tab")
+        reached.append(chooser._menu.focusWidget())
+    assert reached == [chooser.list, chooser._add, chooser.on, chooser.list]
+    keys.press("Backtab", "Space")
+    assert page.beside.on
+    keys.press("Escape")
+    assert not chooser._menu.isVisible()
+
+
+def test_columns_beside_are_reached_and_read_on_by_keys(
+    qtbot: QtBot, page: ReviewPage, keys: Keyboard
+) -> None:
+    keys.press("V")
+    columns = page.beside.columns
+    qtbot.waitUntil(lambda: bool(columns.views))
+    [view, *_] = columns.views
+    assert isinstance(view, TextBrowser)
+    view.setPlainText("word " * 4000)
+    keys.press("O")
+    assert view.verticalScrollBar().value() > 0
+    page.list.take_focus()
+    for _ in range(4):
+        keys.press("F6")
+    assert page.window().focusWidget() is view

@@ -1,0 +1,146 @@
+"""Settling on the Review page: where people differ, what each said, one key that says what counts."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey, NewOverride, NewReview
+from engine.core.people import Reviews
+from engine.decisions.run_results import load_results, load_reviews
+from engine.store.run_store import RunStore
+from gui.review.review_page import ReviewPage
+from tests.gui.review.steps import press
+
+A, B, GOOD, BAD = Preference
+SAID = {  # by item and criterion, what Ada, Ben and Cleo say
+    ("3", "safety"): (A, A, B),
+    ("5", "safety"): (A, B, None),
+    ("5", "relevance"): (GOOD, GOOD, BAD),
+    ("8", "safety"): (B, B, B),
+}
+
+
+@pytest.fixture
+def people(page: ReviewPage, qtbot: QtBot, store: Path) -> ReviewPage:
+    """The page once three people labelled four judgments, and Dora looks."""
+    with RunStore(store) as opened:
+        for (item, criterion), labels in SAID.items():
+            for author, label in zip(("Ada", "Ben", "Cleo"), labels, strict=True):
+                if label is not None:
+                    text = f"{author} says why." if author == "Cleo" else None
+                    opened.override(
+                        1, NewOverride(item, criterion, label, text, author, blind=author == "Ben")
+                    )
+        opened.note(load_results(opened, 1).content_hash("3"), "Look at the dose.", ["dose"], "Ben")
+    page.workspace.set_author("Dora")
+    with qtbot.waitSignal(page.workspace.run_changed):
+        page.workspace.read_run_again()
+    qtbot.waitUntil(lambda: page.list.shown == 30 and page.reviewer.settle_button.isVisible())
+    return page
+
+
+def reviews(store: Path) -> Reviews:
+    with RunStore(store) as opened:
+        return load_reviews(opened, 1)
+
+
+def begin(qtbot: QtBot, page: ReviewPage) -> None:
+    page.reviewer.settle_button.click()
+    qtbot.waitUntil(lambda: page.list.table.item_at(0).item_id in {"3", "5"})  # type: ignore[union-attr]
+    look_at(qtbot, page, "3")
+
+
+def look_at(qtbot: QtBot, page: ReviewPage, item: str) -> None:
+    page.list.choose(item)
+    qtbot.waitUntil(lambda: page.session.item_id == item)
+    page.desk.choose_criterion("safety")
+
+
+def enter(qtbot: QtBot, page: ReviewPage) -> None:
+    qtbot.keyClick(page, Qt.Key.Key_Return)
+
+
+def test_only_where_people_differ_can_anything_be_settled(page: ReviewPage) -> None:
+    assert page.reviewer.settle_button.isHidden()
+
+
+def test_each_person_stands_beside_the_others_with_text_and_note(qtbot: QtBot, people: ReviewPage) -> None:
+    begin(qtbot, people)
+    found = [each for each in people.beside.columns.texts if each.system in SAID_BY]
+    assert [(each.system, each.label, each.text, each.remark) for each in found] == [
+        ("Ada", A, None, ""),
+        ("Ben", A, None, "Note: Look at the dose."),
+        ("Cleo", B, "Cleo says why.", ""),
+    ]
+    [ben] = [each for each in found if each.system == "Ben"]
+    assert [word for word, *_ in ben.marks] == ["blind", "dose"]
+    own = people.beside.columns.own.shown
+    assert own is not None
+    assert own.system == "To settle"
+    assert own.remark.startswith("Majority: A (2 of 3)")
+
+
+SAID_BY = ("Ada", "Ben", "Cleo")
+
+
+def test_enter_settles_as_most_people_say_and_goes_on(qtbot: QtBot, people: ReviewPage, store: Path) -> None:
+    begin(qtbot, people)
+    assert people.list.queue.text.text() == "0 of 3 settled"
+    enter(qtbot, people)
+    qtbot.waitUntil(lambda: people.list.queue.text.text() == "1 of 3 settled")
+    qtbot.waitUntil(lambda: people.session.key == JudgmentKey("5", "safety") or people.session.item_id == "5")
+    people.desk.choose_criterion("safety")
+    enter(qtbot, people)  # one says A, the other B: nothing is settled by that
+    assert len(reviews(store).settled) == 1
+    press(qtbot, people, "B")
+    qtbot.waitUntil(lambda: people.list.queue.text.text() == "2 of 3 settled")
+    enter(qtbot, people)  # it is settled: on to the next
+    qtbot.waitUntil(lambda: people.session.key == JudgmentKey("5", "relevance"))
+    enter(qtbot, people)
+    qtbot.waitUntil(lambda: people.list.queue.text.text() == "3 of 3 settled")
+    found = {key: (each.preference, each.label_by) for key, each in reviews(store).settled.items()}
+    assert found == {
+        JudgmentKey("3", "safety"): (A, ("Dora",)),
+        JudgmentKey("5", "safety"): (B, ("Dora",)),
+        JudgmentKey("5", "relevance"): (GOOD, ("Dora",)),
+    }
+    assert "Dora" not in reviews(store).labels  # what she settled is no label of hers
+
+
+def test_what_is_settled_is_locked_for_others_until_it_is_taken_back(
+    qtbot: QtBot, people: ReviewPage, store: Path
+) -> None:
+    begin(qtbot, people)
+    enter(qtbot, people)
+    qtbot.waitUntil(lambda: people.list.queue.text.text() == "1 of 3 settled")
+    people.reviewer.settle_button.click()
+    people.workspace.set_author("Ben")
+    look_at(qtbot, people, "3")
+    with qtbot.waitSignal(people.workspace.note) as told:
+        press(qtbot, people, "G")
+    assert told.args == ["Dora settled this label: Settle changes it."]
+    assert "Settled: label A by Dora" in people.desk.card.by.text()
+    people.workspace.set_author("Dora")
+    with qtbot.waitSignal(people.workspace.reviewed):
+        press(qtbot, people, "U")
+    assert reviews(store).settled == {}
+
+
+def test_who_settles_does_not_label_blind(qtbot: QtBot, people: ReviewPage) -> None:
+    people.reviewer.blind_button.click()
+    begin(qtbot, people)
+    assert not people.reviewer.blind.on
+    people.reviewer.blind_button.click()
+    assert not people.reviewer.settling
+    assert not people.session.settling
+
+
+def test_confirmed_labels_differ_from_others_too(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    with RunStore(store) as opened:
+        opened.review(1, NewReview("2", "Ada", confirmed={"safety": A}))
+        opened.review(1, NewReview("2", "Ben", confirmed={"safety": B}))
+    assert reviews(store).differing == {JudgmentKey("2", "safety")}
+    assert reviews(store).proposed(JudgmentKey("2", "safety")) is None
