@@ -32,6 +32,7 @@ COMMANDS = {
     "rubrics": "list the rubrics: the criteria and their questions; show, draft or check one",
     "models": "list the models on this computer; check, measure or convert one, or cut an encoder",
     "runs": "list the runs in the store; show, export, recalibrate or rewrite one; add a submission",
+    "people": "hand over what people said of a run as a file, and add that of others",
     "evaluate": "score a run or submission against human labels, beside trivial judges",
     "calibrate": "make a run's probabilities fit human labels, and say what that is worth",
     "orders": "say from a run in both orders where one order is enough, and what that saves",

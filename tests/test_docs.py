@@ -37,6 +37,7 @@ ACTIONS = {
         *("add", "show", "export", "recalibrate", "rewrite"),
         *("find", "diff", "name", "note", "archive", "restore", "delete"),
     ),
+    "people": ("export", "add"),
     "cluster": ("certificates", "scheduler", "worker"),
     "rubrics": ("show", "draft", "check"),
     "models": ("check", "cut", "convert", "devices", "speed"),
@@ -163,7 +164,9 @@ def fragment_problem(words: list[str]) -> str:
     known = ACTIONS.get(command, ())
     if not action.startswith("-") and known and action not in known and not action.isupper():
         return f"{command} has no action {action}"
-    options = options_of(command, action if command in {"runs", "cluster"} and action in known else "")
+    options = options_of(
+        command, action if command in {"runs", "people", "cluster"} and action in known else ""
+    )
     unknown = set(_OPTION.findall(" ".join(words))) - options
     return f"no option {', '.join(sorted(unknown))}" if unknown else ""
 
@@ -210,7 +213,7 @@ def script_options(script: Path) -> frozenset[str]:
 def all_options() -> frozenset[str]:
     """The options of all commands and scripts."""
     commands = [options_of(command) for command in main.COMMANDS]
-    commands += [options_of("runs", action) for action in ACTIONS["runs"]]
+    commands += [options_of(command, action) for command in ("runs", "people") for action in ACTIONS[command]]
     scripts = [*(ROOT / "packaging").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
     scripts += [ROOT / "packaging" / "linux" / "install.sh", *(ROOT / "models").rglob("*.py")]
     return frozenset().union(*commands, *map(script_options, scripts))

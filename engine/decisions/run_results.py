@@ -228,6 +228,11 @@ class RunResults:
         """The same with the labels of another source in the place of the judge's, where it has any."""
         return replace(self, overrides=self.reviews.standing_by(source), source=source)
 
+    def with_people(self, reviews: Reviews, notes: Mapping[str, tuple[ItemNote, ...]]) -> "RunResults":
+        """The same with all that people say of it now, and note of its items."""
+        overrides = reviews.standing_by(self.source)
+        return replace(self, reviews=reviews, overrides=overrides, notes=notes)
+
     def model_alone(self) -> "RunResults":
         """The same without what people overrode."""
         return self.by(JUDGE_ALONE)

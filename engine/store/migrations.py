@@ -234,6 +234,26 @@ STEPS: tuple[tuple[str, str], ...] = (
         ALTER TABLE item_note ADD COLUMN undone TEXT;
         """,
     ),
+    (
+        # `redone`: when a step that was taken back was done again last. `own_store`: by which others know
+        # this store. `met_person`: how somebody of another store is called in this one.
+        "012_words_of_other_stores",
+        """
+        ALTER TABLE override ADD COLUMN redone TEXT;
+        ALTER TABLE confirmation ADD COLUMN redone TEXT;
+        ALTER TABLE review_mark ADD COLUMN redone TEXT;
+        ALTER TABLE item_note ADD COLUMN redone TEXT;
+        CREATE TABLE own_store (
+            id TEXT PRIMARY KEY
+        ) WITHOUT ROWID;
+        CREATE TABLE met_person (
+            store TEXT NOT NULL,
+            name TEXT NOT NULL,
+            called TEXT NOT NULL,
+            PRIMARY KEY (store, name)
+        ) WITHOUT ROWID;
+        """,
+    ),
 )
 
 

@@ -8,6 +8,8 @@ Knows: SQLite's settings, how it says that it cannot write. Does not know: table
 import errno
 import shutil
 import sqlite3
+import sys
+from collections.abc import Hashable
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +17,8 @@ from engine.core.errors import StoreError
 from engine.core.remedies import Remedy, Step
 from engine.store.migrations import STEPS, upgrade
 from engine.store.private_copy import LentCopy
-from engine.system.places import Found, look_at, reason_of, refuse_impossible, shown
+from engine.system.file_systems import network_file_system
+from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, seen_at, shown
 
 SQLITE = f"SQLite {sqlite3.sqlite_version}"
 """The library that reads and writes stores: the one that this Python was linked with."""
@@ -36,6 +39,21 @@ def is_there(path: Path) -> bool:
         raise StoreError(
             f"Cannot look for the run store {shown(path)}: {reason_of(error)}.", Remedy(Step.MOVE_STORE)
         ) from error
+
+
+def files_mark(path: Path) -> Hashable:
+    """What changes with each change of the store at `path`, and is asked without opening it.
+
+    None where it must be opened to see that: on a network folder, whose times come late, and on Windows,
+    which may write them when a file is closed.
+    """
+    path = real_path(path)
+    if sys.platform == "win32" or network_file_system(path) is not None:
+        return None
+    # The log is made and taken away with each reader; it counts once there is anything in it.
+    log = path.with_name(f"{path.name}-wal")
+    found = [file.stat() for file in (path, log) if seen_at(file) is Found.FILE]
+    return tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in found if each.st_size)
 
 
 def size_on_disk(path: Path) -> int:

@@ -7,7 +7,7 @@ Does not know: transactions, runs, decisions.
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -33,6 +33,10 @@ _OVERRIDE = (
     " blind, settles"
 )
 _CONFIRMATION = "item_id, criterion, preference, author, created, origin, seed, blind, undone"
+OLDEST_FIRST = "ORDER BY created, id"
+"""Not by number alone: what was said elsewhere comes into the store later than it was said."""
+OF_DAMAGED = datetime.fromtimestamp(0, UTC)
+"""When what is said of a damaged note was said: never."""
 _MOST_AT_ONCE = 500  # values in one statement
 
 
@@ -85,26 +89,28 @@ def take_back(db: sqlite3.Connection, run_id: int, step: Undo, at: datetime | No
 
     False where there is no such step, or it is so already. `at`: now if None.
     """
-    undone = None if step.again else (at or now()).isoformat()
+    turned = (at or now()).isoformat()
+    undone, redone = (None, turned) if step.again else (turned, None)
     now_so = "NOT NULL" if step.again else "NULL"
     where = f"author = ? AND created = ? AND undone IS {now_so}"
     said = (step.author, step.step.isoformat())
     changed = 0
     for name in ("override", "confirmation", "review_mark"):
         changed += db.execute(
-            f"UPDATE {name} SET undone = ? WHERE run_id = ? AND item_id = ? AND {where}",
-            (undone, run_id, step.item_id, *said),
+            f"UPDATE {name} SET undone = ?, redone = coalesce(?, redone)"
+            f" WHERE run_id = ? AND item_id = ? AND {where}",
+            (undone, redone, run_id, step.item_id, *said),
         ).rowcount
     changed += db.execute(
-        f"UPDATE item_note SET undone = ? WHERE content_hash = ? AND {where}",
-        (undone, step.content_hash, *said),
+        f"UPDATE item_note SET undone = ?, redone = coalesce(?, redone) WHERE content_hash = ? AND {where}",
+        (undone, redone, step.content_hash, *said),
     ).rowcount
     return changed > 0
 
 
 def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
     """Those of a run, the oldest first."""
-    rows = db.execute(f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? ORDER BY id", (run_id,))
+    rows = db.execute(f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? {OLDEST_FIRST}", (run_id,))
     gate = Gate(f"Run {run_id}")
     return [_override(gate, row) for row in rows]
 
@@ -156,7 +162,7 @@ def add_review(db: sqlite3.Connection, run_id: int, new: NewReview, at: datetime
 def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
     """The marks of a run, the oldest first."""
     rows = db.execute(
-        "SELECT item_id, author, state, created, undone FROM review_mark WHERE run_id = ? ORDER BY id",
+        f"SELECT item_id, author, state, created, undone FROM review_mark WHERE run_id = ? {OLDEST_FIRST}",
         (run_id,),
     )
     gate = Gate(f"Run {run_id}")
@@ -175,7 +181,7 @@ def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
 def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]:
     """The confirmed labels of a run, the oldest first."""
     rows = db.execute(
-        f"SELECT {_CONFIRMATION} FROM confirmation WHERE run_id = ? ORDER BY id",
+        f"SELECT {_CONFIRMATION} FROM confirmation WHERE run_id = ? {OLDEST_FIRST}",
         (run_id,),
     )
     gate = Gate(f"Run {run_id}")
@@ -234,16 +240,24 @@ def add_note(
     and tags leaves nothing noted. SetupError for no name, and for a tag of several lines. `at`: now if
     None.
     """
-    db.execute(
-        "INSERT INTO item_note (content_hash, author, text, tags, created) VALUES (?, ?, ?, ?, ?)",
-        (
-            content_hash,
-            checked_author(author),
-            text.strip(),
-            json.dumps(checked_tags(tags), ensure_ascii=False),
-            (at or now()).isoformat(),
-        ),
-    )
+    said = {
+        "content_hash": content_hash,
+        "author": checked_author(author),
+        "text": text,
+        "created": (at or now()).isoformat(),
+    }
+    insert_note(db, said, tags)
+
+
+def insert_note(db: sqlite3.Connection, said: Mapping[str, str | None], tags: Iterable[str]) -> None:
+    """Add the row of a note: `said` by column, with its tags."""
+    values = {
+        **said,
+        "text": (said["text"] or "").strip(),
+        "tags": json.dumps(checked_tags(tags), ensure_ascii=False),
+    }
+    places = ", ".join("?" * len(values))
+    db.execute(f"INSERT INTO item_note ({', '.join(values)}) VALUES ({places})", tuple(values.values()))
 
 
 def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
@@ -256,7 +270,7 @@ def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str
         part = wanted[start : start + _MOST_AT_ONCE]
         rows = db.execute(
             "SELECT content_hash, author, text, tags, created, undone FROM item_note"
-            f" WHERE content_hash IN ({', '.join('?' * len(part))}) ORDER BY id",
+            f" WHERE content_hash IN ({', '.join('?' * len(part))}) {OLDEST_FIRST}",
             part,
         )
         for row in rows:
@@ -287,17 +301,17 @@ def _note_or_damage(content_hash: str, row: tuple[Any, ...]) -> ItemNote:
             row[1] if isinstance(row[1], str) else "Tiebreak",
             f"The note is damaged. {error.problem}",
             (),
-            datetime.fromtimestamp(0, UTC),
+            OF_DAMAGED,
         )
 
 
 def tag_rows(db: sqlite3.Connection) -> list[str]:
     """The tags of the notes in force of all items, the most frequent first, of equal ones by the alphabet."""
+    # The tags are those of the row with the largest time: https://sqlite.org/lang_select.html#bareagg
     rows = db.execute(
-        "SELECT tags FROM item_note WHERE id IN"
-        " (SELECT max(id) FROM item_note WHERE undone IS NULL GROUP BY content_hash, author)"
+        "SELECT tags, max(created) FROM item_note WHERE undone IS NULL GROUP BY content_hash, author"
     )
-    counts = Counter(tag for (tags,) in rows for tag in _tags(tags))
+    counts = Counter(tag for tags, _ in rows for tag in _tags(tags))
     return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
 

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any
 
 from engine.core.errors import StoreError
+from engine.core.handed_words import HandedWords
 from engine.core.item_sample import checked_seed
 from engine.core.judgments import (
     Confirmation,
@@ -36,6 +37,17 @@ from engine.core.run_records import (
     checked_note,
 )
 from engine.core.said import Undo, checked_author, now
+from engine.store.handed_rows import (
+    MetPeople,
+    WordsMark,
+    add_handed,
+    drawn_id,
+    handed_words,
+    meet,
+    met_people,
+    read_id,
+    words_mark,
+)
 from engine.store.judged_rows import (
     add_items,
     add_rewritten,
@@ -216,6 +228,51 @@ class RunStore:
         """The tags that items have by their last notes, the most frequent first."""
         with self._file.reading() as db:
             return tag_rows(db)
+
+    def own_id(self) -> str:
+        """By what other stores know this one: drawn at random when it is first asked for, and kept if it can
+        be.
+        """
+        if self.read_only:
+            with self._file.reading() as db:
+                return drawn_id(db, keep=False)
+        with self._file.writing() as db:
+            return drawn_id(db)
+
+    def known_id(self) -> str | None:
+        """The same, where it was drawn."""
+        with self._file.reading() as db:
+            return read_id(db)
+
+    def met_people(self) -> MetPeople:
+        """How people of other stores are called here."""
+        with self._file.reading() as db:
+            return met_people(db)
+
+    def handed_words(self, run_id: int) -> HandedWords:
+        """All that people said of a run and noted of its items. StoreError for no run."""
+        with self._file.reading() as db:
+            self.run(run_id)
+            return handed_words(db, run_id)
+
+    def add_handed(self, run_id: int, words: HandedWords, met: MetPeople) -> None:
+        """Add what was said elsewhere of items of a run, and keep how who said it is called here: all of it
+        or none.
+
+        A word that is there already is not added again; it is taken back, or done again, where that is the
+        later state. StoreError where the run has not judged an item, or has not a criterion.
+        """
+        with self._file.writing(run_id) as db:
+            add_handed(db, self.run(run_id), words)
+            meet(db, met)
+
+    def words_mark(self, run_id: int) -> WordsMark:
+        """What changes with each change of what people say of a run, or note of any item. StoreError for no
+        run.
+        """
+        with self._file.reading() as db:
+            self.run(run_id)
+            return words_mark(db, run_id)
 
     def drafts(self, run_id: int) -> list[Draft]:
         """Explanations of a run that people began to write and did not save, the oldest first."""

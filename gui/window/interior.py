@@ -33,6 +33,7 @@ from gui.kit.notice import Message, question
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours, dressed_at_once
 from gui.people.drafts import IN_STATE as DRAFTS
+from gui.people.handing_over import HandingOver
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
 from gui.review.review_page import ReviewPage
@@ -82,6 +83,7 @@ class Interior(QObject):
             self.compare = ComparePage(space)
             self.runs = RunDesk(space, self.judge, frame)
             self.submissions = SubmissionOpener(space, frame)
+            self.handing_over = HandingOver(space, frame)
             self.datasets = DatasetOpener(frame, self.dataset, self.compare)
             self.kinds = KindOpener(space, self.notices, self._places())
             self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
@@ -192,7 +194,8 @@ class Interior(QObject):
             recent_datasets=lambda: space.state.recent("datasets"),
             open_recent=self.datasets.open,
             clear_recent=lambda: space.state.clear_recent("datasets"),
-            exports=self.results.exports,
+            exports=(*self.results.exports, *self.handing_over.exports),
+            add_labels=self.handing_over.add,
             show_runs=self.runs.show_runs,
             show_settings=self._show_settings,
             quit=frame.close,

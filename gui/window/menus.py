@@ -44,6 +44,7 @@ class MenuActions:
     open_recent: Callable[[Path], object]
     clear_recent: Action
     exports: Sequence[Entry]
+    add_labels: Action
     show_runs: Action
     show_settings: Action
     quit: Action
@@ -120,7 +121,8 @@ class Menus(QObject):
         menu.addSeparator()
         export = menu.addMenu("&Export")
         check = self._add(menu, Entry("&Check the submission…", self._do.check_submission))
-        self._exports = [*(self._add(export, entry) for entry in self._do.exports), check]
+        add = self._add(menu, Entry("&Add labels of others…", self._do.add_labels))
+        self._exports = [*(self._add(export, entry) for entry in self._do.exports), check, add]
         self.enable_exports(False)
         menu.addSeparator()
         self._add(menu, Entry("&Runs…", self._do.show_runs, ("Ctrl+L",)))

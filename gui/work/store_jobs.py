@@ -3,7 +3,7 @@
 Knows: what a run is opened with. Does not know: windows.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -170,6 +170,47 @@ def store_words(store_path: Path, outbox: Outbox) -> Job[Stored]:
                 {run_id: load_reviews(store, run_id) for run_id in runs if run_id is not None},
                 {content_hash: noted.get(content_hash, ()) for content_hash in hashes},
             )
+
+    return work
+
+
+@dataclass(frozen=True)
+class SeenWords:
+    """By what a change of what people say is noticed: `files`, without opening the store, then `mark`."""
+
+    files: Hashable = None
+    mark: Hashable = None
+
+
+@dataclass(frozen=True)
+class FoundWords:
+    """What a look at a run came to. `reviews`, `notes` (by the hash of the content): all that is said now;
+    None where nothing has changed.
+    """
+
+    run_id: int
+    seen: SeenWords
+    reviews: Reviews | None = None
+    notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
+
+
+def look_for_words(store_path: Path, run_id: int, seen: SeenWords) -> Job[FoundWords]:
+    """What people say of a run, where that has changed since it was `seen`, by whomever."""
+
+    def work(_control: JobControl) -> FoundWords:
+        from engine.decisions.run_results import load_reviews
+        from engine.store.opening import files_mark, is_there
+        from engine.store.run_store import RunStore
+
+        files = files_mark(store_path)  # first: what is written while it is read is seen next time
+        if (files is not None and files == seen.files) or not is_there(store_path):
+            return FoundWords(run_id, seen)
+        with RunStore(store_path) as store, many_records(), store.reading():
+            now = SeenWords(files, store.words_mark(run_id))
+            if now.mark == seen.mark:
+                return FoundWords(run_id, now)
+            hashes = store.content_hashes(run_id)
+            return FoundWords(run_id, now, load_reviews(store, run_id), store.notes(hashes.values()))
 
     return work
 

@@ -20,7 +20,7 @@ from engine.core.formatting import short_name
 from engine.core.health import Health
 from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, Origin, Override
-from engine.core.people import PersonStep, in_force
+from engine.core.people import PersonStep
 from engine.core.review_filters import WantedItems
 from engine.core.run_records import DamagedRun
 from engine.core.said import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now
@@ -34,6 +34,7 @@ from gui.work.garbage import run_closed
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 from gui.work.open_run import OpenRun, UnderWay, about_run, not_stored
 from gui.work.page_name import PageName
+from gui.work.people_watch import PeopleWatch, brought_up
 from gui.work.people_words import PeopleWords
 from gui.work.rubric_at_hand import RubricAtHand
 from gui.work.state import AUTHOR, State
@@ -108,6 +109,9 @@ class Workspace(QObject):
         self.words = PeopleWords(threads, self.store_path, self)
         self.words.stored.connect(self._take_words)
         self.words.failed.connect(self.problem)
+        self.watch = PeopleWatch(threads, self.store_path, self)
+        self.watch.found.connect(self._take_others)
+        self.run_changed.connect(lambda: self.watch.follow(self.run.id if self.run else None))
 
     def _make_tasks(self) -> None:
         threads = self.threads
@@ -274,9 +278,8 @@ class Workspace(QObject):
 
     def tell_ended(self, run_id: int, how: str, health: Health) -> None:
         """The judging of a run has just ended, `how` in words: show it only where no other one is shown."""
-        looked_at = self.run.id if self.run is not None else None
-        if self._opening.busy:
-            looked_at = self._wanted_run
+        shown = self.run.id if self.run is not None else None
+        looked_at = self._wanted_run if self._opening.busy else shown
         if looked_at in (None, run_id):
             self.open_run(run_id)
             return
@@ -334,8 +337,7 @@ class Workspace(QObject):
         results, before = opened.results, self.run
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # A person has said something since it was read.
-            said = before.results
-            results = replace(results, overrides=said.overrides, reviews=said.reviews, notes=said.notes)
+            results = results.with_people(before.results.reviews, before.results.notes)
         self.run = replace(opened, results=results)
         if before is None or before.id != self.run.id:
             self.note.emit(self.run.in_words)
@@ -469,12 +471,10 @@ class Workspace(QObject):
     @Slot(object)
     def _take_words(self, stored: store_jobs.Stored) -> None:
         """Words are in the store: what they come to is what counts now."""
-        run = self.run
-        if run is not None:
+        if (run := self.run) is not None:
             results = run.results
-            if (reviews := stored.reviews.get(run.id)) is not None:
-                results = replace(results, overrides=in_force(reviews.overrides), reviews=reviews)
-            self.run = replace(run, results=replace(results, notes={**results.notes, **stored.notes}))
+            reviews, notes = stored.reviews.get(run.id, results.reviews), {**results.notes, **stored.notes}
+            self.run = replace(run, results=results.with_people(reviews, notes))
         for said in stored.words:
             self._tell_word(said)
         for refused, error in stored.refused:
@@ -484,6 +484,14 @@ class Workspace(QObject):
                 self._tell_unsaid(refused.what, error)
         if any(isinstance(said.what, RunWords) for said in stored.words):
             self.refresh_runs()
+
+    @Slot(object)
+    def _take_others(self, found: store_jobs.FoundWords) -> None:
+        """Another window, or a command, changed what people say of the open run."""
+        if (changed := brought_up(self.run, found)) is not None:
+            self._changes += 1
+            self.run, since = changed
+            since.tell(self)
 
     def _tell_word(self, said: Said) -> None:
         what = said.what

@@ -1,0 +1,94 @@
+"""Jobs that hand over what people said of a run: one file written, files of others counted and added.
+
+Knows: what is shown of such files before they are added. Does not know: windows.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.formatting import counted, listed
+from engine.core.sheets import Sheet
+from engine.system.files import check_targets
+from gui.work.lanes import Job, JobControl
+
+if TYPE_CHECKING:
+    from engine.people.hand_over import HandOver
+    from engine.people.joining import Joining
+
+
+@dataclass(frozen=True)
+class CountedFiles:
+    """Files, each with its name, and what they would come to in a run, as it is shown."""
+
+    files: "Sequence[tuple[str, HandOver]]"
+    joining: "Joining"
+    sheet: Sheet
+
+
+def export_words(store_path: Path, run_id: int, people: Sequence[str], path: Path) -> Job[str]:
+    """Write what these people said of a run, all where none is named; a sentence on what was written."""
+
+    def work(_control: JobControl) -> str:
+        from engine.people.hand_over import hand_over, save_hand_over
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store:
+            identity = store.run(run_id).identity
+            in_use = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store_path}
+            check_targets({"The file": path}, in_use)
+            made = hand_over(store, run_id, people)
+        save_hand_over(path, made)
+        words, items = len([*made.words.all]), len(made.items)
+        return (
+            f"Written: {path.name}\n{counted(words, 'word', 'words')} of {listed(made.people)} on"
+            f" {counted(items, 'item', 'items')}. It holds no texts of the dataset."
+        )
+
+    return work
+
+
+def count_files(store_path: Path, run_id: int, paths: Sequence[Path]) -> Job[CountedFiles]:
+    """What files of others would come to in a run. SetupError where one is none."""
+
+    def work(_control: JobControl) -> CountedFiles:
+        from engine.people.hand_over import load_hand_over
+
+        return _counted(store_path, run_id, [(path.name, load_hand_over(path)) for path in paths], {})
+
+    return work
+
+
+def add_files(
+    store_path: Path, run_id: int, counted_files: CountedFiles, answers: Mapping[tuple[str, str], str]
+) -> Job[str]:
+    """Add them; `answers` as `look_at` takes them. A sentence on what was added."""
+
+    def work(_control: JobControl) -> str:
+        from engine.people.joining import join
+        from engine.report.hand_over_tables import joined_sentence
+        from engine.store.run_store import RunStore
+
+        # Once more: the run may have changed while a person read what was counted.
+        joining = _counted(store_path, run_id, counted_files.files, answers).joining
+        with RunStore(store_path) as store:
+            join(store, joining)
+        return joined_sentence(joining)
+
+    return work
+
+
+def _counted(
+    store_path: Path,
+    run_id: int,
+    files: "Sequence[tuple[str, HandOver]]",
+    answers: Mapping[tuple[str, str], str],
+) -> CountedFiles:
+    from engine.people.joining import look_at
+    from engine.report.hand_over_tables import joining_sections
+    from engine.store.run_store import RunStore
+
+    with RunStore(store_path) as store:
+        joining = look_at(store, run_id, files, answers)
+    return CountedFiles(files, joining, Sheet(f"Labels for {joining.run.called}", joining_sections(joining)))

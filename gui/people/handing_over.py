@@ -1,0 +1,127 @@
+"""Hands over what people said of the open run: asks for files, starts the jobs, says what came of them.
+
+Knows: what a person is asked in which order. Does not know: how files are read and written.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from gui.kit.actions import Entry
+from gui.kit.file_dialogs import ALL_FILES, ask_target
+from gui.kit.notice import Message
+from gui.people import hand_over_jobs
+from gui.people.hand_over_dialog import AddWordsDialog
+from gui.work.lanes import Lane, LatestTask
+from gui.work.workspace import Workspace
+
+_KIND = "People's words (*.json)"
+_FOLDER = "last/words"  # that files of others were in
+_ABOUT = "words handed over"
+_LONGEST_STEM = 40  # letters of a person's name in that of a file
+_NOT_IN_NAMES = re.compile(r"[^\w-]+")
+
+
+class HandingOver(QObject):
+    """Of one window."""
+
+    def __init__(self, workspace: Workspace, window: QWidget) -> None:
+        super().__init__(window)
+        self._workspace, self._window = workspace, window
+        self._run_id = 0  # to which files are added
+        self.dialog: AddWordsDialog | None = None
+        self._counting = LatestTask(workspace.threads, Lane.FILES, self)
+        self._counting.finished.connect(self._show)
+        self._counting.failed.connect(workspace.problem)
+
+    @property
+    def exports(self) -> tuple[Entry, ...]:
+        """The ways in which people's words leave the window."""
+        return (
+            Entry("&My labels, for another computer…", self.export_mine),
+            Entry("Labels of &all people, for another computer…", self.export_all),
+        )
+
+    @Slot()
+    def export_mine(self, *, path: Path | None = None) -> None:
+        """What this person said of the open run; without a path a dialog asks."""
+        self._export((self._workspace.author,), path)
+
+    @Slot()
+    def export_all(self, *, path: Path | None = None) -> None:
+        """What all people said of it."""
+        self._export((), path)
+
+    @Slot()
+    def add(self) -> None:
+        """Ask for files of others, and count what they come to in the open run."""
+        kept = self._workspace.state.text(_FOLDER)
+        dialog = QFileDialog(self._window, "Add labels of others", kept, f"{_KIND};;{ALL_FILES}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda chosen: self.count([Path(each) for each in chosen]))
+        dialog.open()
+
+    def count(self, paths: Sequence[Path]) -> None:
+        """Count what files come to in the open run, and show it."""
+        space = self._workspace
+        if space.run is None or not paths:
+            return
+        self._run_id = space.run.id
+        space.state.set_text(_FOLDER, str(paths[0].absolute().parent))
+        self._counting.start(hand_over_jobs.count_files(space.store_path, self._run_id, paths))
+
+    def _export(self, people: Sequence[str], path: Path | None) -> None:
+        space = self._workspace
+        if space.run is None:
+            return
+        run = space.run.results.run
+        if path is None:
+            who = _NOT_IN_NAMES.sub("-", people[0]).strip("-")[:_LONGEST_STEM] if people else "all"
+            folder = space.state.export_folder(run.identity.dataset_path.parent)
+            title = "Export my labels" if people else "Export labels of all people"
+            path = ask_target(self._window, title, folder / f"{run.stem}-{who or 'labels'}.json", _KIND)
+        if path is None:
+            return
+        job = hand_over_jobs.export_words(space.store_path, run.id, people, path)
+        task = space.threads.start(Lane.STORE, job, must_end=True)
+        space.state.keep_export_folder(path.parent)
+        task.finished.connect(partial(self._tell, space.words.count))
+        task.failed.connect(space.problem)
+
+    def _tell(self, waiting: int, text: str) -> None:
+        left = "\nWhat you said last waits for the run store, and is not in it." if waiting else ""
+        self._workspace.notice.emit(Message(text + left, role="note" if waiting else "done", about=_ABOUT))
+
+    @Slot(object)
+    def _show(self, found: hand_over_jobs.CountedFiles) -> None:
+        if self.dialog is not None:
+            self.dialog.close()
+        self.dialog = dialog = AddWordsDialog(found, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(self._add)
+        dialog.finished.connect(self._forget)
+        dialog.open()
+
+    @Slot()
+    def _add(self) -> None:
+        dialog, space = self.dialog, self._workspace
+        if dialog is None:
+            return
+        job = hand_over_jobs.add_files(space.store_path, self._run_id, dialog.found, dialog.answers)
+        task = space.threads.start(Lane.STORE, job, must_end=True)
+        task.finished.connect(self._tell_added)
+        task.failed.connect(space.problem)
+
+    @Slot(str)
+    def _tell_added(self, text: str) -> None:
+        self._workspace.notice.emit(Message(text, role="done", about=_ABOUT))
+        self._workspace.watch.look()
+
+    @Slot()
+    def _forget(self) -> None:
+        self.dialog = None

@@ -1,0 +1,130 @@
+"""`people`: three people on two computers, each with a data folder of its own, hand over what they said."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run_here
+from tests.engine.people.laptops import START, Laptop
+from tests.judged import BAD, GOOD, A, B
+
+ITEMS = range(1, 21)
+
+
+class Home:
+    """The data folder of a computer, and `people` given there."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._folder, self._monkeypatch = folder, monkeypatch
+        folder.mkdir()
+        self.laptop = Laptop(folder / "data")
+
+    def people(self, *words: object, code: int = 0) -> str:
+        """What the command prints."""
+        self._monkeypatch.setenv("TIEBREAK_HOME", str(self._folder))
+        done = run_here("people", *words)
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """Ada labels here."""
+    home = Home(tmp_path / "desk", monkeypatch)
+    for item in ITEMS:
+        home.laptop.label(item, A, "Ada", f"{item} is better.")
+    return home
+
+
+@pytest.fixture
+def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """Ben and Cy label here, Cy blind."""
+    home = Home(tmp_path / "away", monkeypatch)
+    home.laptop.at = START + timedelta(hours=1)
+    for item in ITEMS:
+        home.laptop.label(item, B, "Ben", f"{item} is worse.")
+        home.laptop.agree(item, A, "Cy", blind=True)
+    home.laptop.note(7, "unclear", "Cy", "ask")
+    return home
+
+
+def test_three_people_on_two_computers_say_everything_once(desk: Home, away: Home, tmp_path: Path) -> None:
+    file, back = tmp_path / "away.json", tmp_path / "desk.json"
+    said = away.people("export", 1, "--out", file)
+    assert "61 words of Ben, Cy on 20 items of run 1." in said  # agreeing and done are two
+    assert "question 1" not in file.read_text("utf-8")
+    counted = desk.people("add", 1, file, "--dry-run")
+    assert "20 of 20 items are in this run." in counted
+    assert desk.laptop.words == 20
+    desk.people("add", 1, file)
+    assert len(desk.laptop.labels) == 60
+    assert "Nothing in this is new to run 1." in desk.people("add", 1, file)
+    desk.people("export", 1, "--out", back)
+    away.people("add", 1, back)
+    assert desk.laptop.labels == away.laptop.labels
+    assert desk.laptop.words == away.laptop.words == 81
+    blind = json.loads(back.read_text("utf-8"))["confirmations"]
+    assert {(word["author"], word["blind"]) for word in blind} == {("Cy", True)}
+
+
+def test_one_person_alone_is_exported(away: Home, tmp_path: Path) -> None:
+    file = tmp_path / "ben.json"
+    assert "20 words of Ben on 20 items of run 1." in away.people(
+        "export", 1, "--out", file, "--person", "Ben"
+    )
+    assert "has no words of Dee" in away.people("export", 1, "--out", file, "--person", "Dee", code=2)
+
+
+def test_a_name_on_both_computers_is_asked_about(desk: Home, away: Home, tmp_path: Path) -> None:
+    file = tmp_path / "away.json"
+    away.laptop.label(1, GOOD, "Ada")
+    away.people("export", 1, "--out", file, "--person", "Ada")
+    asked = desk.people("add", 1, file, code=2)
+    assert 'One person: --same "Ada". Two: --as "Ada=Ada (2)".' in asked
+    assert desk.laptop.words == 20
+    desk.people("add", 1, file, "--as", "Ada=Ada (2)")
+    assert desk.laptop.labels["Ada (2)", "1"] == "both_good"
+    assert desk.laptop.labels["Ada", "1"] == "A"
+    away.laptop.label(2, BAD, "Ada")
+    away.people("export", 1, "--out", file)
+    desk.people("add", 1, file)  # nobody is asked again
+    assert desk.laptop.labels["Ada (2)", "2"] == "both_bad"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--as", "Ada"], "it is no pair of names"),
+        (["--same", "Dee"], "No file has words of Dee"),
+        (["--same", "Ben", "--as", "Ben=Cy"], "Ben has two answers"),
+    ],
+)
+def test_answers_that_make_no_sense_are_refused(
+    desk: Home, away: Home, tmp_path: Path, options: list[str], said: str
+) -> None:
+    file = tmp_path / "away.json"
+    away.people("export", 1, "--out", file)
+    assert said in desk.people("add", 1, file, *options, code=2)
+    assert desk.laptop.words == 20
+
+
+def test_items_that_the_run_lacks_end_in_exit_code_1(
+    away: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "away.json"
+    away.people("export", 1, "--out", file)
+    (tmp_path / "small").mkdir()
+    Laptop(tmp_path / "small" / "data", items=19)
+    monkeypatch.setenv("TIEBREAK_HOME", str(tmp_path / "small"))
+    done = run_here("people", "add", 1, file)
+    assert done.returncode == 1
+    assert "19 of 20 items are in this run; 1 is not in it, refused." in done.stdout
+    assert "Not in this run: 20." in done.stdout
+
+
+def test_a_file_that_is_none_is_refused(desk: Home, tmp_path: Path) -> None:
+    file = tmp_path / "labels.json"
+    file.write_text("[]", "utf-8")
+    assert "is not a file of people's words" in desk.people("add", 1, file, code=2)

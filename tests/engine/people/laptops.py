@@ -1,0 +1,97 @@
+"""Laptops on which people label the same items: a run store each, and what is said there.
+
+Knows: runs of judged items, words of people. Does not know: what a test is about.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from engine.core.items import Preference
+from engine.core.judgments import NewOverride, NewReview, ReviewState
+from engine.core.said import NewNote, Said, Undo
+from engine.data.dataset import Dataset
+from engine.people.hand_over import HandOver, hand_over
+from engine.people.joining import Joining, join, look_at
+from engine.store.run_store import RunStore
+from engine.system.outbox import Word
+from tests.judged import SURE_A, A, dataset, stored_run
+
+START = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
+
+
+class Laptop:
+    """A store with run 1 of some items; `at` is the time of the next word, a second after the last one."""
+
+    def __init__(self, folder: Path, items: int = 20, criteria: Sequence[str] = ("safety",)) -> None:
+        folder.mkdir()
+        self.data: Dataset = dataset({name: [A] * items for name in criteria})
+        stored_run(folder, self.data, {name: [SURE_A] * items for name in criteria})
+        self.path = folder / "runs.sqlite"
+        self.at = START + timedelta(milliseconds=len(folder.name))  # no two clocks are alike
+        self._words = 0
+
+    def say(self, what: NewOverride | NewReview | NewNote | Undo, at: datetime | None = None) -> datetime:
+        """What a person says, as the window has it stored; when."""
+        self.at, self._words = at or self.at + timedelta(seconds=1), self._words + 1
+        said = Said(what, self.at, None if isinstance(what, NewNote) else 1)
+        with RunStore(self.path) as store:
+            assert not store.take_words("test", [Word(self._words, said.as_values())])
+        return self.at
+
+    def label(
+        self, item: int, label: Preference, by: str, text: str | None = None, **more: object
+    ) -> datetime:
+        """A label of an item, numbered from 1, on safety."""
+        new = NewOverride(str(item), "safety", label, text, by, written_for=label if text else None)
+        return self.say(replace(new, **more))  # type: ignore[arg-type]
+
+    def undo(self, item: int, by: str, step: datetime, again: bool = False) -> datetime:
+        """A step is taken back, or done again."""
+        content = self.data[item - 1].content_hash
+        return self.say(Undo(str(item), content, by, step, again))
+
+    def agree(self, item: int, label: Preference, by: str, **more: object) -> datetime:
+        """A label is confirmed, and the item is done."""
+        new = NewReview(str(item), by, ReviewState.DONE, {"safety": label})
+        return self.say(replace(new, **more))  # type: ignore[arg-type]
+
+    def note(self, item: int, text: str, by: str, *tags: str) -> datetime:
+        """A note of an item."""
+        return self.say(NewNote(self.data[item - 1].content_hash, text, tags, by))
+
+    def file(self, *people: str) -> HandOver:
+        """What these people said here, or all."""
+        with RunStore(self.path) as store:
+            return hand_over(store, 1, people)
+
+    def look(self, *files: HandOver, **answers: str) -> Joining:
+        """What files would come to here; how people are called whom each file knows by a name."""
+        said = {(made.store, name): called for made in files for name, called in answers.items()}
+        with RunStore(self.path) as store:
+            return look_at(store, 1, [("file.json", made) for made in files], said)
+
+    def add(self, *files: HandOver, **answers: str) -> Joining:
+        """The same, written."""
+        joining = self.look(*files, **answers)
+        with RunStore(self.path) as store:
+            join(store, joining)
+        return joining
+
+    @property
+    def labels(self) -> dict[tuple[str, str], str]:
+        """By person and item, the label that stands on safety."""
+        with RunStore(self.path) as store:
+            reviews = store.handed_words(1).reviews
+        return {
+            (name, key.item_id): label.value
+            for name, given in reviews.labels.items()
+            for key, label in given.items()
+        }
+
+    @property
+    def words(self) -> int:
+        """How many words the run has."""
+        with RunStore(self.path) as store:
+            return sum(1 for _ in store.handed_words(1).all)

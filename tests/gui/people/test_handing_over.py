@@ -1,0 +1,125 @@
+"""File > Export > My labels, and File > Add labels of others: counted, asked, added, shown at once."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.core.judgments import JudgmentKey
+from engine.people.hand_over import HandOver, hand_over, load_hand_over, save_hand_over
+from engine.store.run_store import RunStore
+from gui.kit.notice import Message
+from gui.people.hand_over_dialog import AddWordsDialog
+from gui.people.handing_over import HandingOver
+from gui.work.workspace import Workspace
+from tests.engine.people.laptops import START, Laptop
+from tests.judged import BAD, GOOD, B
+
+KEY = JudgmentKey("1", "safety")
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, workspace: Workspace, tmp_path: Path) -> HandingOver:
+    """A window on which Ada labelled the first of 20 items."""
+    laptop = Laptop(tmp_path / "desk")
+    laptop.label(1, GOOD, "Ada")
+    workspace.store_path = workspace.words._store_path = workspace.watch._store_path = laptop.path
+    workspace.set_author("Ada")
+    with qtbot.waitSignal(workspace.run_changed):
+        workspace.open_run(1)
+    window = QWidget()
+    qtbot.addWidget(window)
+    return HandingOver(workspace, window)
+
+
+def file_of(folder: Path, name: str) -> Path:
+    """What one of this name said of two items on another laptop."""
+    away = Laptop(folder / "away")
+    away.at = START + timedelta(hours=1)
+    away.label(1, BAD, name)
+    away.label(2, B, name)
+    path = folder / "away.json"
+    save_hand_over(path, away.file())
+    return path
+
+
+def opened(qtbot: QtBot, desk: HandingOver, path: Path) -> AddWordsDialog:
+    """The dialog that counts a file."""
+    desk.count([path])
+    qtbot.waitUntil(lambda: desk.dialog is not None)
+    assert desk.dialog is not None
+    return desk.dialog
+
+
+def space_of(desk: HandingOver) -> Workspace:
+    return desk._workspace
+
+
+def test_my_labels_are_written_to_a_file(qtbot: QtBot, desk: HandingOver, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    with qtbot.waitSignal(space_of(desk).notice) as told:
+        desk.export_mine(path=path)
+    said = told.args[0]
+    assert isinstance(said, Message)
+    assert said.text == "Written: mine.json\n1 word of Ada on 1 item. It holds no texts of the dataset."
+    made: HandOver = load_hand_over(path)
+    assert made.people == ("Ada",)
+
+
+def test_who_said_nothing_has_nothing_to_export(qtbot: QtBot, desk: HandingOver, tmp_path: Path) -> None:
+    space_of(desk).set_author("Dee")
+    with qtbot.waitSignal(space_of(desk).problem) as problem:
+        desk.export_mine(path=tmp_path / "mine.json")
+    assert "has no words of Dee" in str(problem.args[0])
+
+
+def test_labels_of_others_are_counted_and_then_shown_at_once(
+    qtbot: QtBot, desk: HandingOver, tmp_path: Path
+) -> None:
+    space, dialog = space_of(desk), opened(qtbot, desk, file_of(tmp_path, "Ben"))
+    assert space.run is not None
+    assert space.run.results.overrides[KEY].author == "Ada"
+    assert not dialog.questions
+    assert dialog.status.text() == "2 words will be added; nothing else changes."
+    with qtbot.waitSignal(space.reviewed, timeout=5000):
+        dialog.add.click()
+    assert space.run.results.overrides[KEY].author == "Ben"
+    assert opened(qtbot, desk, tmp_path / "away.json").add.isEnabled() is False
+
+
+def test_a_namesake_is_asked_about_before_anything_is_added(
+    qtbot: QtBot, desk: HandingOver, tmp_path: Path
+) -> None:
+    space, dialog = space_of(desk), opened(qtbot, desk, file_of(tmp_path, "Ada"))
+    [question] = dialog.questions
+    assert not dialog.add.isEnabled()
+    assert dialog.status.text() == "1 name is left to be told apart."
+    qtbot.keyClick(question.one, Qt.Key.Key_Space)
+    assert dialog.answers == {(question.asked.store, "Ada"): "Ada"}
+    question.two.setChecked(True)
+    question.field.setText("Ada")
+    assert not dialog.add.isEnabled()  # another person needs another name
+    question.field.setText("Ada of the lab")
+    with qtbot.waitSignal(space.reviewed, timeout=5000):
+        dialog.add.click()
+    assert space.run is not None
+    assert space.run.results.reviews.people == ("Ada", "Ada of the lab")
+
+
+def test_nothing_is_added_where_the_dialog_is_left(qtbot: QtBot, desk: HandingOver, tmp_path: Path) -> None:
+    dialog = opened(qtbot, desk, file_of(tmp_path, "Ben"))
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Cancel).click()
+    with RunStore(space_of(desk).store_path) as store:
+        assert hand_over(store, 1).people == ("Ada",)
+
+
+def test_a_file_that_is_none_is_told(qtbot: QtBot, desk: HandingOver, tmp_path: Path) -> None:
+    path = tmp_path / "labels.json"
+    path.write_text("{}", "utf-8")
+    with qtbot.waitSignal(space_of(desk).problem) as problem:
+        desk.count([path])
+    assert "is not a file of people's words" in str(problem.args[0])
+    assert desk.dialog is None
