@@ -19,4 +19,5 @@ class FileKind(Enum):
     COMPARISONS = "a list of scored comparisons"
     RUBRIC = "a rubric"
     MODEL = "a model"
+    LABELS_OF_PEOPLE = "labels of people"
     RUN_STORE = "a run store"

@@ -24,6 +24,7 @@ from engine.system.plain_json import plain_values
 
 _OBJECTS: Mapping[FileKind, frozenset[str]] = {
     FileKind.CALIBRATION: frozenset(("tiebreak_calibration",)),
+    FileKind.LABELS_OF_PEOPLE: frozenset(("tiebreak_people",)),
     FileKind.RUN_JSON: frozenset(("run", "health", "items")),
     FileKind.WEIGHTS: frozenset(("fitted",)),
     FileKind.SCORES: frozenset(("overall_quality_accuracy", "details")),

@@ -14,7 +14,7 @@ from PySide6.QtGui import QPainter, QPaintEvent, QTextCharFormat, QTextCursor, Q
 from PySide6.QtWidgets import QLabel, QWidget
 
 from engine.core.formatting import visible
-from gui.kit.labels import label, longest_line
+from gui.kit.labels import describe, label, longest_line
 
 # A tool tip cannot be scrolled: a response of many pages would cover the screen.
 _LONGEST_TIP = 1500
@@ -38,7 +38,7 @@ def set_tip(widget: QWidget, text: str) -> None:
     from the tip, markup and all.
     """
     widget.setToolTip(tip(text))
-    widget.setAccessibleDescription(_said(text))
+    describe(widget, _said(text))
 
 
 def _said(text: str) -> str:

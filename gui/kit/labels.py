@@ -172,10 +172,15 @@ def name(widget: QWidget, accessible: str, what: str = "") -> None:
     widget.setAccessibleName(accessible)
     if what:
         widget.setToolTip(what)
-    # But on Windows, Qt tells a screen reader what a box is set to as its name: "All items", of what?
-    purpose = accessible if _NAMED_BY_VALUE and isinstance(widget, QComboBox) else ""
-    if purpose or what:
-        widget.setAccessibleDescription(". ".join(filter(None, (purpose, what))))
+    if what or isinstance(widget, QComboBox):
+        describe(widget, what)
+
+
+def describe(widget: QWidget, what: str) -> None:
+    """Tell who has the screen read more of a control than its name."""
+    # But on Windows, Qt tells what a box is set to as its name: "All items", of what?
+    purpose = widget.accessibleName() if _NAMED_BY_VALUE and isinstance(widget, QComboBox) else ""
+    widget.setAccessibleDescription(". ".join(filter(None, (purpose, what))))
 
 
 def narrow(box: QComboBox, letters: int = 12) -> None:

@@ -74,6 +74,7 @@ IN_THE_WINDOW = Wording(
         FileKind.COMPARISONS: "The commands weigh it; nothing here reads it.",
         FileKind.RUBRIC: "Open it on the Judge page, at “Rubric”.",
         FileKind.MODEL: "Choose it as the model on the Judge page.",
+        FileKind.LABELS_OF_PEOPLE: "Open their run, then add them: File > Add labels of others.",
         FileKind.RUN_STORE: (
             "Let TIEBREAK_HOME name the folder above it, then start Tiebreak again: its runs are shown then."
         ),

@@ -143,10 +143,12 @@ class Drafts(QObject):
 
     def _standing(self, run_id: int) -> list[Draft]:
         """All of this person that have not ended."""
-        run, author = self._opened.run, self._opened.author
+        run = self._opened.run
         read = run.drafts if run is not None and run.id == run_id else ()
         own = [draft for number, draft in self._own if number == run_id]
-        return [each for each in (*read, *own) if each.author == author and each.id not in self._ended]
+        all_of_run = (*read, *own)
+        author = self._opened.author if all_of_run else ""  # looked up for each item of a list
+        return [each for each in all_of_run if each.author == author and each.id not in self._ended]
 
 
 def _place(name: str) -> tuple[int, JudgmentKey] | None:

@@ -41,7 +41,7 @@ LONGEST_TAG = 255
 _LONGEST_NOTE = 20_000
 _MOST_PILLS = 4
 _LONGEST_PILL = 18
-_FEWEST_LETTERS = 6  # of a tag
+_FEWEST_LETTERS = 1  # of a tag
 _Note = tuple[str, tuple[str, ...]]  # its text and tags
 
 
@@ -90,10 +90,11 @@ class NoteLine(QWidget):
         self.begun.setAccessibleName(begun)
         notes = self._shown
         tags = tags_together(notes)
+        most = _MOST_PILLS - bool(begun)  # there is no room for more in one line
         for place, pill in enumerate(self.pills):
-            pill.setVisible(place < len(tags))
+            pill.setVisible(place < min(len(tags), most))
             if place < len(tags):
-                last = place == _MOST_PILLS - 1 and len(tags) > _MOST_PILLS
+                last = place == most - 1 and len(tags) > most
                 tag = tags[place]
                 short = tag if len(tag) <= _LONGEST_PILL else f"{tag[:_LONGEST_PILL]}…"
                 pill.say(visible(f"{len(tags) - place} more tags" if last else short), "plain")

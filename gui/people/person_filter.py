@@ -24,16 +24,16 @@ class PersonFilter(QWidget):
 
     changed = Signal()
 
-    def __init__(self, workspace: Workspace, progress: Progress, *buttons: QWidget) -> None:
+    def __init__(self, workspace: Workspace, progress: Progress, blind_button: QWidget) -> None:
         super().__init__()
         self._workspace = workspace
         self._progress = progress
-        self.state = narrow_box("How far you are with the listed items")
+        self.state = narrow_box("How far you are with the listed items", letters=7)
         self.state.addItem("Done or not", None)
         for state, words in STATE_WORDS.items():
             self.state.addItem(words.capitalize(), state.value)
-        self.tag = narrow_box("Tag of the listed items")
-        in_row((self.state, STRETCH), (self.tag, STRETCH), *buttons, on=self)
+        self.tag = narrow_box("Tag of the listed items", letters=7)
+        in_row((self.state, STRETCH), (self.tag, STRETCH), blind_button, on=self)
         remembered = workspace.state.record(_STATE)
         self.state.setCurrentIndex(max(0, self.state.findData(remembered.get("state"))))
         self._wanted_tag = remembered.get("tag")  # until the run is there that has it

@@ -27,7 +27,7 @@ from gui.work.workspace import Workspace
 class QueueLine(QWidget):
     """Below the list: how far a person is, who he is, and the buttons for what Enter, S and T do."""
 
-    def __init__(self, who: WhoButton) -> None:
+    def __init__(self, who: WhoButton, settle: QWidget) -> None:
         super().__init__()
         self.text = OneLine()
         self.confirm = QPushButton("Confirm (Enter)")
@@ -42,7 +42,7 @@ class QueueLine(QWidget):
         name(self.again, "Take the item back to to do")
         buttons = QWidget()
         flow = FlowLayout(buttons, gap=4, whole=True)
-        for button in (self.confirm, self.skip, self.again):
+        for button in (self.confirm, self.skip, self.again, settle):
             flow.addWidget(button)
         in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
 

@@ -1,4 +1,5 @@
 """The list of a review: filters, the items that pass them, and which one is chosen.
+Long because what is listed, in which order, and what is chosen then, answer to each other.
 
 Knows: jobs that make the list. Does not know: judgments, what is done with an item.
 """
@@ -63,8 +64,8 @@ class ReviewList(QWidget):
         super().__init__()
         self._workspace, self._session = workspace, session
         self._blind, self.progress, self._drafts = reviewer.blind, reviewer.progress, reviewer.drafts
-        self.people = PersonFilter(workspace, self.progress, reviewer.blind_button, reviewer.settle_button)
-        self.queue = QueueLine(reviewer.who)
+        self.people = PersonFilter(workspace, self.progress, reviewer.blind_button)
+        self.queue = QueueLine(reviewer.who, reviewer.settle_button)
         self._to_do_first = False  # the next list that is made is gone on with
         self.review: Review | None = None
         self._judged: object = None  # the items of the run as it was when `review` was asked for

@@ -328,7 +328,7 @@ class ItemView(RowsView):
             ID: metrics.horizontalAdvance("0000") + 12,
             DOUBT: metrics.horizontalAdvance("Doubt") + 28,
             LABELS: 10 + 5 * (metrics.height() + 3),
-            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5 *") + 12,
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
             INSTRUCTION: header.sectionSizeHint(INSTRUCTION),
         }
         for column, width in widths.items():

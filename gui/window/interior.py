@@ -170,6 +170,7 @@ class Interior(QObject):
             FileKind.CALIBRATION: ("Load as calibration", self._load_calibration),
             FileKind.RUBRIC: ("Open as rubric", self._open_rubric),
             FileKind.MODEL: ("Choose as model", self._choose_model_file),
+            FileKind.LABELS_OF_PEOPLE: ("Add labels of others", lambda path: self.handing_over.count([path])),
         }
 
     def _load_calibration(self, path: Path) -> None:

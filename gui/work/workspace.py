@@ -1,7 +1,7 @@
 """What all pages share: the dataset, the run that is looked at, and how to change them.
 
 Every change is a job on a lane; when it is done, a signal tells the pages. Only the thread of the window
-uses a workspace.
+uses a workspace. Long because each thing that pages share has its signal, its job and its answer here.
 
 Knows: which things are open. Does not know: pages, how anything is computed.
 """

@@ -102,6 +102,7 @@ OPTIONS = Wording(
             f"Decide a run by it ({program()} runs recalibrate ID --calibration FILE), or judge with it:"
             " --calibration FILE"
         ),
+        FileKind.LABELS_OF_PEOPLE: f"Add them to a run: {program()} people add RUN FILE",
         FileKind.WEIGHTS: f"Weigh by it: {program()} weigh SYSTEM --weights FILE",
         FileKind.SCORES: "It is for other programs, and nothing here reads it.",
         FileKind.COMPARISONS: f"Weigh it: {program()} weigh FILE --weights NAME=NUMBER,...",

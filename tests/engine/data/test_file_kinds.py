@@ -10,7 +10,7 @@ import pytest
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import ColumnsError, InputError, SetupError, WrongKindError
 from engine.core.file_kinds import FileKind
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import CriterionCalibration, NewOverride
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 from engine.data.file_kinds import kind_of
@@ -23,7 +23,9 @@ from engine.decisions.run_results import submission_of
 from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import system_of_run
+from engine.people.hand_over import hand_over, save_hand_over
 from engine.store.migrations import APPLICATION_ID
+from engine.store.run_store import RunStore
 from engine.system.files import write_json
 from engine.system.paths import demo_model
 from engine.weigh.fitted_weights import load_fitted_weights
@@ -56,8 +58,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
     write_json(folder / "compared.json", [{"id": "1", "scores_a": {"x": 1}, "scores_b": {"x": 2}}])
     (folder / "own.toml").write_text(rubric_text(ELOQUENT))
     shutil.copy(demo_model(), folder / "model.bin")
+    with RunStore(folder / "runs.sqlite") as store:
+        store.override(1, NewOverride("1", "safety", B, None, "Ada"))
+        save_hand_over(folder / "people.json", hand_over(store, 1))
     names = "data.tsv labels.tsv all.csv all.json calibration.json weights.json scores.json compared.json"
-    found = [*names.split(), "own.toml", "model.bin", "runs.sqlite"]
+    found = [*names.split(), "own.toml", "model.bin", "people.json", "runs.sqlite"]
     return {kind: folder / name for kind, name in zip(FileKind, found, strict=True)}
 
 
