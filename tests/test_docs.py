@@ -468,3 +468,26 @@ def test_a_package_that_the_map_lacks_is_seen() -> None:
 def test_a_wrong_row_in_the_table_of_imports_is_seen() -> None:
     wrong = text_of(DOCS / "develop.md").replace("| `gui.work` | kit |", "| `gui.work` | kit, judge |")
     assert table_of_imports(wrong) != MAY_IMPORT
+
+
+WORDS = DOCS / "words.md"
+
+
+def other_words() -> list[str]:
+    """What is called otherwise here, by the last column of the page on words."""
+    lines = WORDS.read_text(encoding="utf-8").splitlines()
+    rows = (line.split("|") for line in lines if line.startswith("| "))
+    return [word.strip() for row in rows for word in row[3].split(";") if word.strip() not in {"", "not"}]
+
+
+def test_each_thing_has_one_word() -> None:
+    assert len(other_words()) > 4
+    shown = [path for folder in ("gui", "engine") for path in sorted((ROOT / folder).rglob("*.py"))]
+    pages = [path for path in PAGES if path not in {WORDS, ROOT / "CHANGELOG.md"}]
+    found = [
+        f"{path.relative_to(ROOT)}: {word}"
+        for path in (*shown, *pages)
+        for word in other_words()
+        if word in path.read_text(encoding="utf-8").replace(f'add_key(self, "{word}"', "")
+    ]
+    assert found == []

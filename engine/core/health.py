@@ -96,7 +96,7 @@ class Health:
                 said = f"Whether the model judges cannot be said yet: {items} are too few."
                 return f"{said} But in what it gave for them:" if self.symptoms else said
             case HealthVerdict.JUDGES:
-                return f"Nothing in what the model gave for {items} speaks against it."
+                return f"No technical problem in the {counted(self.items, 'answer', 'answers')}."
             case _:
                 return f"{self.in_short} In what it gave for {items}:"
 

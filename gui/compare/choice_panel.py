@@ -54,7 +54,7 @@ class ChoicePanel(DownScroll):
         self.gold_text = plain_label()
         self.whose = SourceBox()
         self.compare_button = main_button("&Compare")
-        name(self.compare_button, "Compare the ticked systems", "Ctrl+Return")
+        name(self.compare_button, "Compare the ticked systems", "Ctrl+Enter")
         self._lacking = hint("")
         self._build()
         self._connect()

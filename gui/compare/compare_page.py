@@ -54,11 +54,11 @@ class ComparePage(Page):
 
     NAME = PageName.COMPARE
     KEYS = (
-        ("Ctrl+Return", "Compare the ticked systems"),
+        ("Ctrl+Enter", "Compare the ticked systems"),
         ("Space", "Tick a run or a submission"),
         ("Delete", "Remove a submission from the list"),
         ("/", "Search the items that differ"),
-        ("Return", "Open the item that differs in Review; list those of two systems, or of a slice"),
+        ("Enter", "Open the item that differs in Review; list those of two systems, or of a slice"),
     )
 
     def __init__(self, workspace: Workspace) -> None:

@@ -18,7 +18,6 @@ from gui.kit.foreign_text import OneLine, set_tip
 from gui.kit.labels import name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.people.naming import WhoButton
-from gui.people.progress import STATE_WORDS
 from gui.people.reviewer import Reviewer
 from gui.review.judgment_desk import JudgmentDesk
 from gui.work.workspace import Workspace
@@ -39,7 +38,7 @@ class QueueLine(QWidget):
         self.skip = QPushButton("Skip (S)")
         name(self.skip, "Skip the item", "Leave the item out for now; the next one to do follows")
         self.again = QPushButton("To do (T)")
-        name(self.again, "Take the item back to to do")
+        name(self.again, "Reopen the item: it is to do again")
         buttons = QWidget()
         flow = FlowLayout(buttons, gap=4, whole=True)
         for button in (self.confirm, self.skip, self.again, settle):
@@ -57,7 +56,7 @@ class QueueLine(QWidget):
         self.confirm.setEnabled(state is not None)
         self.skip.setEnabled(state is not None)
         self.again.setVisible(state not in (None, ReviewState.TO_DO))
-        self.again.setText(f"{STATE_WORDS[state].capitalize()}: to do again (T)" if state else "")
+        self.again.setText("Reopen (T)" if state else "")
 
 
 class ItemQueue(QObject):

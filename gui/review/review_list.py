@@ -83,7 +83,7 @@ class ReviewList(QWidget):
         self._soon.setSingleShot(True)
         self._soon.setInterval(_PATIENCE_MS)
         self._soon.timeout.connect(self._show_busy)
-        self._nothing = hint("No judgment passes the filters.")
+        self._nothing = hint("No item matches.")
         self._all = QPushButton("Show all items")
         name(self._all, "Clear the search and all filters")
         self._all.clicked.connect(self.filters.clear)

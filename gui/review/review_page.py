@@ -69,7 +69,7 @@ class ReviewPage(Page):
         ("Enter", "Confirm the item: you agree with all its labels; on to the next one to do"),
         ("Enter, while you settle", "Settle the judgment as most people say; on to the next they differ on"),
         ("S", "Skip the item; on to the next one to do"),
-        ("T", "Take the item back to to do"),
+        ("T", "Reopen the item: it is to do again"),
         ("Space", "What the model read in each order of the responses, large"),
         ("W", "What each way of asking said, and the thoughts; again for the top of the judgment"),
         ("O", "Read on in the judgment, or in the columns: one page further, from the end back to the top"),

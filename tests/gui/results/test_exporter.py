@@ -181,7 +181,7 @@ def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
     assert (said["Overrides"], said["Calibration"]) == ("none", "none")
     assert said["Weights"] == "saved as “safety first”; tie threshold 0.5 points"
     assert said["Human labels"] == "gold.tsv, the run's own"
-    assert "speaks against it" in dialog.health.text()
+    assert "No technical problem in the" in dialog.health.text()
     assert not dialog.unfinished.isVisible()
     dialog.reject()
 

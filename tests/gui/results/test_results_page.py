@@ -75,7 +75,7 @@ def test_the_tables_are_those_of_the_engine(
     ):
         shown = table_of(opened, part).as_text().split("\n")
         assert shown == ["\t".join(row) for row in (table.titles, *table.texts())]
-    assert in_short(opened).startswith("Nothing in what the model gave for 30 items speaks against it.")
+    assert in_short(opened).startswith("No technical problem in the 30 answers.")
     assert "better" in in_short(opened)
     assert f"{demo_gold.name}" in opened.gold.status.text()
 
@@ -151,7 +151,7 @@ def test_a_model_that_does_not_judge_is_named_before_everything_else(
     caveats = doubts(page).splitlines()
     assert caveats[0] == "The model does not judge: do not use its labels. In what it gave for 30 items:"
     assert caveats[1].startswith("- The four labels hold 25.0 % of the probability on all criteria")
-    assert "speaks against it" not in in_short(page)
+    assert "No technical problem" not in in_short(page)
 
 
 def test_another_run_does_not_show_the_scores_of_the_last(
