@@ -194,21 +194,26 @@ class _Criterion:
             for judgment in self._judgments
         ]
 
-    def _behind(self, at: int) -> str:
+    @property
+    def authors(self) -> set[str]:
+        """Whose labels these are, where they are people's."""
+        return {name for at, label in enumerate(self._labels) if label for name in self._behind(at)}
+
+    def _behind(self, at: int) -> Sequence[str]:
         """Who gave the label in force of an item, or confirmed it; nobody where it is the judge's alone."""
         judgment = self._judgments[at]
         if judgment is None:
-            return ""
+            return ()
         override = self._results.overrides.get(judgment.key)
         if override is not None and override.preference is not None:
-            return ", ".join(override.label_by)
+            return override.label_by
         if self._results.source != LAST:  # of others than the chosen ones nothing counts
-            return ""
+            return ()
         label = self._results.label(judgment)
-        return ", ".join(name for name, given in self._given[at].annotators.items() if given is label)
+        return [name for name, given in self._given[at].annotators.items() if given is label]
 
     def _by(self, at: int, label: Preference | None) -> str | None:
-        return (self._behind(at) or self._judge) if label else None
+        return (", ".join(self._behind(at)) or self._judge) if label else None
 
     def _explained_by(self, judgment: AnyJudgment | None) -> str:
         override = self._results.overrides.get(judgment.key) if judgment else None
@@ -252,7 +257,7 @@ def _sentences(
 ) -> Iterator[str]:
     """How many labels are whose, what is empty, what is left out, and what is kept under another name."""
     cells = len(dataset) * len(made)
-    people = sorted({name for one in made.values() for name in one.people})
+    people = sorted(set().union(*(one.authors for one in made.values())))
     of_people = sum(one.of_people for one in made.values())
     of_judge = sum(one.of_judge for one in made.values())
     by = f", by {listed(people, shown=str)}" if people else ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.data.dataset import load_dataset
 from tests.commands import run_here
 from tests.engine.people.laptops import START, Laptop
 from tests.judged import BAD, GOOD, A, B
@@ -67,6 +68,32 @@ def test_three_people_on_two_computers_say_everything_once(desk: Home, away: Hom
     assert desk.laptop.words == away.laptop.words == 81
     blind = json.loads(back.read_text("utf-8"))["confirmations"]
     assert {(word["author"], word["blind"]) for word in blind} == {("Cy", True)}
+
+
+def test_a_fourth_settles_and_what_he_settled_is_gold(desk: Home, away: Home, tmp_path: Path) -> None:
+    names = ("away.json", "data.tsv", "gold.tsv", "all.json")
+    file, data, gold, all_said = (tmp_path / name for name in names)
+    away.people("export", 1, "--out", file)
+    desk.people("add", 1, file)
+    for item in ITEMS:
+        desk.laptop.label(item, A if item <= 10 else BAD, "Dora", f"{item} is settled.", settles=True)
+    rows = [(item.id, item.instruction, item.output_a, item.output_b) for item in desk.laptop.data]
+    lines = map("\t".join, [("id", "instruction", "output_a", "output_b"), *rows])
+    data.write_text("\n".join([*lines, ""]), "utf-8")
+    made = run_here("runs", "export", 1, "--dataset", data, "--as-dataset", gold, "--labels-of", "settled")
+    assert "20 of 20 labels are people's, by Dora." in made.stdout + made.stderr
+    settled = load_dataset(gold)
+    labels = settled.labels("safety")
+    assert labels == {str(item): A if item <= 10 else BAD for item in ITEMS}
+    assert settled[0].gold["safety"].annotators == {"Ada": A, "Ben": B, "Cy": A}
+    assert settled[0].gold["safety"].explanation == "1 is settled."
+    for whose, share in (("judge", 0.5), ("settled", 1.0), ("majority", 0.5), ("Ben", 0.0)):
+        scores = tmp_path / f"{whose}.json"
+        run_here("evaluate", 1, "--gold", gold, "--labels-of", whose, "--json", scores)
+        assert json.loads(scores.read_text("utf-8"))["safety_accuracy"] == 100 * share
+    run_here("runs", "export", 1, "--json", all_said)
+    said = json.loads(all_said.read_text("utf-8"))["items"][0]["judgments"]["safety"]["people_said"]
+    assert sorted(word["author"] for word in said) == ["Ada", "Ben", "Cy", "Dora"]
 
 
 def test_one_person_alone_is_exported(away: Home, tmp_path: Path) -> None:
