@@ -194,8 +194,8 @@ def _people_say(values: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
     for item in values["items"]:
         states = [mark["state"] for mark in item["reviews"] if mark["author"] == NAME]
         yield Key("state", item["id"]), _SIGNS.get(states[-1], "") if states else ""
-        if item["note"]:
-            yield Key("note", item["id"]), noted(item["note"]["text"], item["tags"])
+        for note in item["notes"][-1:]:
+            yield Key("note", item["id"]), noted(note["text"], note["tags"])
         for criterion, judgment in item["judgments"].items():
             override = judgment["override"] or {}
             if override.get("preference"):

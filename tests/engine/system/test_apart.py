@@ -26,8 +26,10 @@ from engine.core.errors import (
     RunBusyError,
     SetupError,
     StoreError,
+    WrongKindError,
 )
 from engine.core.events import followed
+from engine.core.file_kinds import FileKind
 from engine.core.remedies import Remedy, Setting, Step
 from engine.system import apart, talk
 from engine.system.apart import Apart, Here
@@ -80,6 +82,7 @@ ERRORS = [
     SetupError("a problem", REMEDY),
     InputError(Path("a.tsv"), [f"problem {number}" for number in range(60)], REMEDY),
     ColumnsError(Path("a.tsv"), ["one"], REMEDY, foreign=True, unknown=["x"]),
+    WrongKindError(Path("a.tsv"), FileKind.MODEL, FileKind.DATASET),
     ModelFileError("a problem", REMEDY),
     NoRoomError("a problem", REMEDY),
     DeviceFailed("A card", "it does not compute"),
