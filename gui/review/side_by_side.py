@@ -7,10 +7,12 @@ Knows: how columns look, what one says of a judgment. Does not know: which are c
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QSplitter, QWidget
 
 from engine.core.formatting import clipped, percent, short_name, visible
@@ -244,6 +246,20 @@ class OwnColumn(_Column):
         self.text.setVisible(not of.writing and bool(shown.text))
         self._filler.setVisible(not of.writing and not shown.text)
 
+        self._make_room()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow column is high."""
+        super().resizeEvent(event)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Else the parts would lie upon each other where the columns are low; so they are scrolled."""
+        of_all = self.layout_.minimumHeightForWidth if self.text.isVisibleTo(self) else self.heightForWidth
+        needed = of_all(self.width())
+        if self.minimumHeight() != needed:
+            QTimer.singleShot(0, self, partial(self.setMinimumHeight, needed))
+
     def take_editor(self, editor: ExplanationEditor) -> None:
         """Give the field a place."""
         self.layout_.addWidget(editor, 1)
@@ -266,7 +282,6 @@ class SideBySide(QWidget):
         self._area = QScrollArea(widgetResizable=True)
         self._area.setWidget(self._row)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         in_column(self._area, on=self)
         self._size()
 
