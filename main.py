@@ -26,6 +26,7 @@ except KeyboardInterrupt:
 from engine.core import VERSION
 
 COMMANDS = {
+    "pairs": "make a dataset of pairs out of the outputs of several candidates",
     "judge": "judge a dataset with a model and write a submission",
     "prompt": "print exactly what a model is shown of an item, and what it would write next",
     "check": "say what a dataset or submission is, or what is wrong with it",
@@ -37,6 +38,7 @@ COMMANDS = {
     "calibrate": "make a run's probabilities fit human labels, and say what that is worth",
     "orders": "say from a run in both orders where one order is enough, and what that saves",
     "weigh": "decide a run, a submission or scored comparisons by weighted criteria",
+    "rank": "rank the models that wrote the responses by judged pairs: win rates, strengths, intervals",
     "compare": "set runs and submissions side by side against human labels",
     "report": "write an HTML report of a run against human labels",
     "cluster": "judge with several computers: certificates, a scheduler, workers",

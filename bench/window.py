@@ -1,4 +1,4 @@
-"""How promptly the window answers: while a model judges, when it opens, with many items, to another look.
+"""How promptly the window answers: judging, opening, ranking, with many items, to another look.
 
     python -m bench.window [--starts N] [--items N]
 
@@ -40,6 +40,7 @@ TICK_MS = 10
 LATE_P99_MS, LATE_MOST_MS = 50, 150
 START_RATIO = 1.5
 PAUSE_MS = 200
+RANK_SECONDS = 10
 LOOK_MS = 500
 _TURNS = 6  # of the event loop, after which all is drawn
 _PATIENCE = 600.0  # seconds for anything to come about
@@ -126,6 +127,7 @@ def main() -> None:
         measure_judging(Path(folder))
         measure_looks(Path(folder))
         measure_labels(Path(folder))
+        measure_ranking(Path(folder))
         measure_many_items(Path(folder), options.items)
 
 
@@ -282,6 +284,30 @@ def measure_labels(folder: Path, labels: int = 40) -> None:
     print(
         f"  median {statistics.median(times):.1f}, 9 of 10 below {times[int(labels * 0.9)]:.1f}\n", flush=True
     )
+
+
+def measure_ranking(folder: Path, candidates: int = 20, items: int = 10_000) -> None:
+    """From the page Ranking being chosen to the ranking, and the longest pause of the window meanwhile."""
+    path = folder / "contests.tsv"
+    write_many(path, items)
+    lines = path.read_text("utf-8").splitlines()
+    first, second = ["candidate_a"], ["candidate_b"]
+    for number in range(items):
+        one = number % candidates
+        first.append(f"model-{one:02}")
+        second.append(f"model-{(one + 1 + number // candidates % (candidates - 1)) % candidates:02}")
+    rows = ("\t".join(cells) for cells in zip(lines, first, second, strict=True))
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    interior = opened(folder / "ranking", path)
+    _rest(interior.frame)
+    late, started = Lateness(), time.perf_counter()
+    interior.frame.show_page(PageName.RANKING)
+    wait(lambda: interior.ranking.ranked is not None)
+    seconds = time.perf_counter() - started
+    _rest(interior.frame)
+    print(f"{candidates} candidates, {items:,} items (bar: {RANK_SECONDS} s, no pause of {PAUSE_MS} ms)")
+    print(f"  ranked in {seconds:.1f} s, the longest pause {late.taken()[-1]:.0f} ms\n", flush=True)
+    closed(interior)
 
 
 def measure_many_items(folder: Path, items: int) -> None:

@@ -24,7 +24,7 @@ _REASONS = {
     "numpy": "log-probabilities, metrics",
     "llama_cpp": "llama.cpp, with a library for each generation of processors, for GPUs too where it has it",
     "pandas": "which ids of a submission a plain pandas.read_csv would change",
-    "sklearn": "kappa, F1, log-loss, folds, labelled examples by likeness",
+    "sklearn": "folds, labelled examples by likeness",
     "matplotlib": "the figures, with fonts of their own",
     "pillow.libs": "formats that Pillow is linked with; matplotlib writes PNG through it",
     "PIL": "Pillow: matplotlib writes PNG through it",

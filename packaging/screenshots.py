@@ -24,6 +24,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.data.submission import SubmissionRow, write_submission
 from engine.decisions.run_results import RunResults, submission_of
+from engine.system.paths import demo_dataset
 from gui.app import make_application
 from gui.kit.theme import ThemeWish
 from gui.window.frame import MainWindow
@@ -71,6 +72,7 @@ def main(arguments: list[str]) -> int:
         studio.draw_people(ThemeWish.LIGHT)
         studio.draw_words(ThemeWish.LIGHT)
         studio.draw_submission(home / "another-team.tsv", ThemeWish.LIGHT)
+        studio.draw_ranking()
     finally:
         frame.close()
         window.end()
@@ -137,6 +139,8 @@ class Studio:
         """One picture of each page."""
         self._window.frame.set_theme(theme)
         for page in self._window.pages:
+            if page.NAME is PageName.RANKING:
+                continue  # the demo dataset names no candidates
             self._window.frame.show_page(page.NAME)
             self._settle()
             self._save(f"{page.NAME.lower()}-{theme.value}")
@@ -218,6 +222,26 @@ class Studio:
         beside.button.ticked.emit(run_id, True)
         self._settle()
         self._save(f"review-submission-{theme.value}")
+
+    def draw_ranking(self) -> None:
+        """The demo's candidates, judged, in both themes."""
+        window = self._window
+        window.workspace.open_dataset(demo_dataset().with_name("demo-candidates.tsv"))
+        self._settle()
+        window.frame.show_page(PageName.JUDGE)
+        self._settle()
+        window.run()
+        self._until(lambda: not window.run_control.running)
+        self._settle()
+        judged = window.run_control.progress
+        assert judged is not None
+        window.workspace.open_run(judged.run_id)
+        self._until(lambda: self._results.run.id == judged.run_id)
+        for theme in (ThemeWish.LIGHT, ThemeWish.DARK):
+            window.frame.set_theme(theme)
+            window.frame.show_page(PageName.RANKING)
+            self._settle()
+            self._save(f"ranking-{theme.value}")
 
     def _save(self, name: str) -> None:
         path = self._folder / f"{name}.png"

@@ -40,8 +40,9 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.measure": "core data llama store prompt decisions loading",
         "engine.calibrate": "core decisions measure",
         "engine.weigh": "core system data measure",
+        "engine.rank": "core data decisions measure weigh",
         "engine.review": "core data decisions weigh",
-        "engine.report": "core data gguf decisions people measure calibrate weigh",
+        "engine.report": "core data gguf decisions people measure calibrate weigh rank",
         "gui.kit": "",
         "gui.work": "kit",
         "gui.dataset": "kit work reading",
@@ -52,8 +53,9 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "gui.people": "kit work reading",
         "gui.review": "kit work reading people",
         "gui.compare": "kit work",
+        "gui.ranking": "kit work weigh reading",
         "gui.runs": "kit work judge",
-        "gui.window": "kit work dataset judge results weigh reading people review compare runs",
+        "gui.window": "kit work dataset judge results weigh reading people review compare ranking runs",
     }.items()
 }
 """For each package, from the lowest up, the packages beside it that it may import; none above, none else."""
@@ -62,6 +64,7 @@ ENGINE = tuple(name for name in MAY_IMPORT if name.startswith("engine"))
 NOT_SELF_TESTED = (
     "engine.calibrate",
     "engine.weigh",
+    "engine.rank",
     "engine.prompt",
     "engine.review",
     "engine.people",
@@ -92,7 +95,7 @@ LIBRARIES = {
     "multiprocessing": "",
     "pandas": "engine/data/pandas_ids.py models/demo",
     "psutil": "engine/system/computer.py engine/self_test.py",
-    "scipy": "engine/core/share_interval.py engine/measure engine/calibrate engine/weigh",
+    "scipy": "engine/core/share_interval.py engine/measure engine/calibrate engine/weigh engine/rank",
     # Likeness by words is for labelled examples: only runs that choose the nearest load its module.
     "sklearn": "engine/measure engine/calibrate engine/weigh engine/prompt/likeness.py",
     "sqlite3": "engine/store engine/loading",
@@ -369,7 +372,8 @@ def test_the_window_opens_no_model_in_its_own_process() -> None:
 
 def test_heavy_libraries_wait_for_what_needs_them() -> None:
     """The window opens without what only jobs need, judging starts without what only measuring needs, and
-    nobody but who asks for a cluster loads Dask: one process that loads more and more.
+    no command what only some measures need before it measures, and nobody but who asks for a cluster loads
+    Dask: one process that loads more and more.
     """
     measures = ["matplotlib", "rouge_score", "scipy", "sklearn"]
     for_jobs = ["jinja2", "llama_cpp", "numpy", "pandas", "pyarrow", *measures]
@@ -383,7 +387,7 @@ loaded(*{for_jobs})
 import engine.commands.judge
 loaded(*{measures})
 import {commands}
-loaded("dask", "distributed", "tornado", "cryptography")
+loaded("nltk", "scipy.optimize", "scipy.stats", "sklearn", "dask", "distributed", "tornado", "cryptography")
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == ";;;"

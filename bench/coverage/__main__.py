@@ -12,10 +12,14 @@ from collections.abc import Callable, Iterator
 from bench.coverage.calibrations import false_gain, labels_kept, nothing_is_lost, place_decides
 from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
+from bench.coverage.correction import shares_corrected, strengths_corrected
 from bench.coverage.health import false_alarms, found
 from bench.coverage.intervals import differences_held, false_better, means_held, scores_held, shares_held
 from bench.coverage.leaks import leaks_kept_out
 from bench.coverage.people import people_held
+from bench.coverage.rankings import equals_told_apart, even_rates_held, rankings_beside, strengths_held
+from bench.coverage.stand_ins import advantages_held, false_wins
+from bench.coverage.until import guesses_are_near, intervals_always_hold, never_wrong, runs_stop_rightly
 from bench.coverage.weighing import nothing_named, rates_held, weights_held
 
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
@@ -30,12 +34,24 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "ill judges": found,
     "people": people_held,
     "win rates": rates_held,
+    "strengths": strengths_held,
+    "told apart": equals_told_apart,
+    "equal length": even_rates_held,
+    "side by side": rankings_beside,
+    "false wins": false_wins,
+    "advantage": advantages_held,
     "nothing carried": nothing_named,
     "fitted weights": weights_held,
+    "corrected shares": shares_corrected,
+    "corrected strengths": strengths_corrected,
     "calibration": nothing_is_lost,
     "gain": false_gain,
     "places": place_decides,
     "orders": labels_kept,
+    "until sure": never_wrong,
+    "runs until sure": runs_stop_rightly,
+    "intervals, always": intervals_always_hold,
+    "what it takes": guesses_are_near,
 }
 
 

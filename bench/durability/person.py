@@ -27,7 +27,7 @@ from gui.work.page_name import PageName
 
 NAME = "Ada"
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
-_PATIENCE = 30.0  # seconds for what is sure to come about
+_PATIENCE = 120.0  # seconds for what is sure to come about, on a computer that has much else to do
 _SECOND = 1.0  # of what is being written, at the most, may be lost
 _WORDS = ("plain", "wrong", "shorter", "kinder", "a better reason", "no source", "off topic", "rude")
 _TAGS = ("hard", "funny", "again")
@@ -352,14 +352,13 @@ def press(key: str, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifi
 def until(condition: Callable[[], bool], seconds: float) -> bool:
     """Let the window work, at least once, until something has come about; False where it does not in time."""
     loop, poll, late = QEventLoop(), QTimer(), QTimer()
-    poll.timeout.connect(lambda: loop.quit() if condition() else None)
+    # The answer is that of the moment: until the loop has ended, more may happen that changes it again.
+    poll.timeout.connect(lambda: loop.exit(1) if condition() else None)
     late.setSingleShot(True)
-    late.timeout.connect(loop.quit)
+    late.timeout.connect(lambda: loop.exit(int(condition())))
     poll.start(1)
     late.start(int(1000 * seconds))
-    loop.exec()
-    poll.stop()
-    return condition()
+    return bool(loop.exec())
 
 
 def sure(condition: Callable[[], bool]) -> None:

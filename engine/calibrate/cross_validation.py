@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 import numpy as np
-from sklearn.metrics import log_loss
 
 from engine.calibrate.scaling import is_right, log_frequencies, log_likelihood, solve
 from engine.core.errors import SetupError
@@ -36,6 +35,7 @@ AS_READ = 0.0
 _LABELS = len(PREFERENCES)
 _OTHER_PLACES = np.array([HUMAN_LABELS.index(label.swapped) for label in HUMAN_LABELS])
 _AS_GOOD = 1e-12  # nats
+_LEAST = np.finfo(np.float64).eps  # probabilities nearer to 0 or 1 are taken for this, as scikit-learn does
 
 
 @dataclass(frozen=True)
@@ -275,7 +275,8 @@ def _log_loss(probabilities: FloatArray, labels: IntArray) -> float:
     together = probabilities.copy()
     together[ties, good] += together[ties, bad]
     together[ties, bad] = 0
-    return float(log_loss(np.where(ties, good, labels), together, labels=range(_LABELS)))
+    of_labels = together[np.arange(len(labels)), np.where(ties, good, labels)]
+    return float(-np.log(np.clip(of_labels, _LEAST, 1 - _LEAST)).mean())
 
 
 def reliability(

@@ -33,7 +33,7 @@ from engine.core.events import (
     TokensEvaluated,
 )
 from engine.core.judgments import JudgedItem, Judgment
-from engine.core.run_records import CLUSTER, OVER_CLUSTER, StoredRun
+from engine.core.run_records import CLUSTER, OVER_CLUSTER, RANDOM_ORDER, StoredRun
 from engine.decisions.decision import decide_all
 from engine.judge.keeping import RunKeeper, missing_groups, settled
 from engine.judge.plan import (
@@ -116,7 +116,9 @@ class _Judging:
         self._over = over
         self._template = format_hash(template, plan.settings)
         session = session_manifest(plan, template, {OVER_CLUSTER: True})
-        self._manifest = continued_manifest(run.manifest, session)
+        manifest = continued_manifest(run.manifest, session)
+        # Workers judge in the order of the file, after which what was judged in a random one is no sample.
+        self._manifest = {name: value for name, value in manifest.items() if name != RANDOM_ORDER}
         self._kinds = KindRecord(run.manifest.get(CLUSTER, ()))
         self._keeper = RunKeeper(plan, store, run.id)
         self._missing: set[int] = set()

@@ -179,7 +179,7 @@ class Ledger:
             self._pending.appendleft(task)
 
     def late(self) -> list[Hand]:
-        """Hands that have just become late; their tasks are to do again, for others."""
+        """Hands that have just become late; their tasks are given to others."""
         now, found = self._clock(), []
         for hands in self.hands.values():
             for hand in hands[:1]:

@@ -18,7 +18,7 @@ from engine.commands.shared.console import DONE, command_parser
 from engine.commands.shared.console import table as text_table
 from engine.core.errors import ColumnsError, InputError
 from engine.core.file_kinds import FileKind
-from engine.core.formatting import listed
+from engine.core.formatting import counted, listed
 from engine.core.items import labels_beside
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
         problems = check_submission(submission, dataset, rubric_of(options))
         if problems:
             raise InputError(options.file, problems, f"Mend them: {dataset.name} is what it must answer.")
-        print(f"It answers {dataset.name} completely: {len(dataset)} items.")
+        print(f"It answers {dataset.name} completely: {counted(len(dataset), 'item', 'items')}.")
     return DONE
 
 
@@ -72,7 +72,7 @@ def _read(options: argparse.Namespace) -> Dataset:
 
 
 def _describe_dataset(dataset: Dataset) -> str:
-    lines = [f"{dataset.name}: a dataset of {len(dataset):,} items."]
+    lines = [f"{dataset.name}: a dataset of {counted(len(dataset), 'item', 'items')}."]
     lines += [f"Note: {notice}" for notice in dataset.notices]
     if others := criteria_of_columns(dataset.other_columns):
         lines.append(
@@ -93,9 +93,8 @@ def _describe_submission(submission: Submission, path: Path) -> str:
         name: Counter(row.predictions[name].preference or "" for row in submission.rows)
         for name in submission.criteria
     }
-    return f"{path.name}: a submission of {kind}, {len(submission.rows):,} items.\n" + _label_table(
-        counts, "empty"
-    )
+    items = counted(len(submission.rows), "item", "items")
+    return f"{path.name}: a submission of {kind}, {items}.\n{_label_table(counts, 'empty')}"
 
 
 def _label_table(counts: dict[str, Counter[str]], nothing: str) -> str:

@@ -30,6 +30,7 @@ from engine.commands.shared.measure_arguments import (
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.run_outputs import health_lines
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, sliced
+from engine.core.formatting import counted
 from engine.core.sheets import Part, Sentences
 from engine.data.slices import Slicing
 from engine.measure.accuracy import UNSCORED
@@ -39,6 +40,8 @@ from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures
 from engine.measure.systems import open_system, told_apart
 from engine.report.comparison_tables import comparison_json, comparison_sheet
+from engine.report.ranking_sections import rankings_beside
+from engine.report.side_by_side_tables import side_by_side_json
 from engine.report.slice_tables import compared_slice_table, compared_slices_in_words, compared_win_table
 from engine.system.files import write_json
 from engine.weigh.slice_weighing import SlicedWeighing, weigh_as_usual
@@ -85,8 +88,11 @@ def run(options: argparse.Namespace) -> int:
     result = compare(evaluations)
     slices = [sliced(joined, divisions) for joined in matched]
     wins = [_wins(matched, division) for division in divisions]
+    beside = rankings_beside(*matched) if len(matched) == 2 else None
     if options.json:
-        found = comparison_json(result, evaluations, measures.judge_name, slices, wins)
+        found = dict(comparison_json(result, evaluations, measures.judge_name, slices, wins))
+        if beside:
+            found["side_by_side"] = {"ranked": beside.one, **side_by_side_json(beside.found, beside.other)}
         write_json(options.json, found)
         print(f"Comparison: {options.json}\n")
     for sentence in result.not_compared:
@@ -95,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
         print(printable(f"{system.name}:"))
         print(indent(health_lines(system.health), "    "))
     ours = any(about_the_task(joined.system) for joined in matched)
-    sections = comparison_sheet(result, matched).sections
+    sections = [*comparison_sheet(result, matched).sections, *([beside.section] if beside else ())]
     print("\n\n".join(printed_section(each) for each in sections if ours or each.key != "published"))
     _print_slices(matched, slices, wins)
     _print_differences(result, options.differences)
@@ -126,7 +132,7 @@ def _print_slices(
 
 def _print_differences(result: Comparison, most: int) -> None:
     found = result.differences
-    print(f"\n{len(found):,} labels differ between the systems.")
+    print(f"\n{counted(len(found), 'label differs', 'labels differ')} between the systems.")
     if not found or most < 1:
         return
     rows = [

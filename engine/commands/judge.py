@@ -61,16 +61,21 @@ from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
+from engine.core.until import Until
 from engine.core.ways.all_ways import parse_ways
 from engine.decisions.health import run_health
-from engine.decisions.run_results import load_results
+from engine.decisions.run_results import RunResults, load_results
 from engine.decisions.second_order import read_in_words
+from engine.judge.inquiry import label_of
 from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
+from engine.rank.until_sure import UntilSure, until_sure
+from engine.report.ranked_by import usual_criterion
 from engine.report.run_tables import labels_given_section, run_accuracy_table, way_sections
+from engine.report.until_sheet import until_section
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
@@ -114,6 +119,13 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
         "--criteria", metavar="A,B", help=f"some of the rubric's; of the task's: {','.join(ELOQUENT.names)}"
     )
     add_choice(group)
+    group.add_argument(
+        "--until",
+        metavar="sure|WIDTH",
+        help="judge instructions in a random order, by --seed, and stop once it is clear: sure (which of each"
+        " two candidates is better; the dataset names them), or intervals of win rates at most WIDTH points"
+        " wide (without candidates: of how often A wins). Goes on with another one, or without",
+    )
     add_examples(group)
     group.add_argument(
         "--calibration", type=Path, metavar="FILE", help="what `calibrate` made from a run of this judge"
@@ -147,16 +159,20 @@ def run(options: argparse.Namespace) -> int:
     if options.out is None and not options.plan:
         raise SetupError("--out is missing: a run ends with a submission.", "Name its file: --out FILE.tsv")
     ids = ids_file(options)
+    until = _until(options)
     model = model_file(options.model)
     over = cluster_of(options)
     if options.plan:
         with interruptible() as cancel:
-            made = _prepared(options, model, over, cancel)
+            made = _asking(_prepared(options, model, over, cancel), until)
             part = _part_in_words(made)
             if over is not None:
                 kept = {"store": options.store, "fresh": options.fresh}
                 return show_cluster_forecast(made, part, over, cancel, **kept)
-            return show_forecast(made, part, options.store, options.fresh, cancel)
+            code = show_forecast(made, part, options.store, options.fresh, cancel)
+            if until is not None:
+                print(f"With --until it is that at most: the run goes on {until.in_words}.")
+            return code
     read = {"dataset": options.dataset, "model": model, "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
@@ -169,11 +185,31 @@ def run(options: argparse.Namespace) -> int:
     check_outputs(options, read)
     bar = RunProgressBar()
     with interruptible(bar.loss_of_a_stop) as cancel:
-        made = _prepared(options, model, over, cancel)
+        made = _asking(_prepared(options, model, over, cancel), until)
         events = _judged(made.plan, options, over, cancel)
         ended = _follow(events, bar, KeepAwake(options.keep_awake))
         with RunStore(options.store) as store:
             return _report(ended, made, store, options)
+
+
+def _until(options: argparse.Namespace) -> Until | None:
+    if options.until is None:
+        return None
+    if options.cluster is not None:
+        raise SetupError(
+            "Workers of a cluster are handed many items at once: --until cannot look after each group.",
+            "Use --until on this computer alone, or leave it out.",
+        )
+    return Until.of_text(options.until, options.seed)
+
+
+def _asking(made: PreparedRun, until: Until | None) -> PreparedRun:
+    """The same run, which stops once something is clear. SetupError where the dataset cannot tell it."""
+    if until is None:
+        return made
+    plan = made.plan
+    inquiry = until_sure(plan.dataset, usual_criterion(plan.rubric.names), until)
+    return replace(made, plan=replace(plan, inquiry=inquiry))
 
 
 def _judged(
@@ -289,14 +325,26 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     # The files first: whoever cut the output off still has them.
     export_results(results, options.out, options.json, plan.dataset)
     model = printable(plan.model.name)
-    print(f"\n{results.run.title}: {_part_in_words(made)}, {model}, {how}")
+    sample = f" ({results.run.sample_in_words})" if results.run.is_sample else ""
+    print(f"\n{results.run.title}: {_part_in_words(made)}{sample}, {model}, {how}")
     print(health_lines(run_health(results)))
     if results.one_labels:
         tell(results.one_label_sentence)
     print(f"\n{printed_section(labels_given_section(results))}")
+    if isinstance(plan.inquiry, UntilSure):
+        print(f"\n{printed_section(until_section(_answers(plan.inquiry, results)))}")
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
     for section in way_sections(results, plan.dataset):
         print(f"\n{printed_section(section)}")
-    return warn_of_gaps(results)
+    if results.run.is_sample:
+        tell("The same command goes on with another --until, or without it with all that is left.")
+    return warn_of_gaps(results, partly=plan.inquiry is not None)
+
+
+def _answers(asked: UntilSure, results: RunResults) -> UntilSure:
+    """The inquiry with all that is stored: another process may have judged."""
+    judgments = results.judgments[asked.criterion]
+    asked.add({judgment.item_id: label_of(judgment) for judgment in judgments})
+    return asked

@@ -20,6 +20,7 @@ from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError, StoreError
+from engine.core.formatting import counted
 from engine.core.run_records import StoredRun
 from engine.core.sheets import Sheet
 from engine.data.dataset import Dataset
@@ -82,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         write_json(options.json, _as_json(run, report))
         print(f"Orders: {options.json}\n")
     how = "as they are and calibrated" if calibration else "before any calibration"
-    title = f"{run.title}: {len(read.ids):,} items in both orders, {how}"
+    title = f"{run.title}: {counted(len(read.ids), 'item', 'items')} in both orders, {how}"
     print_sheet(Sheet(title, margin_sections(report)))
     return DONE
 

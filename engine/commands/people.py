@@ -86,8 +86,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     print(
         f"{printable(str(out))}: {words} of {printable(listed(made.people))} on {items} of {stored.called}."
     )
-    if not made.texts:
-        print("It holds no texts of the dataset.")
+    print(made.texts_in_words)
     return DONE
 
 

@@ -25,8 +25,7 @@ from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import open_system
 from engine.report.figure_style import as_png, as_svg
-from engine.report.figures import FIGURE_NAMES
-from engine.report.html_report import DEFAULT_WEIGHTS, gather, report_html
+from engine.report.html_report import DEFAULT_WEIGHTS, REPORT_FIGURES, gather, report_html
 from engine.system.files import write_whole
 from engine.system.places import reason_of, shown
 
@@ -96,4 +95,4 @@ def _figure_targets(folder: Path) -> dict[Path, tuple[str, str]]:
             f"--figures {shown(folder)}: the folder cannot be made: {reason_of(error)}.",
             "Name another folder.",
         ) from error
-    return {folder / f"{name}.{form}": (name, form) for name in FIGURE_NAMES for form in _FORMS}
+    return {folder / f"{name}.{form}": (name, form) for name in REPORT_FIGURES for form in _FORMS}

@@ -21,7 +21,7 @@ from engine.core.judgments import JudgmentKey
 from engine.core.label_sources import LabelSource
 from engine.core.remedies import Remedy, Step
 from engine.core.run_list import run_list
-from engine.core.run_records import AnyRun, RunContents, how_to_complete, refuse_submitted, what_is_joined
+from engine.core.run_records import AnyRun, RunContents, how_to_complete, refuse_submitted
 from engine.core.sheets import Section
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
     _add_all(arguments)
     for action in (*_add_listing(actions), *_add_keeping(actions)):
         _add_store(action)
-    add = actions.add_parser("add", help="keep a submission file in the store, to review it as a run")
+    add = actions.add_parser("add", help="keep a submission file in the store, to review it")
     _add_adding(add)
     add.set_defaults(action=_add)
     show = actions.add_parser("show", help="one run: settings, labels, what could not be scored")
@@ -151,9 +151,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _add(store: RunStore, options: argparse.Namespace) -> int:
     run = open_submission(options.submission, read_dataset(options, options.dataset), store)
-    said = filter(None, [printable(what_is_joined(run)), how_to_complete(run)])
+    results = load_results(store, run.id)
+    said = filter(None, [printable(results.joined_in_words), how_to_complete(results.left)])
     print("\n".join([*said, f"It is run {run.id} of {store.path}."]))
-    return DONE if run.complete else INCOMPLETE
+    return INCOMPLETE if results.left else DONE
 
 
 def _show(store: RunStore, options: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, slices_json
 from engine.core.errors import SetupError
 from engine.core.fitted_on import KeptFit
-from engine.core.formatting import listed
+from engine.core.formatting import counted, listed
 from engine.core.rubric import ELOQUENT, rubric_for_labels
 from engine.core.sheets import Part, Sentences
 from engine.data.dataset import Dataset
@@ -183,7 +183,7 @@ def _fitted(pairs: ScoredPairs, result: Weighing, gold: Dataset) -> tuple[Weight
 def _print_weighing(system: System, result: Weighing, grades: bool) -> None:
     if result.left_out:
         tell(
-            f"{len(result.left_out):,} items have an unscored criterion and are not decided:"
+            f"{counted(len(result.left_out), 'item', 'items')} not decided, because a criterion is unscored:"
             f" {listed(result.left_out)}"
         )
     section = weighing_section(result, system)

@@ -19,6 +19,11 @@ ID, INSTRUCTION = "id", "instruction"
 OUTPUTS = ("output_a", "output_b")
 RANKED = ("chosen", "rejected")
 """In the place of OUTPUTS where a file says which response is the better one."""
+CANDIDATES = ("candidate_a", "candidate_b")
+"""Which model wrote each response; with RANKED the first wrote the chosen one. No judge sees them."""
+OUTPUT, CANDIDATE = "output", "candidate"
+OF_OUTPUTS = (ID, INSTRUCTION, OUTPUT, CANDIDATE)
+"""What is read of a file with the outputs of one candidate, of which pairs are made."""
 
 NO_LABEL = ""
 _NO_LABEL_WORD = "none"
@@ -117,14 +122,16 @@ class ColumnMap:
 def targets(rubric: Rubric) -> tuple[str, ...]:
     """Every column that a map may give a source, in the usual order."""
     labels = (f"{name}_{part}" for name in rubric.names for part in _OF_LABELS)
-    return (ID, INSTRUCTION, *OUTPUTS, *RANKED, *labels)
+    return (ID, INSTRUCTION, *OUTPUTS, *RANKED, *CANDIDATES, *labels)
 
 
-def parse_columns(text: str) -> dict[str, str]:
+def parse_columns(text: str, of_outputs: bool = False) -> dict[str, str]:
     r"""`id=uid,instruction=prompt` as sources; `\,` is a comma in a name. SetupError for anything else.
 
-    Labels may be of any criterion: `check_targets` knows those of a rubric.
+    Labels may be of any criterion: `check_targets` knows those of a rubric. `of_outputs`: the columns are
+    OF_OUTPUTS, not those of a dataset.
     """
+    example = "output=response" if of_outputs else "output_a=response_1,output_b=response_2"
     sources: dict[str, str] = {}
     for part in _parts(text):
         name, equals, source = part.partition("=")
@@ -134,11 +141,16 @@ def parse_columns(text: str) -> dict[str, str]:
                 f"Columns: cannot read {part!r}.",
                 Remedy(
                     "Write each column once, as OURS=THEIRS, with commas between: ",
-                    Setting.COLUMNS.at("id=uid,instruction=prompt,output_a=response_1,output_b=response_2"),
+                    Setting.COLUMNS.at(f"id=uid,instruction=prompt,{example}"),
                 ),
             )
         sources[name] = source
-    check_targets(sources)
+    if of_outputs and (unknown := [name for name in sources if name not in OF_OUTPUTS]):
+        raise SetupError(
+            f"Columns: {unknown[0]!r} is no column of outputs.", f"Columns are {', '.join(OF_OUTPUTS)}."
+        )
+    if not of_outputs:
+        check_targets(sources)
     return sources
 
 
@@ -222,7 +234,7 @@ def _is_target(name: str) -> bool:
     criterion, _, part = name.rpartition("_")
     if part in _OF_LABELS:
         return not any(criterion_problems({"name": criterion}))
-    return name in (ID, INSTRUCTION, *OUTPUTS, *RANKED)
+    return name in (ID, INSTRUCTION, *OUTPUTS, *RANKED, *CANDIDATES)
 
 
 def _parts(text: str) -> list[str]:

@@ -149,8 +149,17 @@ class HealthSeen:
 
 
 @dataclass(frozen=True)
+class MadeClear:
+    """A run that is judged until something is clear found a part of it: in words."""
+
+    said: str
+
+
+@dataclass(frozen=True)
 class RunEnded:
-    """The last event. `stopped`: whether it was asked to stop before all items were judged."""
+    """The last event. `stopped`: whether it was asked to stop before all items were judged, or all that its
+    question needed.
+    """
 
     run_id: int
     items: int
@@ -208,7 +217,15 @@ class ClusterNews:
 JudgeEvent = TokensEvaluated | GroupUnderWay | LabelsRead | Drafted
 ClusterEvent = ClusterUnderWay | ClusterNews
 RunEvent = (
-    RunStarted | ModelOpened | JudgeEvent | ItemJudged | HealthSeen | DeviceLeft | ClusterEvent | RunEnded
+    RunStarted
+    | ModelOpened
+    | JudgeEvent
+    | ItemJudged
+    | MadeClear
+    | HealthSeen
+    | DeviceLeft
+    | ClusterEvent
+    | RunEnded
 )
 
 

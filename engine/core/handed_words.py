@@ -4,7 +4,7 @@ Knows: by what a word is the same one in two stores, which of two states of it i
 know: files, the run store, which items are in which run.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -93,13 +93,7 @@ class HandedWords:
 
     def changed(self, change: Callable[[Word], Word | None]) -> "HandedWords":
         """The same with each word as `change` makes it, without those of which it makes None."""
-        made = [word for word in map(change, self.all) if word is not None]
-        reviews = Reviews(
-            tuple(word for word in made if isinstance(word, Override)),
-            tuple(word for word in made if isinstance(word, ReviewMark)),
-            tuple(word for word in made if isinstance(word, Confirmation)),
-        )
-        return HandedWords(reviews, tuple(word for word in made if isinstance(word, ItemNote)), self.redone)
+        return _of_words((word for word in map(change, self.all) if word is not None), self.redone)
 
     def together(self, other: "HandedWords") -> "HandedWords":
         """These words and those of another, the later state of each that both have."""
@@ -110,12 +104,15 @@ class HandedWords:
                 found[identity_of(word)] = (word, other.turned(word))
         words = sorted((word for word, _ in found.values()), key=lambda word: word.created)
         redone = {step_of(word): turned.redone for word, turned in found.values() if turned.redone}
-        return HandedWords(
-            Reviews(
-                tuple(word for word in words if isinstance(word, Override)),
-                tuple(word for word in words if isinstance(word, ReviewMark)),
-                tuple(word for word in words if isinstance(word, Confirmation)),
-            ),
-            tuple(word for word in words if isinstance(word, ItemNote)),
-            redone,
-        )
+        return _of_words(words, redone)
+
+
+def _of_words(words: Iterable[Word], redone: Mapping[StepKey, datetime]) -> HandedWords:
+    """Words of all kinds, in their order."""
+    known = list(words)
+    reviews = Reviews(
+        tuple(word for word in known if isinstance(word, Override)),
+        tuple(word for word in known if isinstance(word, ReviewMark)),
+        tuple(word for word in known if isinstance(word, Confirmation)),
+    )
+    return HandedWords(reviews, tuple(word for word in known if isinstance(word, ItemNote)), redone)

@@ -66,29 +66,6 @@ class Standing(Keyed):
         return self.written_for is None or label is None or self.written_for is label
 
 
-def in_force(history: Iterable[Override]) -> dict[JudgmentKey, Standing]:
-    """By judgment, what stands of those that are not undone; `history` has the oldest first.
-
-    Of each person the last override counts, as a whole. The label is the newest of these, an adjudicator's
-    before all others; the explanation the newest that is of this label, else the newest.
-    """
-    return {key: _together(list(last.values())) for key, last in _last_of_each(history).items()}
-
-
-def _last_of_each(
-    history: Iterable[Override],
-) -> dict[JudgmentKey, dict[tuple[str, bool], Override]]:
-    """By judgment and person, apart as an adjudicator, the last override that stands, the oldest first."""
-    standing: dict[JudgmentKey, dict[tuple[str, bool], Override]] = {}
-    texts: dict[tuple[JudgmentKey, str, str], Preference | None] = {}
-    for given in history:
-        if given.undone is None:
-            last = standing.setdefault(given.key, {})
-            last.pop((given.author, given.settles), None)
-            last[given.author, given.settles] = _with_its_label(given, texts)
-    return standing
-
-
 def _with_its_label(
     override: Override, texts: dict[tuple[JudgmentKey, str, str], Preference | None]
 ) -> Override:
@@ -99,17 +76,10 @@ def _with_its_label(
     return replace(override, written_for=first)
 
 
-def _together(of_each: Sequence[Override]) -> Standing:
-    """The last overrides of some people, the oldest first, as one."""
-    labels = [given for given in of_each if given.preference is not None]
-    label = next((given for given in reversed(labels) if given.settles), labels[-1] if labels else None)
-    return standing_of(label, [given for given in of_each if given.explanation is not None], of_each[-1])
-
-
-def standing_of(
-    label: "Override | Confirmation | None",
+def _standing_of(
+    label: Override | Confirmation | None,
     texts: Sequence[Override],
-    newest: "Override | Confirmation",
+    newest: Override | Confirmation,
     label_by: tuple[str, ...] = (),
 ) -> Standing:
     """A label, and the explanation among `texts`, the oldest first, that is the newest of this label, else
@@ -185,7 +155,7 @@ def to_undo(steps: Sequence[PersonStep]) -> PersonStep | None:
 def to_redo(steps: Sequence[PersonStep]) -> PersonStep | None:
     """The step that was taken back last, where nothing was said since; else None."""
     undone = [step for step in steps if step.undone is not None]
-    last = max(undone, key=lambda step: (step.undone or step.at, -step.at.timestamp()), default=None)
+    last = max(undone, key=lambda step: step.undone or step.at, default=None)  # at one time: the oldest
     if last is None or any(step.at > (last.undone or last.at) for step in steps):
         return None
     return last
@@ -244,6 +214,8 @@ def picked_in_words(origins: Iterable[Origin | None]) -> list[str]:
     def some(origin: Origin | None) -> str:
         if labels == 1:
             return "This label was"
+        if counts[origin] == labels:
+            return f"All of these {labels:,} labels were"
         return f"{counts[origin]:,} of these {labels:,} labels {'was' if counts[origin] == 1 else 'were'}"
 
     said = [f"{some(origin)} given {how}." for origin, how in _PICKED.items() if counts[origin]]
@@ -352,45 +324,50 @@ class Reviews:
 
     def standing_by(self, source: LabelSource) -> dict[JudgmentKey, Standing]:
         """By judgment, what stands in the place of the judge's, where it is of this source."""
-        if source.kind is Whose.LAST:
-            return in_force(self.overrides)
-        if source.kind is Whose.JUDGE:
-            return {}
-        find: Callable[[JudgmentKey, Sequence[Override]], Standing | None]
-        find = partial(self._of_person, source.person)
-        if source.kind is not Whose.PERSON:
-            find = self._settled if source.kind is Whose.SETTLED else self._of_majority
-        found = ((key, find(key, texts)) for key, texts in self._texts.items())
+        finders: dict[Whose, Callable[[JudgmentKey], Standing | None]] = {
+            Whose.LAST: self._of_last,
+            Whose.SETTLED: self._of_adjudicator,
+            Whose.MAJORITY: self._of_majority,
+            Whose.PERSON: partial(self._of_person, source.person),
+            Whose.JUDGE: lambda _key: None,
+        }
+        keys = dict.fromkeys([*self._last, *(each.key for each in self.confirmations)])
+        found = ((key, finders[source.kind](key)) for key in keys)
         return {key: standing for key, standing in found if standing is not None}
 
-    @cached_property
-    def _texts(self) -> Mapping[JudgmentKey, Sequence[Override]]:
-        """By judgment of which a person said anything, the last explanations of each, the oldest first."""
-        keys = dict.fromkeys([*self._last, *(each.key for each in self.confirmations)])
-        return {key: [each for each in self.last_of_each(key) if each.explanation] for key in keys}
+    def _texts(self, key: JudgmentKey) -> list[Override]:
+        return [each for each in self.last_of_each(key) if each.explanation]
 
-    def _settled(self, key: JudgmentKey, texts: Sequence[Override]) -> Standing | None:
+    def _of_last(self, key: JudgmentKey) -> Standing | None:
+        """Of each person the last override counts, as a whole: the label is the newest of these, but an
+        adjudicator's comes before all others.
+        """
+        last = self.last_of_each(key)
+        labels = [each for each in last if each.preference is not None]
+        label = next((each for each in reversed(labels) if each.settles), labels[-1] if labels else None)
+        return _standing_of(label, self._texts(key), last[-1]) if last else None
+
+    def _of_adjudicator(self, key: JudgmentKey) -> Standing | None:
         settled = [each for each in self.last_of_each(key) if each.settles and each.preference is not None]
         if not settled:
             return None
         label = settled[-1]
-        of_label = [text for text in texts if text.settles or text.written_for is label.preference]
-        return standing_of(label, of_label, label)
+        of_label = [text for text in self._texts(key) if text.settles or text.written_for is label.preference]
+        return _standing_of(label, of_label, label)
 
-    def _of_majority(self, key: JudgmentKey, texts: Sequence[Override]) -> Standing | None:
-        given = self.given_on(key)
-        label = majority([each.preference for each in given.values() if each.preference is not None])
-        holders = {name: each for name, each in given.items() if each.preference is label}
-        if not isinstance(label, Preference):
+    def _of_majority(self, key: JudgmentKey) -> Standing | None:
+        label = self.proposed(key)
+        if label is None:
             return None
+        holders = {name: each for name, each in self.given_on(key).items() if each.preference is label}
         newest = max(holders.values(), key=lambda each: each.created)
-        of_label = [text for text in texts if text.written_for is label and text.author in holders]
-        return standing_of(newest, of_label, newest, tuple(sorted(holders)))
+        of_label = [text for text in self._texts(key) if text.written_for is label and text.author in holders]
+        return _standing_of(newest, of_label, newest, tuple(sorted(holders)))
 
-    def _of_person(self, name: str, key: JudgmentKey, texts: Sequence[Override]) -> Standing | None:
+    def _of_person(self, name: str, key: JudgmentKey) -> Standing | None:
         label = self.given_on(key).get(name)
-        own = [text for text in texts if text.author == name and not text.settles]
-        return standing_of(label, own, label or own[-1]) if label or own else None
+        own = [text for text in self._texts(key) if text.author == name and not text.settles]
+        return _standing_of(label, own, label or own[-1]) if label or own else None
 
     @cached_property
     def differing(self) -> frozenset[JudgmentKey]:
@@ -460,7 +437,15 @@ class Reviews:
 
     @cached_property
     def _last(self) -> Mapping[JudgmentKey, Mapping[tuple[str, bool], Override]]:
-        return _last_of_each(self.overrides)
+        """The same by judgment and person, apart as an adjudicator."""
+        standing: dict[JudgmentKey, dict[tuple[str, bool], Override]] = {}
+        texts: dict[tuple[JudgmentKey, str, str], Preference | None] = {}
+        for given in self.overrides:
+            if given.undone is None:
+                last = standing.setdefault(given.key, {})
+                last.pop((given.author, given.settles), None)
+                last[given.author, given.settles] = _with_its_label(given, texts)
+        return standing
 
     def own(self, key: JudgmentKey, author: str, settles: bool = False) -> Override | None:
         """What stands of a person's own words of a judgment; `settles`: as an adjudicator."""

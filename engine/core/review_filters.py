@@ -44,7 +44,7 @@ class ListOrder(StrEnum):
 class Filters:
     """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
 
-    `low_margin`: below LOW_MARGIN. `own`, `label`, `human`: the model's own label, the one in force, the
+    `low_margin`: below LOW_MARGIN. `own`, `label`, `human`: the judge's own label, the one in force, the
     dataset's. `ids`: only rows of these items. `text`: what the item's texts must hold; who filters looks it
     up in the dataset, as `engine.data.item_search.matching_rows` does.
     """
@@ -73,12 +73,14 @@ class Filters:
 class WantedItems:
     """Items of a run that are to be listed, because somebody saw how many they are and asks which.
 
-    `words`: what they have in common, `human A, model both good, on relevance`.
+    `words`: what they have in common, `human A, model both good, on relevance`. `order`: None for the one
+    that is chosen.
     """
 
     run_id: int
     filters: Filters
     words: str
+    order: ListOrder | None = None
 
 
 def search_pattern(text: str) -> str:

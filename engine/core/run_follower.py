@@ -13,6 +13,7 @@ from engine.core.events import (
     GroupUnderWay,
     HealthSeen,
     ItemJudged,
+    MadeClear,
     ModelOpened,
     Preparing,
     RunStarted,
@@ -51,12 +52,14 @@ class RunFollower:
 
     `note`: what is done now, or what a person should know of the model; empty for nothing. `health`: of all
     that is judged, once that can be said. `cluster`: who judges, where other computers do.
+    `clear`: what was found so far of what the run is to answer, in words.
     """
 
     def __init__(self, note: str = "", clock: Callable[[], float] = time.monotonic) -> None:
         self.note = note
         self.health: Health | None = None
         self.cluster: ClusterUnderWay | None = None
+        self.clear: list[str] = []
         self._clock = clock
         self._begun = clock()
         self._ended: float | None = None
@@ -100,6 +103,8 @@ class RunFollower:
             self.note = event.note
         elif isinstance(event, HealthSeen):
             self.health = event.health
+        elif isinstance(event, MadeClear):
+            self.clear.append(event.said)
 
     def end(self) -> None:
         """The run has ended, however that was: from now on nothing changes."""

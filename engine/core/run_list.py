@@ -46,7 +46,7 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
         run.name,
         PartOf(run.judged, identity.items),
         f"submission, {mode}".rstrip(", ") if run.submitted else mode,
-        identity.dataset_in_words,
+        f"{identity.dataset_in_words}{run.sample_in_short}",
         short_name(identity.model_name),
         _moment(run.created),
         "" if health is None else "-" if run.submitted else _health_in_words(health.get(run.id)),
@@ -92,7 +92,7 @@ def run_in_a_line(run: StoredRun) -> str:
 def _far(run: StoredRun) -> str:
     identity = run.identity
     what = f"items ({identity.items_are})" if identity.items_are else "items"
-    return f"{run.judged:,} of {identity.items:,} {what}, {_moment(run.created)}"
+    return f"{run.judged:,} of {identity.items:,} {what}{run.sample_in_short}, {_moment(run.created)}"
 
 
 def _moment(when: datetime) -> str:

@@ -3,7 +3,7 @@
 Knows: plain values, how a run is called. Does not know: SQL, how a run is judged.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -47,6 +47,11 @@ SAMPLE = "items_drawn"
 run from others.
 """
 
+RANDOM_ORDER = "random_order"
+"""In the manifest of a run that was judged until something was clear: the seed that draws its instructions,
+one after another; how many items had been judged before, in the order of their file; whether items were left
+out of which nothing more was asked. Missing for any other. No result depends on it.
+"""
 COLUMNS = "columns"
 """In the manifest of a run: by which map its dataset, a foreign file, was read; missing for any other."""
 NOT_IN_DATASET = "ids that are not in the dataset"
@@ -156,6 +161,37 @@ class StoredRun:
     def complete(self) -> bool:
         """True once all items are in the store."""
         return self.judged == self.identity.items
+
+    @property
+    def order_seed(self) -> int | None:
+        """By which seed its instructions are judged in a random order; None for the order of its file."""
+        order = self.manifest.get(RANDOM_ORDER)
+        seed = order.get("seed") if isinstance(order, Mapping) else None
+        return seed if type(seed) is int else None
+
+    @property
+    def is_sample(self) -> bool:
+        """True where what is judged so far was drawn at random, instruction by instruction."""
+        begun = self.order_seed is not None and not self.manifest[RANDOM_ORDER].get("after")
+        return begun and not self.complete
+
+    @property
+    def sample_in_short(self) -> str:
+        """`, a random sample`, behind how many items are judged; empty where they are none."""
+        return ", a random sample" if self.is_sample else ""
+
+    @property
+    def sample_in_words(self) -> str:
+        """`a random sample, 40 of 805 items, by seed 0`, and whether items of candidates were left out; empty
+        where it is none.
+        """
+        if not self.is_sample:
+            return ""
+        each = (
+            ", of each candidate as many as it took" if self.manifest[RANDOM_ORDER].get("leaves_out") else ""
+        )
+        items = self.identity.items
+        return f"a random sample, {self.judged:,} of {items:,} items, by seed {self.order_seed}{each}"
 
     @property
     def submitted(self) -> bool:
@@ -297,6 +333,9 @@ def _in_short(made: Any) -> Any:
         words["threads"] = f"{made.get('threads')} at most, as the computer was free"
     if columns := ColumnMap.of_json(made.get(COLUMNS)):
         words[COLUMNS] = columns.in_words
+    if isinstance(order := made.get(RANDOM_ORDER), Mapping):
+        after = f", after {order.get('after')} items" if order.get("after") else ""
+        words[RANDOM_ORDER] = f"by seed {order.get('seed')}{after}"
     return {name: value for name, value in {**made, **words}.items() if name != THREADS_ADAPT}
 
 
@@ -308,22 +347,31 @@ def kind_in_words(kind: Mapping[str, Any]) -> str:
     return f"{counted(items, 'item', 'items')} by {', '.join(facts)}"
 
 
-def what_is_joined(run: StoredRun) -> str:
-    """A sentence on which items an opened submission answers: ids are all that joins the two."""
-    identity = run.identity
+def what_is_joined(run: StoredRun, added: int = 0, by: Sequence[str] = ()) -> str:
+    """A sentence on which items of a dataset an opened submission answers: ids are all that joins the two.
+
+    `added`: how many of those that it lacks were answered `by` people since.
+    """
+    identity, name = run.identity, short_name(run.identity.model_name)
+    dataset = short_name(identity.dataset_path.name)
     joined = (
-        f"{short_name(identity.model_name)} answers {run.judged:,} of the {identity.items:,} items of"
-        f" {short_name(identity.dataset_path.name)}, joined by their ids."
+        f"{name} answers {run.judged:,} of the {identity.items:,} items of {dataset}, joined by their ids."
     )
+    if added:
+        answered = run.judged + added
+        how_many = "All" if answered == identity.items else f"{answered:,} of the"
+        joined = (
+            f"{how_many} {identity.items:,} items of {dataset} are answered: {run.judged:,} by {name}, joined"
+            f" by their ids, {added:,} by {listed(list(map(short_name, by)))}."
+        )
     extra = run.not_in_dataset
     if not extra:
         return joined
     return f"{joined} Left out, because the dataset lacks them ({len(extra):,}): {listed(extra)}."
 
 
-def how_to_complete(run: StoredRun) -> str:
-    """A sentence on the items that an opened submission does not answer; empty where it answers all."""
-    lacking = run.identity.items - run.judged
+def how_to_complete(lacking: int) -> str:
+    """A sentence on so many items that neither an opened submission nor people answer; empty for none."""
     items = "The item that it lacks stands" if lacking == 1 else f"The {lacking:,} items that it lacks stand"
     return f"{items} in Review, first by doubt: what people label there completes it." if lacking else ""
 
@@ -342,7 +390,8 @@ class RunContents:
     """What goes with a run that is deleted, and about how many bytes of the store's file that is.
 
     `overrides`, `confirmed`, `marked`: labels and explanations that people changed, labels that they
-    confirmed, items that they marked as done or skipped; `authors`: who did so.
+    confirmed, items that they marked as done or skipped; `begun`: explanations and notes of which there is a
+    draft; `authors`: who did so.
     """
 
     run: AnyRun
@@ -350,12 +399,13 @@ class RunContents:
     overrides: int = 0
     confirmed: int = 0
     marked: int = 0
+    begun: int = 0
     authors: tuple[str, ...] = ()
 
     @property
     def decided(self) -> bool:
         """True where people have decided something that nobody can make again."""
-        return bool(self.overrides or self.confirmed or self.marked)
+        return bool(self.overrides or self.confirmed or self.marked or self.begun)
 
     @property
     def decisions(self) -> str:
@@ -366,6 +416,7 @@ class RunContents:
                 (self.overrides, "override", "overrides"),
                 (self.confirmed, "confirmed label", "confirmed labels"),
                 (self.marked, "item marked as done or skipped", "items marked as done or skipped"),
+                (self.begun, "text that was begun and not saved", "texts that were begun and not saved"),
             )
             if number
         ]

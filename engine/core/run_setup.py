@@ -16,6 +16,7 @@ from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import StoredRun, checked_name, checked_note
 from engine.core.setting_row import LARGEST
 from engine.core.settings import CPU, USUAL_SHOTS, ChosenSettings, ExampleKind, rows_of, settings_of
+from engine.core.until import Until
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class RunSetup(ChosenSettings):
     """One run as it was asked for; None leaves the choice to the engine.
 
     `items`: the first so many, None for all. `sample`: so many drawn in their place. `ids`: the items with
-    these ids in their place, in the order of the file; empty where none are chosen.
+    these ids in their place, in the order of the file; empty where none are chosen. `until`: a question that
+    the run stops at once it is answered; None for all of them.
     `device`: what computes, in a person's words: the name of a GPU or a part of it, CPU for the processor
     alone, None for what a trial with the model proposed. `gpu_layers`: how many of the model's are on it,
     None for as many as its memory holds. `fresh`: a new run, also where one could go on. `resumes`: the
@@ -39,6 +41,7 @@ class RunSetup(ChosenSettings):
     items: int | None = None
     sample: ItemSample | None = None
     ids: tuple[str, ...] = ()
+    until: Until | None = None
     both_orders: bool = True
     rubric: Rubric = ELOQUENT
     criteria: tuple[str, ...] = ELOQUENT.names
@@ -105,7 +108,8 @@ class RunSetup(ChosenSettings):
     @property
     def dataset_in_words(self) -> str:
         """What is to be judged, for people: `demo.tsv`, `5 chosen items of demo.tsv`."""
-        return dataset_in_words(self.dataset_path, len(self.ids), self.sample)
+        items = dataset_in_words(self.dataset_path, len(self.ids), self.sample)
+        return items if self.until is None else f"{items}, {self.until.in_words}"
 
     @property
     def asks(self) -> bool:
@@ -137,6 +141,7 @@ class RunSetup(ChosenSettings):
             items=_positive(values.get("items")),
             sample=ItemSample.of_json(values.get("sample")),
             ids=_ids(values.get("ids")),
+            until=Until.of_json(values.get("until")),
             both_orders=_yes(values.get("both_orders"), usual.both_orders),
             rubric=rubric,
             criteria=_criteria(values.get("criteria"), rubric) or rubric.names,
@@ -170,7 +175,7 @@ def orders_in_words(both: bool, below: float | None) -> str:
 def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
-    if isinstance(value, ColumnMap | ItemSample | Rubric):
+    if isinstance(value, ColumnMap | ItemSample | Rubric | Until):
         return value.as_json()
     return list(value) if isinstance(value, tuple) else value
 

@@ -5,9 +5,11 @@ A word is checked before it is said, so that the store need refuse none later.
 Knows: the kinds of words, their plain values. Does not know: files, the run store.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from threading import Lock
 from typing import Any
 
 from engine.core.cell_safety import unsafe_explanation
@@ -61,6 +63,10 @@ class RunWords:
     note: str | None = None
 
 
+_TELLING = Lock()
+_NEAR = timedelta(seconds=1)
+_TOLD = deque([datetime.fromtimestamp(0, UTC)], maxlen=1)  # the last time that was told
+
 AnyWord = NewOverride | Undo | NewReview | NewNote | NewDraft | RunWords
 
 
@@ -112,9 +118,17 @@ def said_of(values: Mapping[str, Any]) -> Said:
 
 
 def now() -> datetime:
-    """The time in UTC, in milliseconds: what one person says is told in its order."""
+    """The time in UTC, in milliseconds: what one person says is told in its order.
+
+    No two of one program are equal, for words of one time are one step: some clocks go by 16 milliseconds.
+    """
     time = datetime.now(UTC)
-    return time.replace(microsecond=time.microsecond // 1000 * 1000)
+    time = time.replace(microsecond=time.microsecond // 1000 * 1000)
+    with _TELLING:
+        if timedelta() <= _TOLD[-1] - time < _NEAR:  # else the clock was set
+            time = _TOLD[-1] + timedelta(milliseconds=1)
+        _TOLD.append(time)
+    return time
 
 
 def refuse_unfit(what: AnyWord) -> None:

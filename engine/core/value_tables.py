@@ -137,6 +137,8 @@ class Column:
     `key` names it among the columns of its table, `title` is its header, `meaning` says in a sentence what it
     holds. `digits`: decimals of a NUMBER. `least`: a NUMBER below it is shown as less than it. `instead`:
     texts that are shown for some values in place of these. `foreign`: its title is a name that a person gave.
+    `shaded`: its estimates are shares about one half; a window colours its cells by them, and leaves their
+    intervals to tool tips.
     """
 
     key: str
@@ -147,6 +149,7 @@ class Column:
     least: float | None = None
     instead: Mapping[Value, str] = field(default_factory=dict)
     foreign: bool = False
+    shaded: bool = False
 
     def text(self, value: Value) -> str:
         """A value of this column as people read it."""
@@ -187,14 +190,15 @@ class Table:
     """Columns, and rows of a value for each of them; the first column names the row.
 
     `best`: row and column, from 0, of the cells that stand out. `behind`: of each row what it tells of; empty
-    where no row does. Raises EngineBug where a row is longer or
-    shorter than the columns, or two columns have one key.
+    where no row does. `behind_cells`: of some cells, by row and column, what they alone tell of. Raises
+    EngineBug where a row is longer or shorter than the columns, or two columns have one key.
     """
 
     columns: Sequence[Column]
     rows: Sequence[Row]
     best: frozenset[tuple[int, int]] = frozenset()
     behind: Sequence[ItemsBehind] = ()
+    behind_cells: Mapping[tuple[int, int], ItemsBehind] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         keys = [column.key for column in self.columns]

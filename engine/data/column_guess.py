@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.column_map import (
+    CANDIDATES,
     GAP,
     ID,
     INSTRUCTION,
@@ -87,6 +88,9 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MOST_OF_AN_ID = 4
 _SURE_LABELS = 6  # of the names in _LABELS
 _ANNOTATORS = frozenset(("annotator", "annotation", "annotators", "rater", "evaluator", "expert", "worker"))
+_NAMES_CANDIDATES = frozenset(("model", "generator", "system", "candidate", "llm", "name", "id"))
+_LONGEST_NAME = 100  # characters, on average
+_BOTH_CANDIDATES = {"cmp_key": "_"}  # PandaLM: one name, the mark, the other
 _TELLING = frozenset(("model", "generator", "judge", "annotator", "turn", "system"))
 
 
@@ -156,6 +160,7 @@ class _Guessing:
         self._guess_responses()
         self._guess_instruction()
         self._guess_id()
+        self._guess_candidates()
         if RANKED[0] not in self._sources:
             self._guess_labels()
         self._guess_explanation()
@@ -236,7 +241,7 @@ class _Guessing:
         free = self._free(self._sample.columns)
         named = _first_named(free, _INSTRUCTIONS, self._sample.is_filled)
         if named is None:
-            texts = [column for column in free if self._sample.holds_texts(column)]
+            texts = [name for name in free if self._sample.holds_texts(name) and not _is_id(name)]
             if texts:
                 self._set(INSTRUCTION, max(texts, key=self._sample.length), Sureness.DOUBTFUL)
             return
@@ -255,7 +260,7 @@ class _Guessing:
     def _guess_id(self) -> None:
         free = self._free(self._sample.columns)
         named = [column for word in _IDS for column in free if _plain(column) == word]
-        named += [column for column in free if column not in named and _tokens(column)[-1:] == ["id"]]
+        named += [column for column in free if column not in named and _is_id(column)]
         unique = next((column for column in named if self._sample.is_unique(column)), None)
         if unique is not None:
             self._set(ID, unique, Sureness.SURE if _plain(unique) in _IDS else Sureness.LIKELY)
@@ -272,6 +277,35 @@ class _Guessing:
         self._sureness[ID] = Sureness.SURE  # the rows are numbered
         if ID in self._sample.columns:
             self._sources[ID] = ""
+
+    # The candidates
+
+    def _guess_candidates(self) -> None:
+        """Who wrote each response; the columns stay free, for ids are made of them too."""
+        ranked = RANKED[0] in self._sources
+        if not ranked and OUTPUTS[0] not in self._sources:
+            return
+        for pair in _pairs(self._sample.places, _RANKS if ranked else SIDES):
+            if self._names_candidates(pair):
+                self._set_candidates(*pair.columns)
+                return
+        for column, mark in _BOTH_CANDIDATES.items():
+            cells = self._sample.cells(column) if column in self._sample.columns else []
+            if cells and all(cell.count(mark) == 1 for cell in cells):
+                self._set_candidates(f"{column}@before:{mark}", f"{column}@after:{mark}")
+
+    def _names_candidates(self, pair: "_Pair") -> bool:
+        """Whether two columns, or two keys of the entries that hold the responses, have names of models."""
+        first = pair.columns[0]
+        words = set(pair.tokens) if first in self._sample.columns else {_tokens(first)[-1]}
+        if not words <= _NAMES_CANDIDATES or words <= {"name", "id"} or not self._belongs(pair):
+            return False
+        hold = (self._sample.is_filled(name) and not self._sample.is_number(name) for name in pair.columns)
+        return all(hold) and all(self._sample.length(name) <= _LONGEST_NAME for name in pair.columns)
+
+    def _set_candidates(self, *sources: str) -> None:
+        for name, source in zip(CANDIDATES, sources, strict=True):
+            self._set(name, source, Sureness.SURE, "")
 
     # Labels and explanations
 
@@ -411,6 +445,10 @@ def _tokens(name: str) -> list[str]:
 
 def _plain(name: str) -> str:
     return "_".join(_tokens(name)) if re.search(r"[A-Z\s.-]", name) else name
+
+
+def _is_id(name: str) -> bool:
+    return _plain(name) in _IDS or _tokens(name)[-1:] == ["id"]
 
 
 def _first_named(columns: Sequence[str], words: Sequence[str], fits: Callable[[str], bool]) -> str | None:

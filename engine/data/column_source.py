@@ -2,11 +2,12 @@ r"""Sources: what is read of a foreign row for one column of ours.
 
 Written as text: `prompt`; `instruction+input`, several columns joined; `completions[0].response`, a place in
 a nested value; `chosen@reply`, a part of a dialogue; `conversation_a@replies:turn`, so many rounds of it as
-the column `turn` says; `score_a>score_b`, the label that two numbers give. A column of exactly that name
-comes first.
+the column `turn` says; `cmp_key@before:_` and `cmp_key@after:_`, what stands before and after the first mark
+`_` of a text; `score_a>score_b`, the label that two numbers give. A column of exactly that name comes first.
 
 A dialogue is a JSON list of messages, each with who speaks (`role` or `from`) and what is said (`content` or
-`value`); a JSON list of texts; or a text with the marks `\n\nHuman: ` and `\n\nAssistant: `.
+`value`); a JSON list of texts, or of objects with a `content` and no speaker; or a text with the marks
+`\n\nHuman: ` and `\n\nAssistant: `.
 
 Knows: how a source is written, and read out of the cells of a row; the shapes of dialogues. Does not know:
 files, which column of ours a source is for, what a label means.
@@ -26,6 +27,7 @@ from engine.data.json_records import JsonNumber, JsonProblem, cell_text, parse_j
 FIRST_IS_MORE, SECOND_IS_MORE, EQUAL = "A", "B", "equal"
 """What a comparison of two numbers gives; empty where one of them is none."""
 
+_CUT = re.compile(r"(.+?)@(before|after):([^+]+)", re.DOTALL)
 _STEP = re.compile(r"\[(-?\d{1,6})\]|\.([^.\[\]]+)")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _HALF = re.compile("[\ud800-\udfff]")
@@ -39,6 +41,7 @@ _ROLES = {
     **dict.fromkeys(("assistant", "gpt", "model", "bot", "ai", "chatgpt", "chatbot", "response"), ASSISTANT),
 }
 _ROLE_KEYS, _TEXT_KEYS = ("role", "from", "speaker"), ("content", "value", "text")
+_ANSWER = "answer"  # what Arena-Hard 2 has in the place of a text
 _MARK = re.compile(r"(?:\A\s*|\n\n)(Human|Assistant): ?")
 
 
@@ -63,6 +66,13 @@ class Turn(NamedTuple):
     text: str
 
 
+class Cut(NamedTuple):
+    """What is taken of a text: what stands before the first `mark`, which has no plus in it, or after it."""
+
+    is_after: bool
+    mark: str
+
+
 @dataclass(frozen=True)
 class CellPlace:
     """One cell, or what lies in it. `rounds`: the column that says how many rounds of a dialogue count."""
@@ -71,6 +81,7 @@ class CellPlace:
     path: tuple[Step, ...] = ()
     part: DialoguePart | None = None
     rounds: str | None = None
+    cut: Cut | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +108,7 @@ class CellSource:
     def whole(self) -> tuple[str, ...]:
         """The columns of which it reads all as it stands, and of no other with it."""
         match self.places, self.than:
-            case (CellPlace(column, (), None),), None:
+            case (CellPlace(column, (), None, None, None),), None:
                 return (column,)
         return ()
 
@@ -138,14 +149,15 @@ def _operand(text: str, columns: Collection[str]) -> CellPlace | float | None:
 
 
 def _place(text: str, columns: Collection[str]) -> CellPlace | None:
-    """`name`, `name.key[0]`, each followed by `@part` or `@part:column`."""
-    if (plain := _nested(text, columns)) is not None:
-        return plain
+    """`name`, `name.key[0]`, each followed by `@part`, `@part:column`, `@before:mark` or `@after:mark`."""
+    cut = _CUT.fullmatch(text) if text not in columns else None
+    if cut is not None and (inner := _nested(cut[1], columns)) is not None:
+        return CellPlace(inner.column, inner.path, cut=Cut(cut[2] == "after", cut[3]))
     before, _, after = text.rpartition("@")
     part, colon, rounds = after.partition(":")
-    inner = _nested(before, columns) if part in list(DialoguePart) else None
+    inner = _nested(before, columns) if text not in columns and part in list(DialoguePart) else None
     if inner is None or (colon and rounds not in columns):
-        return None
+        return _nested(text, columns)
     return CellPlace(inner.column, inner.path, DialoguePart(part), rounds if colon else None)
 
 
@@ -218,8 +230,10 @@ class RowReader:
 
     def _text(self, place: CellPlace) -> str:
         cell = self._cells.get(place.column, "")
-        if not (place.path or place.part) or not cell:
+        if not (place.path or place.part or place.cut) or not cell:
             return cell
+        if place.cut is not None:
+            return self._cut(place, place.cut)
         if place.part is None:
             return cell_text(self._value(place))
         turns = self._turns(place)
@@ -231,6 +245,13 @@ class RowReader:
             return part_of(turns, place.part, rounds)
         except SourceProblem as problem:
             raise SourceProblem(f"{where}: {problem}") from problem
+
+    def _cut(self, place: CellPlace, cut: Cut) -> str:
+        text = cell_text(self._value(place)) if place.path else self._cells[place.column]
+        before, mark, after = text.partition(cut.mark)
+        if text and not mark:
+            raise SourceProblem(f"{_in_words(place)} has no {quoted(cut.mark)}: {quoted(text)}.")
+        return after if cut.is_after else before
 
     def _turns(self, place: CellPlace) -> list[Turn] | None:
         if not place.path:
@@ -310,6 +331,8 @@ def turns_of_value(value: object) -> list[Turn] | None:
         return None
     if all(_is_text(message) or message is None for message in value):
         return [Turn("", str(message or "")) for message in value]
+    if all(map(_is_turn_alone, value)):
+        return [Turn("", message["content"]) for message in value]
     turns = [_message(message) for message in value]
     return None if None in turns else [turn for turn in turns if turn is not None]
 
@@ -358,6 +381,13 @@ def _written(turns: Sequence[Turn]) -> str:
     return "\n\n".join(f"{turn.role.capitalize()}: {turn.text}" for turn in turns)
 
 
+def _is_turn_alone(message: object) -> bool:
+    """Whether it is a text of which nobody says who spoke, as Arena-Hard writes the turns of its answers."""
+    if not isinstance(message, dict) or message.keys() & {*_ROLE_KEYS}:
+        return False
+    return _is_text(message.get("content"))
+
+
 def _message(message: object) -> Turn | None:
     if not isinstance(message, dict):
         return None
@@ -373,6 +403,8 @@ def _content(value: object) -> str | None:
     """The text of a message; None where it is none, or holds more than texts, such as a picture."""
     if value is None or _is_text(value):
         return str(value or "")
+    if isinstance(value, dict) and _is_text(value.get(_ANSWER)):
+        return str(value[_ANSWER])
     if isinstance(value, list):
         texts = [part.get("text") for part in value if isinstance(part, dict)]
         if len(texts) == len(value) and all(isinstance(text, str) for text in texts):

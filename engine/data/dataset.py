@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.core.cancel import CancelToken
-from engine.core.column_map import ColumnMap, annotators_among
+from engine.core.column_map import CANDIDATES, ColumnMap, annotators_among
 from engine.core.errors import ColumnsError, InputError
 from engine.core.file_kinds import FileKind
 from engine.core.formatting import counted, listed, quoted
@@ -94,6 +94,11 @@ class Dataset:
         """The names of the rubric's criteria with at least one label, in the rubric's order."""
         lengths = {name: pc.binary_length(self.texts(f"{name}_preference")) for name in self.rubric.names}
         return tuple(name for name, length in lengths.items() if pc.max(length).as_py())
+
+    @property
+    def names_candidates(self) -> bool:
+        """Whether it says which models wrote the responses: `texts` of CANDIDATES gives their names."""
+        return set(CANDIDATES) <= set(self.other_columns)
 
     @property
     def instructions(self) -> dict[str, str]:

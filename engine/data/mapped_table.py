@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from engine.core.column_map import (
+    CANDIDATES,
     GAP,
     ID,
     INSTRUCTION,
@@ -74,8 +75,8 @@ class MappedTable(SourceTable):
         texts = {
             name: named.get(name, name if name in self._names and name not in RANKED else "")
             for name in (*targets(rubric), *own)
-            # Labels that nobody named speak of other sides than those that a hash gives.
-            if name in named or not (name in left_out or (ranked and label_column(name).endswith(_OF_SIDES)))
+            # Labels and candidates that nobody named speak of other sides than those that a hash gives.
+            if name in named or not (name in left_out or (ranked and _is_of_sides(name)))
         }
         sources: dict[str, CellSource] = {}
         problems: list[str] = []
@@ -90,6 +91,9 @@ class MappedTable(SourceTable):
             for name in (INSTRUCTION, *(RANKED if ranked else OUTPUTS))
             if not texts.get(name)
         ]
+        lone = [name for name in CANDIDATES if name in sources]
+        if len(lone) == 1 and named.get(lone[0]):
+            problems.append(f"{lone[0]} is named alone; name both, {' and '.join(CANDIDATES)}, or none.")
         if ranked and any(name in sources for name in OUTPUTS):
             problems.append("either output_a and output_b are named, or chosen and rejected.")
         used = {name for source in sources.values() for name in source.columns}
@@ -198,6 +202,9 @@ class MappedTable(SourceTable):
         first = first == (chosen <= rejected)
         cells[OUTPUTS[0]], cells[OUTPUTS[1]] = (chosen, rejected) if first else (rejected, chosen)
         if not first:  # A of a label is the response that was named first: the chosen one
+            written = [cells[name] for name in CANDIDATES if name in cells]
+            if len(written) == len(CANDIDATES):
+                cells.update(zip(CANDIDATES, reversed(written), strict=True))
             for name, label in cells.items():
                 if _is_label(name) and label in HUMAN_LABELS:
                     cells[name] = written_label(label).swapped.value
@@ -296,6 +303,10 @@ def _annotated(columns: Iterable[str]) -> dict[str, tuple[str, ...]]:
         if (label := label_column(name)) != name:
             found[label] = (*found.get(label, ()), name)
     return found
+
+
+def _is_of_sides(column: str) -> bool:
+    return column in CANDIDATES or label_column(column).endswith(_OF_SIDES)
 
 
 def _is_label(column: str) -> bool:

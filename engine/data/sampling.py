@@ -102,6 +102,12 @@ def in_drawn_order(texts: Iterable[str], seed: int) -> list[str]:
     return sorted(texts, key=lambda text: drawn_place(text, seed))
 
 
+def drawn_instructions(instructions: Sequence[str], seed: int) -> list[int]:
+    """When a seed draws the instruction of each item: the lower the earlier, one number for the same text."""
+    places = {text: place for place, text in enumerate(in_drawn_order(dict.fromkeys(instructions), seed))}
+    return [places[text] for text in instructions]
+
+
 def drawn_place(text: str, seed: int) -> bytes:
     """What a seed puts texts in order by."""
     return sha256(f"{seed}\0{text}".encode()).digest()

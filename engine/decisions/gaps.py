@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from engine.core.people import count_overrides
-from engine.core.run_records import StoredRun
 from engine.decisions.run_results import RunResults
 
 
@@ -39,13 +38,13 @@ class Gap:
         return f"{self.number:,} {self.singular if self.number == 1 else self.plural}"
 
 
-def incomplete(run: StoredRun, name: str = "The run") -> str:
-    """A sentence on how far a run is that is not complete."""
-    if run.submitted:
-        return (
-            f"{run.identity.model_name} answers {run.judged:,} of the {run.identity.items:,} items of"
-            f" {run.identity.dataset_path.name}."
-        )
+def incomplete(results: RunResults, name: str = "The run") -> str:
+    """A sentence on how far a run is that is not complete; an opened submission, with people's help."""
+    run = results.run
+    if said := results.joined_in_words:
+        return said
+    if run.is_sample:
+        return f"{name} is {run.sample_in_words}."
     return f"{name} is not complete: {run.judged:,} of {run.identity.items:,} items are judged."
 
 
@@ -55,7 +54,7 @@ def gaps(results: RunResults) -> list[Gap]:
     in_force = results.overrides.values()
     own = [each for each in in_force if each.item_id not in lacked]
     added = count_overrides(each for each in in_force if each.item_id in lacked)
-    run, people = f"of {results.run.called}", f"overridden by people: {count_overrides(own).by_whom}."
+    run, people = f"of {results.run.called}", f"changed by people: {count_overrides(own).by_whom}."
     unanswered = f"that {results.run.called} does not answer"
     completed = f"labelled by people: {added.by_whom}."
     another = "written for another label than the one in force: a submission is without"

@@ -70,6 +70,7 @@ def _run_json(results: RunResults) -> dict[str, Any]:
         "note": run.note,
         "created": run.created.isoformat(),
         "complete": not results.left,
+        "sample": run.sample_in_words or None,
         "items": identity.items,
         "judged": run.judged,
         "dataset": {"path": str(identity.dataset_path), "hash": identity.dataset_hash},

@@ -24,11 +24,10 @@ from engine.core.people import (
     Reviews,
     Standing,
     count_overrides,
-    in_force,
     standing_notes,
     steps_of,
 )
-from engine.core.run_records import StoredRun
+from engine.core.run_records import StoredRun, what_is_joined
 from engine.core.settings import Mode, settings_of
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.calibration import Calibration, calibration_of
@@ -50,7 +49,7 @@ class RunResults:
     noted of its items, the oldest first, by the hash of their content. A label or explanation is in force
     where it is a person's, or the model's own and no person's stands in its place. Of what the model wrote,
     the text for the label in force counts, and its first one where there is none. For an opened submission
-    the model is whoever made it.
+    the model is whoever made it. `whole`: of all items, where these are some of them.
     """
 
     run: StoredRun
@@ -61,6 +60,7 @@ class RunResults:
     reviews: Reviews = field(default_factory=Reviews)
     notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
     source: LabelSource = LAST
+    whole: "RunResults | None" = None
 
     def label(self, judgment: AnyJudgment) -> Preference | None:
         """The label in force for one of `judgments`; None where it is unscored and no person gave one."""
@@ -135,14 +135,6 @@ class RunResults:
         """The hash of the content of each item that was judged, by item id."""
         return {item.item_id: item.content_hash for item in self.judged}
 
-    def content_hash(self, item_id: str) -> str:
-        """The hash of the content of an item that was judged."""
-        return self._hashes[item_id]
-
-    @cached_property
-    def _hashes(self) -> dict[str, str]:
-        return self.content_hashes
-
     @property
     def one_labels(self) -> dict[str, OneLabel]:
         """Where the calibration gives one label to everything that the model scored, by criterion."""
@@ -180,6 +172,20 @@ class RunResults:
             for place, item in enumerate(self.judged)
             if not item.given and any(self.label(column[place]) is None for column in columns)
         )
+
+    @property
+    def joined_in_words(self) -> str:
+        """A sentence on which items an opened submission answers, with people's help, also where these are
+        the results of some of them; empty for a run that a model judged.
+        """
+        if self.whole is not None:
+            return self.whole.joined_in_words
+        if not self.run.submitted:
+            return ""
+        given = {item.item_id for item in self.judged if item.given}
+        added = {item.item_id for item in self.judged} - given - self.unanswered
+        by = {name for each in self.overrides.values() if each.item_id in added for name in each.label_by}
+        return what_is_joined(self.run, len(added), sorted(by))
 
     @cached_property
     def answered(self) -> "RunResults":
@@ -226,7 +232,8 @@ class RunResults:
 
     def by(self, source: LabelSource) -> "RunResults":
         """The same with the labels of another source in the place of the judge's, where it has any."""
-        return replace(self, overrides=self.reviews.standing_by(source), source=source)
+        whole = self.whole and self.whole.by(source)
+        return replace(self, overrides=self.reviews.standing_by(source), source=source, whole=whole)
 
     def with_people(self, reviews: Reviews, notes: Mapping[str, tuple[ItemNote, ...]]) -> "RunResults":
         """The same with all that people say of it now, and note of its items."""
@@ -250,6 +257,7 @@ class RunResults:
             judgments=judgments,
             overrides=overrides,
             reviews=self.reviews.only(ids),
+            whole=self.whole or self,
         )
 
     @property
@@ -288,9 +296,7 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
         reviews = load_reviews(store, run_id)
         judged = tuple(store.judged(run_id))
         notes = store.notes(item.content_hash for item in judged)
-    overrides = in_force(reviews.overrides)
-    results = RunResults(run, judged, {}, overrides=overrides, reviews=reviews, notes=notes)
-    return results.calibrated(calibration)
+    return RunResults(run, judged, {}).with_people(reviews, notes).calibrated(calibration)
 
 
 def calibration_of_run(run: StoredRun) -> Calibration | None:

@@ -33,7 +33,7 @@ from engine.loading.opening import machine_settings, open_session, open_template
 from engine.prompt.chat_template import ChatTemplate
 from engine.prompt.examples import ExamplePool
 from engine.prompt.judge_prompt import PROMPT_VERSION
-from engine.prompt.next_tokens import NextTokens, Ranking
+from engine.prompt.next_tokens import NextTokens, TokenRanking
 from engine.prompt.preview import Previewer
 from engine.prompt.rounds import Round
 from engine.prompt.sizes import PromptSizer, SizedItem
@@ -235,7 +235,7 @@ def read_next_tokens(
                 Remedy("Use a larger ", Setting.CONTEXT, ", or ", Setting.SHORTEN, "."),
             )
         opened.session.hold_stem(sizer.stem)
-        ranking = Ranking(most, Pieces(opened.session.vocabulary))
+        ranking = TokenRanking(most, Pieces(opened.session.vocabulary))
         found: list[NextTokens] = []
         once = _asked_once(sizer.asked)
         opened.session.hold_common(sized.apart)
@@ -251,7 +251,7 @@ def _read(
     rubric: Rubric,
     order: Order,
     rounds: Sequence[tuple[Asked, Round]],
-    ranking: Ranking,
+    ranking: TokenRanking,
 ) -> Iterator[NextTokens]:
     trunk: tuple[int, ...] = ()
     for asked, each in rounds:

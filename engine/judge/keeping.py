@@ -7,14 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from engine.core.events import HealthSeen, ItemJudged
+from engine.core.events import HealthSeen, ItemJudged, MadeClear
 from engine.core.judgments import AnyJudgment, JudgedItem
 from engine.core.run_records import StoredRun
 from engine.decisions.calibration import calibration_of
 from engine.decisions.decision import decide_all
 from engine.decisions.health import LEAST_ITEMS, MOST_ITEMS, HealthWatch
+from engine.judge.inquiry import Asking
 from engine.judge.plan import RunPlan
 from engine.store.run_store import RunStore
+
+_AT_ONCE = 1000  # stored items that are told an inquiry together: their readings are large
 
 
 def settled(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
@@ -57,12 +60,22 @@ class RunKeeper:
         if self._watch.items >= LEAST_ITEMS:
             yield HealthSeen(self._watch.health)
 
+    def told_again(self, asking: Asking) -> Iterator[MadeClear]:
+        """Tell an inquiry all that is stored."""
+        if not asking.is_there:
+            return
+        stored = self._store.judged(self._run_id)
+        while group := list(islice(stored, _AT_ONCE)):
+            for event in self._decided(group):
+                asking.hear(event)
+        yield from asking.look()
+
     def keep(self, group: Sequence[JudgedItem]) -> Iterator[ItemJudged | HealthSeen]:
         """Store a group; then its items with what is decided of them, by the calibration of the plan."""
         self._store.add(self._run_id, group)
-        for item, *judgments in zip(group, *self._columns(group), strict=True):
-            yield ItemJudged(item, tuple(judgments))
-            self._watch.add(judgments)
+        for event in self._decided(group):
+            yield event
+            self._watch.add(event.judgments)
             if self._watch.is_due:
                 yield HealthSeen(self._watch.health)
 
@@ -70,6 +83,10 @@ class RunKeeper:
         """After the last group."""
         if not self._watch.is_due:  # else it was said
             yield HealthSeen(self._watch.health)
+
+    def _decided(self, group: Sequence[JudgedItem]) -> Iterator[ItemJudged]:
+        for item, *judgments in zip(group, *self._columns(group), strict=True):
+            yield ItemJudged(item, tuple(judgments))
 
     def _columns(self, judged: Sequence[JudgedItem]) -> list[tuple[AnyJudgment, ...]]:
         """What is decided of items, a column for each criterion."""

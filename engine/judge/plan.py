@@ -28,6 +28,7 @@ from engine.core.run_records import (
     DEVICE_LEFT,
     DRIVER,
     GPU_LAYERS,
+    RANDOM_ORDER,
     REWRITTEN,
     SAMPLE,
     THREADS_ADAPT,
@@ -37,6 +38,7 @@ from engine.core.run_records import (
 from engine.core.settings import SETTINGS, JudgeSettings, MachineSettings, settings_of
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
+from engine.judge.inquiry import Inquiry
 from engine.llama.context import SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel
@@ -58,6 +60,7 @@ class RunPlan:
     `sample`: how they were drawn, None where they were not.
     `name`, `note`: what people call the run and note of it when it begins or goes on; None changes nothing.
     `began_on`: the key of the device that the run began on where another machine goes on with it, else None.
+    `inquiry`: what the run is to answer, and to stop once it is; None to judge all.
     """
 
     dataset: Dataset
@@ -72,6 +75,7 @@ class RunPlan:
     name: str | None = None
     note: str | None = None
     began_on: str | None = None
+    inquiry: Inquiry | None = None
 
     def __post_init__(self) -> None:
         if self.calibration is not None:
@@ -270,7 +274,7 @@ def continued_manifest(before: Mapping[str, Any], now: Mapping[str, Any]) -> Map
     """The manifest of a run with one more session: what differs from the first is kept beside it."""
     if not before:
         return now
-    beside = (CONTINUED, REWRITTEN, DEVICE_LEFT, CLUSTER)
+    beside = (CONTINUED, REWRITTEN, DEVICE_LEFT, CLUSTER, RANDOM_ORDER)
     first = {name: value for name, value in before.items() if name not in beside}
     later = list(before.get(CONTINUED, []))
     return before if now in (first, *later) else {**before, CONTINUED: [*later, now]}

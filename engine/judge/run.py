@@ -10,6 +10,8 @@ from typing import TypeVar
 
 from engine.core.cancel import Cancelled
 from engine.core.events import GroupUnderWay, ModelOpened, Reports, RunEnded, RunEvent, RunStarted
+from engine.core.run_records import RANDOM_ORDER
+from engine.judge.inquiry import Asking, in_random_order, order_of
 from engine.judge.item_judge import ItemJudge, Placed
 from engine.judge.item_reader import Judging
 from engine.judge.keeping import RunKeeper, missing_groups, settled
@@ -37,25 +39,33 @@ def run_judging(
     stored together, so that a resumed run meets the same batches as an unbroken one. A run keeps the
     calibration, name and note that it has, unless the plan has others.
     `resumes`: the number of the run to go on with, of the identity of the plan; None for the latest
-    such run, or a new one. Raises StoreError, RunBusyError, ModelFileError.
+    such run, or a new one. With an inquiry instructions are judged in a random order, also by later sessions,
+    and the run ends once it is answered. Raises StoreError, RunBusyError, ModelFileError, SetupError.
     """
     held = store.begin(plan.identity(), fresh) if resumes is None else store.hold(resumes)
     with held as run:
         plan = settled(plan, store, run)
         judged = store.positions(run.id)
         groups = missing_groups(plan, judged)
+        order = order_of(run, plan.inquiry, len(judged))
+        if order is not None:
+            groups = in_random_order(groups, plan.dataset, order["seed"])
         yield RunStarted(run.id, len(plan.dataset), len(judged))
+        keeper = RunKeeper(plan, store, run.id)
+        asking = Asking(plan.inquiry, plan.rubric.names)
+        yield from keeper.told_again(asking)
         stopped = False
         try:
-            if groups:
+            if groups and not asking.is_answered:
                 with opener() as opened:
                     check_same_format(run, opened.template)
-                    store.describe(
-                        run.id, continued_manifest(run.manifest, session_manifest(plan, opened.template))
-                    )
+                    manifest = continued_manifest(run.manifest, session_manifest(plan, opened.template))
+                    drawn = {} if order is None else {RANDOM_ORDER: order}
+                    store.describe(run.id, {**manifest, **drawn})
                     yield ModelOpened(opened.template.frame.note)
-                    keeper = RunKeeper(plan, store, run.id)
-                    stopped = yield from _judge_groups(plan, opened, groups, keeper, ending)
+                    stopped = yield from _judge_groups(
+                        plan, opened, groups, keeper, asking=asking, ending=ending
+                    )
         except Cancelled:
             stopped = True
         yield RunEnded(run.id, len(plan.dataset), len(store.positions(run.id)), stopped)
@@ -79,21 +89,28 @@ def _judge_groups(
     opened: OpenModel,
     groups: Sequence[Sequence[int]],
     keeper: RunKeeper,
+    *,
+    asking: Asking,
     ending: Callable[[], bool],
 ) -> Generator[RunEvent, None, bool]:
-    """Judge and store groups; whether it was asked to stop before the last."""
+    """Judge and store groups that are wanted; whether it was asked to stop before the last."""
     judge = make_item_judge(plan, opened)
     remaining = _remaining(plan, judge, groups)
     yield from keeper.begin()
     stopped = False
     for number, group in enumerate(groups):
+        if not asking.wants(plan.dataset.ids[position] for position in group):
+            continue
         if ending():
             stopped = True
             break
         placed: list[Placed] = [(position, plan.dataset[position]) for position in group]
         left = remaining.after(number, judge.pace)
         results = yield from _until_the_end(judge.judge(placed), left)
-        yield from keeper.keep(results)
+        for event in keeper.keep(results):
+            asking.hear(event)
+            yield event
+        yield from asking.look()
     yield from keeper.end()
     return stopped
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
-from scipy.stats import rankdata
-
 from engine.core.errors import SetupError
 from engine.core.formatting import without_middle, words
 from engine.core.items import HumanLabel, Preference, agree
@@ -249,11 +247,15 @@ def _asked_otherwise(evaluations: Sequence[Evaluation]) -> dict[str, dict[str, s
 def _measure(
     name: str, criterion: str, values: Sequence[float | None], intervals: Sequence[Interval | None]
 ) -> Measure:
-    known = [value for value in values if value is not None]
     # Equal to twelve digits is equal: sums in another order must not make a rank.
-    ranked = iter(rankdata([-round(value, 12) for value in known]).tolist())
-    ranks = tuple(None if value is None else float(next(ranked)) for value in values)
+    known = [round(value, 12) for value in values if value is not None]
+    ranks = tuple(None if value is None else _rank(round(value, 12), known) for value in values)
     return Measure(name, criterion, tuple(values), ranks, tuple(intervals))
+
+
+def _rank(value: float, among: Sequence[float]) -> float:
+    """1 for the highest; equal ones, of which this is one, share the mean of their ranks."""
+    return sum(other > value for other in among) + (among.count(value) + 1) / 2
 
 
 def _borda(names: Sequence[str], measures: Sequence[Measure]) -> dict[str, float]:

@@ -97,6 +97,11 @@ class OverInstructions:
         return count / (count - 1) * float(np.sum(self.pulls**2))
 
     @property
+    def standard_error(self) -> float:
+        """Of the mean, in its unit, as far as its values tell."""
+        return float(np.sqrt(self._variance))
+
+    @property
     def _whole(self) -> float:
         """How many instructions of equal weight say as much as these: Kish's effective number."""
         return 1 / float(np.sum(self.weights**2))
@@ -152,7 +157,7 @@ class OverInstructions:
 
     def mean_interval(self) -> Interval | None:
         """Of a mean of other values, by Student's t over instructions; None where these do not vary."""
-        half = float(_t(self._freedom)) * float(np.sqrt(self._variance))
+        half = float(_t(self._freedom)) * self.standard_error
         return Interval(self.mean - half, self.mean + half) if half > 0 else None
 
     @property
@@ -161,6 +166,17 @@ class OverInstructions:
         from scipy.special import stdtr  # noqa: PLC0415
 
         return 2 * float(stdtr(self._freedom, -abs(self.mean) / self._error))
+
+    def p_below(self, bound: float) -> float:
+        """One-sided, that a mean of differences is `bound` (0 to 1) or more.
+
+        The error is not below that of the least varied differences of such a mean, all 0 or 1 and alike
+        within an instruction: by their own, few that are 1 would surely be fewer than the bound.
+        """
+        from scipy.special import stdtr  # noqa: PLC0415
+
+        error = max(self._error, float(np.sqrt(bound * (1 - bound) / self._whole)))
+        return float(stdtr(self._freedom, (self.mean - bound) / error))
 
     @property
     def _error(self) -> float:

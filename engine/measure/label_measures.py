@@ -6,16 +6,13 @@ Knows: matched pairs. Does not know: explanations, files, models.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-from sklearn.metrics import confusion_matrix, f1_score
+from statistics import fmean
 
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, Tie, agree, labels_beside
 from engine.measure.accuracy import (
-    UNSCORED,
     HumanLabels,
     Labels,
     kappa,
-    label_name,
     mean,
     share_right,
 )
@@ -131,10 +128,9 @@ def _macro_f1(human: HumanLabels, predicted: Labels) -> float:
     """Where people gave ties without saying more, every tie is `tie`: nothing else can be right or wrong."""
     as_one = Tie.TIE in human
     people, judge = (_ties_as_one(labels) if as_one else labels for labels in (human, predicted))
-    occurring = [label.value for label in HUMAN_LABELS if label in people or label in judge]
-    return float(
-        f1_score(_names(people), _names(judge), labels=occurring, average="macro", zero_division=0.0)
-    )
+    together = Counter(label for label, other in zip(people, judge, strict=True) if label == other)
+    each = Counter(people) + Counter(judge)  # 2 / (1/precision + 1/recall) is twice those of both over all
+    return fmean(2 * together[label] / each[label] for label in HUMAN_LABELS if each[label])
 
 
 def _ties_as_one(labels: HumanLabels) -> list[HumanLabel | None]:
@@ -142,11 +138,9 @@ def _ties_as_one(labels: HumanLabels) -> list[HumanLabel | None]:
 
 
 def _confusion(human: HumanLabels, predicted: Labels) -> dict[HumanLabel, tuple[int, ...]]:
-    rows, columns = labels_beside(human), [*(label.value for label in PREFERENCES), UNSCORED]
-    names = [*columns, Tie.TIE.value]
-    counts = confusion_matrix(_names(human), _names(predicted), labels=names)
+    counts = Counter(zip(human, predicted, strict=True))
     return {
-        label: tuple(int(count) for count in counts[names.index(label), : len(columns)]) for label in rows
+        label: tuple(counts[label, given] for given in (*PREFERENCES, None)) for label in labels_beside(human)
     }
 
 
@@ -157,7 +151,3 @@ def _share_for_longer(pairs: Sequence[Pair], labels: HumanLabels) -> float | Non
         if longer is not None and label in (Preference.A, Preference.B)
     ]
     return mean(sided)
-
-
-def _names(labels: HumanLabels) -> list[str]:
-    return list(map(label_name, labels))

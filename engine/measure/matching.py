@@ -14,7 +14,6 @@ from engine.core.items import Gold, Item, Prediction, Tie
 from engine.core.judgments import Judgment, JudgmentKey, Origin
 from engine.core.people import Standing, count_overrides, picked_in_words, skipped_in_words
 from engine.core.remedies import Remedy, Setting, Step
-from engine.core.run_records import what_is_joined
 from engine.data.dataset import Dataset
 from engine.data.label_origins import label_origins, skipped_items
 from engine.decisions.gaps import incomplete
@@ -100,8 +99,7 @@ class Matched:
         here, of which the texts were compared too.
         """
         if self.system.results is not None:
-            run = self.system.results.run
-            return what_is_joined(run) if run.submitted else ""
+            return self.system.results.joined_in_words
         ids = len(self.system.rows)
         return (
             f"{ids - len(self.extra):,} of {ids:,} ids of {self.system.name} are in {self.dataset.name}. A"
@@ -128,7 +126,8 @@ class Matched:
         whole = self.whole or self.dataset
         caveats = []
         if self.part:
-            caveats.append(f"Only a slice is measured: {self.part}, {self.items:,} items of {len(whole):,}.")
+            items = counted(self.items, "item", "items")
+            caveats.append(f"Only a slice is measured: {self.part}, {items} of {len(whole):,}.")
         caveats += self.part_caveats
         if ties := self._ties_in_words:
             caveats.append(ties)
@@ -137,7 +136,7 @@ class Matched:
             return caveats
         run = results.run
         if not run.complete and not run.submitted:  # of a submission, `joined` says so
-            caveats.append(incomplete(run))
+            caveats.append(incomplete(results))
         if run.device_left:
             caveats.append(run.device_left_in_words)
         if self._fit_in_words:
@@ -199,7 +198,7 @@ def people_caveats(system: System, ids: Container[str] | None = None) -> list[st
     labels = [(each.item_id, each.origin) for each in in_force if each.preference is not None]
     results = system.results
     return [
-        f"{counted.in_words} of these items {verb} a person's, not the model's own: what is measured is both"
+        f"{counted.in_words} of these items {verb} a person's, not the judge's: what is measured is both"
         " together.",
         *(origins_in_words(labels, results.reviews) if results is not None else ()),
     ]
@@ -269,10 +268,11 @@ def _labelled(system: System, gold: Dataset, shared: Sequence[Item]) -> Mapping[
 
 
 def _remedy(system: System, shared: bool = False) -> Remedy:
-    run = system.results and system.results.run
+    results = system.results
+    run = results and results.run
     share = (", or score what both have with ", Setting.PARTIAL, ".") if shared else (".",)
-    if run and not run.complete and not run.submitted:
-        return Remedy(f"{incomplete(run)} ", Step.RESUME, *share)
+    if results and run and not run.complete and not run.submitted:
+        return Remedy(f"{incomplete(results)} ", Step.RESUME, *share)
     if run and run.identity.chosen:
         judged = f"The run judged {run.identity.dataset_in_words} alone. "
         return Remedy(judged, Step.CHOOSE_JUDGED_DATASET, *share)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress
-from engine.core.formatting import percent
+from engine.core.formatting import counted, percent
 from engine.core.judgments import Agreement, Unscored
 from engine.core.settings import MachineSettings
 from engine.loading.checked_model import CheckedModel
@@ -112,9 +112,10 @@ def agreement_warnings(agreements: Mapping[str, Sequence[Agreement | Unscored]])
         )
     unasked = [answer for answer in answers if isinstance(answer, Unscored)]
     if unasked:
+        first = unasked[0]
         yield (
-            f"{len(unasked):,} explanations could not be asked about and are left out of the agreement; the"
-            f" first: item {unasked[0].item_id}, {unasked[0].criterion}: {unasked[0].reason}"
+            f"{counted(len(unasked), 'explanation', 'explanations')} left out of the agreement: the judge"
+            f" model could not be asked. The first: item {first.item_id}, {first.criterion}: {first.reason}"
         )
 
 

@@ -1,4 +1,4 @@
-"""How far people give the same labels: among themselves, as the model alone, as the dataset's human labels.
+"""How far people give the same labels: among themselves, as the judge alone, as the dataset's human labels.
 
 How often two people agree is no limit for a judge; what one of them is worth beside a judge is measured in
 `against_others`. People are those who labelled a run, and the annotators of a dataset.
@@ -30,9 +30,10 @@ from engine.measure.against_others import (
     against_others,
     differing_items,
 )
+from engine.measure.alt_test import AltTest, alt_tests
 from engine.measure.intervals import share
 
-MODEL, HUMAN = "the model", "the human labels"
+JUDGE, HUMAN = "the judge", "the human labels"
 """The sides beside people; a person of such a name is still a person."""
 
 _ALIKE = np.array([[agree(one, other) for other in HUMAN_LABELS] for one in HUMAN_LABELS])
@@ -94,12 +95,14 @@ class PeopleAgreement:
 
     `among`: by criterion, None for all together; a criterion on which no two people share an item is left
     out. `against_others`: each person, and the judge in his place, against the majority of the others.
-    `picked`: sentences on labels whose items are no sample, where there are any.
+    `alt_tests`: whether the judge may stand in for a person, where enough was labelled to ask. `picked`:
+    sentences on labels whose items are no sample, where there are any.
     """
 
     pairs: tuple[SharedLabels, ...]
     among: Mapping[str | None, AmongPeople]
     against_others: tuple[AgainstOthers, ...] = ()
+    alt_tests: tuple[AltTest, ...] = ()
     picked: Sequence[str] = ()
 
     def as_json(self) -> dict[str, Any]:
@@ -108,6 +111,7 @@ class PeopleAgreement:
             "among_people": [_plain(found) for found in self.among.values()],
             "pairs": [_plain(pair) for pair in self.pairs],
             "against_others": [_plain(found) for found in self.against_others],
+            "alternative_annotator_test": [found.as_json() for found in self.alt_tests],
             "picked": list(self.picked),
         }
 
@@ -140,7 +144,7 @@ def people_agreement(
     alone = results.model_alone().answered
     judge = {each.key: alone.label(each) for column in alone.judgments.values() for each in column}
     scored = {key: label for key, label in judge.items() if label is not None}
-    others = [_Side(MODEL, scored, is_person=False)]
+    others = [_Side(JUDGE, scored, is_person=False)]
     items = [] if gold is None else list(gold.same_items(results.content_hashes))
     if gold is not None:
         people += _annotators(items, {side.name for side in people})
@@ -190,6 +194,7 @@ def _agreement(
         tuple(shared for pair in pairs for shared in pair.shared()),
         _among(by_name.values(), pairs, facts),
         tuple(against_others(by_name, judge, facts.instructions, facts.criteria)),
+        tuple(alt_tests(by_name, judge or {}, facts.instructions, facts.criteria)),
     )
 
 

@@ -2,27 +2,26 @@
 
 Knows: words as rouge-score cuts them. Does not know: items, labels, systems.
 
-Source: Lin, ROUGE: A Package for Automatic Evaluation of Summaries (2004), computed by the rouge-score
-package as the task's script does: no stemming, F-measure.
+Source: Lin, ROUGE: A Package for Automatic Evaluation of Summaries (2004), as the task's script has it: words
+of the rouge-score package, no stemming, F-measure. Its scorer, to which the tests hold this one, is not
+imported: that takes two seconds (nltk, scikit-learn, pandas), at each start of a command.
 """
 
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from rouge_score.rouge_scorer import RougeScorer
-from rouge_score.tokenizers import DefaultTokenizer
+from rouge_score.tokenize import tokenize
 
 MOST_COMPARED = 256  # texts that each candidate for the most typical one is held against
-
-_ROUGE_L = "rougeL"
 
 
 @lru_cache(maxsize=1 << 16)  # a window scores the same texts again after each change of a label
 def rouge_l(candidate: str, reference: str) -> float:
     """The F-measure (0 to 1) of ROUGE-L; 0 where either text has no words."""
-    return float(_scorer().score(reference, candidate)[_ROUGE_L].fmeasure)
+    words = _words(candidate)
+    return _f_measure(_places(words), words, _words(reference))
 
 
 class Typicality:
@@ -33,7 +32,7 @@ class Typicality:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        words = [tuple(_tokenizer().tokenize(text)) for text in texts]
+        words = [_words(text) for text in texts]
         step = -(-len(texts) // MOST_COMPARED) if texts else 1
         self._compared = np.arange(0, len(texts), step)
         self._likeness = _likeness(words, [words[index] for index in self._compared])
@@ -57,6 +56,10 @@ class Typicality:
 
 
 Words = tuple[str, ...]
+
+
+def _words(text: str) -> Words:
+    return tuple(tokenize(text, None))
 
 
 def _likeness(texts: Sequence[Words], others: Sequence[Words]) -> npt.NDArray[np.float64]:
@@ -92,13 +95,3 @@ def _f_measure(places: dict[str, int], words: Words, other: Words) -> float:
         open_places = ((open_places + met) | (open_places - met)) & every
     common = len(words) - open_places.bit_count()
     return 2 * common / (len(words) + len(other))
-
-
-@cache
-def _scorer() -> RougeScorer:
-    return RougeScorer([_ROUGE_L], use_stemmer=False)
-
-
-@cache
-def _tokenizer() -> DefaultTokenizer:
-    return DefaultTokenizer(use_stemmer=False)

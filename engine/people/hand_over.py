@@ -35,6 +35,7 @@ WHAT = "file of people's words"
 _MARK = "tiebreak_people"
 _FIRST_BYTES = 512
 _IS_ONE = re.compile(rb'\s*(?:\xef\xbb\xbf)?\s*\{\s*"' + _MARK.encode() + rb'"\s*:')
+_NO_TEXTS = "no texts of the dataset"
 _TEXTS = ("instruction", "output_a", "output_b")
 _EXPORT_AGAIN = "Have it exported again by the person that it comes from."
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -74,6 +75,13 @@ class HandOver:
     def people(self) -> tuple[str, ...]:
         """Whose words these are, sorted by name."""
         return self.words.people
+
+    @property
+    def texts_in_words(self) -> str:
+        """A sentence on whether texts of the dataset go along: who may read the file hangs on it."""
+        return (
+            f"It holds {'the instruction and both responses of each of them' if self.texts else _NO_TEXTS}."
+        )
 
 
 def is_hand_over(file: Path | bytes) -> bool:

@@ -49,7 +49,7 @@ class NextTokens:
     said: RawAnswer
 
 
-class Ranking:
+class TokenRanking:
     """Ranks what may come next: the `most` likeliest tokens, and those that begin an answer."""
 
     def __init__(self, most: int, pieces: Pieces) -> None:

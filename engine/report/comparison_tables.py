@@ -94,7 +94,7 @@ _BOTH = (
         "only_one_right",
         "only one right",
         Kind.PAIR,
-        "Items that the first system alone, and the second alone, labels as people do.",
+        "Items to which the first system alone, and the second alone, gives the human label.",
     ),
     Column(
         "difference",
@@ -152,8 +152,8 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
             "agreement",
             "Agreement",
             [agreement_table(comparison)],
-            "Only one right: items that the one system alone, and the other alone, labels as people do. p:"
-            " how likely that much difference is if neither is more often right; Holm: for all together.",
+            "Only one right: items to which the one system alone, and the other alone, gives the human label."
+            " p: how likely that much difference is if neither is more often right; Holm: for all together.",
         ),
         Section(
             "published",

@@ -34,7 +34,8 @@ def evaluation_sheet(
         *([explanation_section(evaluation)] if evaluation.explanations else ()),
         *more,
     ]
-    title = f"{evaluation.name} against the human labels of {matched.dataset.name}: {matched.items:,} items"
+    items = counted(matched.items, "item", "items")
+    title = f"{evaluation.name} against the human labels of {matched.dataset.name}: {items}"
     return Sheet(title, sections)
 
 
@@ -133,7 +134,7 @@ def _verdicts(measures: Sequence[LabelMeasures]) -> Iterator[str]:
             "Better on these items, but not surely: the 95 % interval of the difference includes 0: {}.",
         ),
         ("yes", "Better, with the whole 95 % interval of the difference above 0: {}."),
-        ("-", "Not held against trivial judges, for which fewer than ten instructions are too few: {}."),
+        ("-", "Not held against trivial judges, which takes ten instructions: {}."),
     ):
         if verdict in groups:
             yield sentence.format(", ".join(groups[verdict]))

@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 from engine.calibrate.cross_validation import ReliabilityBin
 from engine.calibrate.order_margin import MarginReport
+from engine.core.formatting import counted
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from engine.core.log_probs import FloatArray, IntArray
 from engine.measure.evaluation import Evaluation, mean_of
@@ -201,7 +202,7 @@ def label_figure(evaluation: Evaluation, dark: bool = False) -> Figure:
             _draw_labels(axes, measure, unscored, theme)
         name_axes(panels, "", "items")
         panels[0].margins(y=0.15)
-        finish(figure, panels, f"Labels given by people and by the judge\n{_against(evaluation)}", theme)
+        finish(figure, panels, f"How often each label was given\n{_against(evaluation)}", theme)
         add_legend(figure, panels[0], 2)
     return figure
 
@@ -347,8 +348,9 @@ def order_figure(report: MarginReport, name: str = "", dark: bool = False) -> Fi
         axes.set_xlabel("items read in both orders (%)")
         axes.set_ylabel("labels as of both orders (%)")
         axes.grid()
-        title = "The second order only in doubt: what would be kept"
-        finish(figure, [axes], f"{title}\n{drawable(name)}, {report.least.items:,} items", theme)
+        items = counted(report.least.items, "item", "items")
+        title = f"The second order only in doubt: what would be kept\n{drawable(name)}, {items}"
+        finish(figure, [axes], title, theme)
         add_legend(figure, axes, 4)
     return figure
 
@@ -363,4 +365,5 @@ def _mark_least(axes: Axes, report: MarginReport, theme: Theme) -> None:
 
 def _against(evaluation: Evaluation) -> str:
     matched = evaluation.matched
-    return f"{drawable(evaluation.name)} against {drawable(matched.dataset.name)}, {matched.items:,} items"
+    items = counted(matched.items, "item", "items")
+    return f"{drawable(evaluation.name)} against {drawable(matched.dataset.name)}, {items}"

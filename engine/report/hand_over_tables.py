@@ -11,8 +11,8 @@ from engine.people.joining import FileJoined, Joining
 _PEOPLE = (
     Column("person", "person", Kind.TEXT, "Who said it, by the name in the file."),
     Column("called", "called here", Kind.TEXT, "How that person is called in this run store."),
-    Column("labels", "labels", Kind.COUNT, "New labels, explanations and agreements, also undone ones."),
-    Column("states", "states", Kind.COUNT, "New steps of items to done, skipped or back to do."),
+    Column("labels", "labels", Kind.COUNT, "New labels, explanations and confirmed labels, also taken back."),
+    Column("states", "states", Kind.COUNT, "New marks of items: done, skipped or to do."),
     Column("notes", "notes", Kind.COUNT, "New notes and tags of items."),
     Column("turned", "changed", Kind.COUNT, "Words that are here and were taken back, or done again, since."),
     Column("known", "here already", Kind.COUNT, "Words that are here as they are: nothing is said twice."),

@@ -21,15 +21,14 @@ from matplotlib.figure import Figure
 from engine.calibrate.cross_validation import ReliabilityBin, reliability
 from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
 from engine.core import VERSION
-from engine.core.errors import ModelFileError, SetupError
+from engine.core.errors import SetupError
 from engine.core.formatting import capitalised, percent, visible, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, agreeing
-from engine.core.run_records import StoredRun
 from engine.core.sheets import Facts, Picture, Section, Sheet
 from engine.core.value_tables import Estimate
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import KEEP, learned_from
-from engine.gguf.judge_file import ModelFile, read_model_file
+from engine.gguf.judge_file import ModelFile
 from engine.measure.disagreements import Disagreement, largest_disagreements
 from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
@@ -37,10 +36,13 @@ from engine.measure.matching import Matched, Pair
 from engine.measure.slice_measures import SlicedMeasures
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
-from engine.report.figures import all_figures
+from engine.report.figures import FIGURE_NAMES, all_figures
 from engine.report.measure_tables import TRIVIAL
 from engine.report.order_tables import margin_sentences
-from engine.report.run_facts import run_facts
+from engine.report.ranking_figure import ranking_figure, ranking_in_words
+from engine.report.ranking_sections import ReportedRanking, reported_ranking
+from engine.report.ranking_sheet import RANKING_FIGURE
+from engine.report.run_facts import judged_model, run_facts
 from engine.report.slice_tables import slice_sections
 from engine.report.weighing_tables import weighing_section
 from engine.weigh.system_weighing import Weighing
@@ -49,6 +51,8 @@ _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"
 DEFAULT_WEIGHTS = "default"
 """Where weights come from that nobody chose: the rubric."""
+REPORT_FIGURES = (*FIGURE_NAMES, RANKING_FIGURE)
+"""The names of all figures that a report may have."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Report:
     `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
     model file of a run as it is now, None where it is gone or another. `weights_from`: where the weights and
     the tie threshold of `weighing` come from, for people. `slices`: the measures by slice, for each division.
+    `ranking`: of the candidates, where the dataset names them.
     """
 
     evaluation: Evaluation
@@ -67,6 +72,7 @@ class Report:
     weights_from: str = DEFAULT_WEIGHTS
     slices: Sequence[SlicedMeasures] = ()
     orders: MarginReport | None = None
+    ranking: ReportedRanking | None = None
 
     @property
     def results(self) -> RunResults | None:
@@ -75,7 +81,16 @@ class Report:
 
     def figures(self) -> dict[str, Figure]:
         """The figures of the report, by name."""
-        return all_figures(self.evaluation, self.bins, self.weighing, self.orders)
+        figures = all_figures(self.evaluation, self.bins, self.weighing, self.orders)
+        if self.ranking:
+            figures[RANKING_FIGURE] = ranking_figure(self.ranking.ranking, self.ranking.title)
+        return figures
+
+    def in_words(self, figure: str) -> str:
+        """What a figure of that name shows, for those who do not see it."""
+        if figure == RANKING_FIGURE and self.ranking:
+            return ranking_in_words(self.ranking.ranking)
+        return figure_in_words(figure, self.evaluation, self.bins, self.orders)
 
 
 def gather(
@@ -89,7 +104,8 @@ def gather(
     model = judged_model(results.run) if results else None
     matched = evaluation.matched
     bins, orders = reliability_of(matched), order_report_of(matched)
-    return Report(evaluation, bins, weighing, model, weights_from, slices, orders)
+    ranking = reported_ranking(matched)
+    return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking)
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
@@ -118,18 +134,6 @@ def order_report_of(matched: Matched) -> MarginReport | None:
     return None
 
 
-def judged_model(run: StoredRun) -> ModelFile | None:
-    """The model file of a run, where a file of the same name and size is still there."""
-    with suppress(ModelFileError, OSError):
-        path = run.identity.model_path
-        model = read_model_file(path)
-        # Tiebreak once stored the name in the header, and the file's where there was none.
-        names = (model.name, model.title or path.stem)
-        if model.size_bytes == run.manifest.get("model_bytes") and run.identity.model_name in names:
-            return model
-    return None
-
-
 def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str:
     """The whole page; `drawn`: the figures of the report as SVG, drawn here unless given."""
     evaluation = report.evaluation
@@ -142,10 +146,7 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
         notice=_notice(report),
         is_run=report.results is not None,
         sections=report_sheet(report).sections,
-        figures={
-            name: _embedded(svg, figure_in_words(name, evaluation, report.bins, report.orders))
-            for name, svg in drawn.items()
-        },
+        figures={name: _embedded(svg, report.in_words(name)) for name, svg in drawn.items()},
         overridden=bool(evaluation.matched.system.overrides),
         disagreements=[_shown(disagreement) for disagreement in largest_disagreements(evaluation)],
         made=_how_it_was_made(report),
@@ -155,6 +156,7 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
 def report_sheet(report: Report) -> Sheet:
     """The sheet of its evaluation, and below it what a report alone shows."""
     more = [
+        *(report.ranking.sections if report.ranking else ()),
         *slice_sections(report.slices),
         *([_RELIABILITY] if report.bins else ()),
         *([_ORDERS] if report.orders else ()),
@@ -224,7 +226,7 @@ def figure_in_words(
             ]
             return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
         case "labels":
-            return "Bars of how often people and the judge gave each label; the table above has the numbers."
+            return "Bars of how often each label is the human one and the judge's; the table above says it."
         case "confusion":
             shown = [_confusion_inwords(measure) for measure in evaluation.labels.values()]
             return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
@@ -270,7 +272,7 @@ def _shown(disagreement: Disagreement) -> dict[str, Any]:
         "lead": None if disagreement.lead is None else f"{100 * disagreement.lead:.1f}",
         "probabilities": [(label, percent(probability)) for label, probability in probabilities],
         "explanations": [
-            ("People", disagreement.pair.gold.explanation or ""),
+            ("Human", disagreement.pair.gold.explanation or ""),
             ("The judge", _judges_explanation(disagreement.pair)),
         ],
         "outdated": judgment is not None and judgment.outdated,

@@ -151,14 +151,14 @@ def label_section(evaluation: Evaluation) -> Section:
     unknown = " “-”: a submission file holds labels alone, no orders and no probabilities."
     given = Picture(
         "labels",
-        "What people and the judge gave. A judge that hardly ever gives a label that people give often cannot"
-        " be right on those items.",
+        "How often each label was given. A judge that hardly ever gives a label that is frequent among the"
+        " human ones cannot be right on those items.",
     )
     return Section(
         "labels",
         "Labels",
         [label_table(evaluation), given, Picture("confusion", _CONFUSION)],
-        "Which labels the judge and people gave. Flipped: the order of the responses alone decided. Format"
+        "The judge's labels, and the human ones. Flipped: the order of the responses alone decided. Format"
         f" mass near 1: the model understood what it was asked.{unknown if of_submission else ''}",
         spelt_out=True,
     )
@@ -177,7 +177,7 @@ def label_table(evaluation: Evaluation) -> Table:
         no_tie, tie = ([""], [measure.human.get(Tie.TIE, 0)]) if with_ties else ([], [])
         rows += [
             [words(measure.criterion), "judge", *judge, *no_tie, measure.unscored, *biases],
-            ["", "people", *human, *tie, *[""] * len(biases), measure.longer_human],
+            ["", "human", *human, *tie, *[""] * len(biases), measure.longer_human],
         ]
     columns = with_both_orders(_LABELS) if partly else _LABELS
     return Table(with_human_ties(columns) if with_ties else columns, rows)
@@ -191,7 +191,7 @@ def confusion_section(evaluation: Evaluation) -> Section:
 
 def confusion_table(measures: LabelMeasures) -> Table:
     """Human labels down, predicted ones across."""
-    first = Column("human", words(measures.criterion), Kind.NAME, "The label that people gave.")
+    first = Column("human", words(measures.criterion), Kind.NAME, "The human label.")
     rows: list[Row] = [[f"human {label}", *counts] for label, counts in measures.confusion.items()]
     return Table((first, *LABELS_GIVEN), rows)
 

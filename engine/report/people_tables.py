@@ -3,11 +3,13 @@
 Knows: which columns stand side by side, what they mean. Does not know: terminals, HTML, windows.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.core.formatting import interval, percent, words
+from engine.core.formatting import interval, listed, number, percent, words, yes_or_no
 from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Estimate, ItemsBehind, Kind, Row, Table
+from engine.measure.alt_test import LEAST_ITEMS, AltTest, Annotators
 from engine.measure.people_agreement import PeopleAgreement
 from engine.report.columns import CRITERION, KAPPA
 
@@ -75,13 +77,45 @@ _AMONG = (
         " complete.",
     ),
 )
+_FIRST_KIND = next(iter(Annotators))
+_STANDS_IN = (
+    replace(CRITERION, title="the judge in a person's place"),
+    Column("who", "who", Kind.TEXT, "The person who is left out; the first row is the mean over them."),
+    Column("items", "labels", Kind.COUNT, "How many of the person's labels are of items that others have."),
+    Column(
+        "judge",
+        "the judge (%)",
+        Kind.ESTIMATE,
+        "On what share of them the judge agrees with as many of the others as the person does, or with more:"
+        " its advantage, rho. The mean has its 95 % interval over instructions.",
+    ),
+    Column(
+        "person",
+        "the person (%)",
+        Kind.ESTIMATE,
+        "On what share the person agrees with as many of the others as the judge does, or with more.",
+    ),
+    *(
+        Column(
+            kind.name.lower(),
+            f"wins, {kind.in_words}",
+            Kind.TEXT,
+            "Whether the person's share is surely less than the number in brackets, epsilon, above the"
+            " judge's: p, one-sided, before the correction for all people that the answer has. The first row"
+            " has omega, the share of people against whom the judge wins."
+            if kind is _FIRST_KIND
+            else "The same with another epsilon.",
+        )
+        for kind in Annotators
+    ),
+)
 _PAIRS = (
     Column("one", "who", Kind.TEXT, "A person who labelled items of this run, or the dataset."),
     Column(
         "other",
         "with",
         Kind.TEXT,
-        "Another person, the model alone (without what people overrode), or the human labels of the dataset.",
+        "Another person, the judge alone, or the human labels of the dataset.",
     ),
     CRITERION,
     Column("items", "both labelled", Kind.COUNT, "How many labels both gave to the same item."),
@@ -103,11 +137,12 @@ def people_sections(agreement: PeopleAgreement | None) -> list[Section]:
             [*picked, against_others_table(agreement) if agreement.against_others else nobody],
             "Each person is held against the majority of the other people, and the judge against the same"
             " majority on the same items. Items on which the others have no majority take no part. Labels"
-            " that were given in sight of the model's agree with it more than blind ones (on Review): the"
-            " judge looks better by them.",
+            " that were given in sight of the judge's agree with him more than blind ones (on Review): he"
+            " looks better by them.",
             help=("95 % interval",),
             spelt_out=True,
         ),
+        *([_stands_in_section(agreement.alt_tests)] if agreement.alt_tests else ()),
         Section(
             "people",
             "People among themselves",
@@ -121,10 +156,68 @@ def people_sections(agreement: PeopleAgreement | None) -> list[Section]:
             "pairs",
             "Who agrees with whom",
             [people_pairs_table(agreement)],
-            "Each two people, each of them with the model alone, and with the human labels of the dataset.",
+            "Each two people, each of them with the judge alone, and with the human labels of the dataset.",
             spelt_out=True,
         ),
     ]
+
+
+def _stands_in_section(tests: Sequence[AltTest]) -> Section:
+    return Section(
+        "stands_in",
+        "May the judge stand in for a person?",
+        [Sentences([_verdict(test) for test in tests]), stands_in_table(tests)],
+        "The alternative annotator test (Calderon, Reichart and Dror 2025), for each two people or more who"
+        f" labelled {LEAST_ITEMS} items. Epsilon is by how much a person may be better and yet not worth what"
+        " he costs, as its authors propose it. Which of the three holds depends on who labelled, which only"
+        " you know: choose it before you look.",
+        spelt_out=True,
+    )
+
+
+def stands_in_table(tests: Sequence[AltTest]) -> Table:
+    """The judge in the place of each person, on each criterion."""
+    rows: list[Row] = []
+    for test in tests:
+        rates = [f"omega {test.winning_rate(kind):.2f}" for kind in Annotators]
+        rows.append([_named(test.criterion), _IN_TURN, "", test.advantage, "", *rates])
+        rows += [
+            [
+                _named(test.criterion),
+                _short(held.person),
+                held.items,
+                held.judge,
+                held.own,
+                *(f"{yes_or_no(kind in held.beaten)}, p {_p(held.p_values[kind])}" for kind in Annotators),
+            ]
+            for held in test.people
+        ]
+    return Table(_STANDS_IN, rows)
+
+
+def _p(value: float) -> str:
+    return number(value, 3, 0.001)
+
+
+def _verdict(test: AltTest) -> str:
+    """For whom the judge may stand in; for the kind of people that is meant unless somebody says otherwise,
+    first.
+    """
+    usual = Annotators.SKILLED
+    kinds = [usual, *(kind for kind in Annotators if kind is not usual)]
+    yes, no = ([kind.in_words for kind in kinds if test.may_replace(kind) is may] for may in (True, False))
+    said = [f"the judge may stand in for {listed(yes, shown=str)}"] if yes else []
+    said += [f"nothing shows that the judge may stand in for {listed(no, shown=str)}"] if no else []
+    two = ""
+    if len(test.people) == 2:
+        two = (
+            " With two people it is only known to whom of them the judge is nearer: the authors advise three."
+        )
+    return (
+        f"{_named(test.criterion).capitalize()}: {'; '.join(said)}. Of {len(test.people):,} people taken in"
+        f" turn it is as good or better on {_in_words(test.advantage)} of the labels; if they are skilled"
+        f" annotators it wins against {test.wins(usual):,}, and half of them are needed.{two}"
+    )
 
 
 def against_others_table(agreement: PeopleAgreement) -> Table:

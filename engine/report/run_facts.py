@@ -4,7 +4,9 @@ Knows: which facts there are, and by which words. Does not know: where they are 
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
+from engine.core.errors import ModelFileError
 from engine.core.formatting import duration, value_in_words, words
 from engine.core.judgments import JudgedItem
 from engine.core.label_sources import LAST
@@ -15,15 +17,16 @@ from engine.core.run_records import (
     DEVICE_LEFT,
     DRIVER,
     GPU_LAYERS,
+    RANDOM_ORDER,
     REWRITTEN,
     Effort,
     StoredRun,
-    what_is_joined,
 )
 from engine.core.settings import SETTINGS
 from engine.core.sheets import Facts
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import read_in_words
+from engine.gguf.judge_file import ModelFile, read_model_file
 
 _WORDS = {
     **{row.name: row.fact for row in SETTINGS},
@@ -34,6 +37,7 @@ _WORDS = {
     DEVICE_LEFT: "GPU left for the processor",
     CONTINUED: "continued with",
     REWRITTEN: "explanations written again",
+    RANDOM_ORDER: "instructions in a random order",
     "llama_cpp": "llama.cpp",
     "examples": "labelled examples, SHA-256",
     "chat_format_hash": "chat format, SHA-256",
@@ -54,12 +58,12 @@ def run_facts(results: RunResults, questions: bool = False) -> Facts:
     `questions`: with all that the model was asked.
     """
     run = results.run
-    by_whom = results.overridden.by_whom if results.overrides else "nothing here"
+    by_whom = results.overridden.by_whom if results.overrides else "nothing"
     if results.overrides and results.source != LAST:
         by_whom = f"{by_whom} (the labels of {results.source.in_words} were chosen)"
-    overridden = ("overridden by people", by_whom)
+    overridden = ("given by people", by_whom)
     if run.submitted:
-        return Facts([*stored_facts(run), overridden])
+        return Facts([*stored_facts(run), ("joined", results.joined_in_words), overridden])
     calibration = results.calibration
     fitted = f"{calibration.hash}, fitted {results.calibrated_in_words}" if calibration else "none"
     shortened = sum(item.shortening is not None for item in results.judged)
@@ -86,7 +90,7 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
         yield "note", run.note
     if run.archived:
         yield "archived", f"{run.archived.when:%Y-%m-%d %H:%M} UTC, by {run.archived.by}"
-    yield "items", f"{run.judged:,} of {identity.items:,} {answered}"
+    yield "items", f"{run.judged:,} of {identity.items:,} {answered}{run.sample_in_short}"
     yield "dataset", identity.dataset_path.name
     yield "dataset file", str(identity.dataset_path)
     yield "dataset, SHA-256", identity.dataset_hash
@@ -95,7 +99,6 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
         yield "submission", identity.model_name
         yield "submission file", str(identity.model_path)
         yield "submission, SHA-256", identity.model_hash
-        yield "joined", what_is_joined(run)
         return
     yield "model", identity.model_name
     yield "model file", str(identity.model_path)
@@ -120,3 +123,15 @@ def effort_facts(items: Sequence[JudgedItem | Effort]) -> Iterator[Pair]:
         yield "tokens generated", f"{sum(item.tokens_generated for item in items):,}"
         yield TIMES[0], duration(seconds)
         yield TIMES[1], f"{seconds / len(items):.2f}"
+
+
+def judged_model(run: StoredRun) -> ModelFile | None:
+    """The model file of a run, where a file of the same name and size is still there."""
+    with suppress(ModelFileError, OSError):
+        path = run.identity.model_path
+        model = read_model_file(path)
+        # Tiebreak once stored the name in the header, and the file's where there was none.
+        names = (model.name, model.title or path.stem)
+        if model.size_bytes == run.manifest.get("model_bytes") and run.identity.model_name in names:
+            return model
+    return None

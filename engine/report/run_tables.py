@@ -44,7 +44,7 @@ _CHANGES = (
     Column("calibrated", "calibrated?", Kind.FLAG, "Whether the calibration decides this criterion."),
     Column("items", "items", Kind.COUNT, "How many items of the run were judged on this criterion."),
     Column(
-        "changed", "labels changed", Kind.COUNT, "How many of the model's labels the calibration changes."
+        "changed", "labels changed", Kind.COUNT, "How many of the judge's labels the calibration changes."
     ),
     Column(
         "place_decides",
@@ -84,8 +84,8 @@ def labels_given_section(results: RunResults) -> Section:
         "labels_given",
         "Labels given",
         [distribution_table(count_run(results))],
-        "How often each label is in force, how often the order of the responses alone decided, and how much"
-        " of the model's probability the four labels hold (near 1: it understood what it was asked).",
+        "How often each label is in force. Flipped: the order of the responses alone decided. Format mass"
+        " near 1: the model understood what it was asked.",
     )
 
 
@@ -133,7 +133,7 @@ def changes_section(before: RunResults, after: RunResults) -> Section:
 
 
 def changes_table(before: RunResults, after: RunResults) -> Table:
-    """How many of the model's own labels another calibration of the same run changes."""
+    """How many of the judge's own labels another calibration of the same run changes."""
     rows: list[Row] = []
     for name, column in after.judgments.items():
         pairs = zip(column, before.judgments[name], strict=True)

@@ -7,7 +7,7 @@ windows.
 from collections.abc import Sequence
 from statistics import quantiles
 
-from engine.core.formatting import interval, number, words
+from engine.core.formatting import counted, interval, number, words
 from engine.core.measure_words import INTERVAL, SCORE
 from engine.core.sheets import Picture, Section, Sentences, Tone
 from engine.core.value_tables import Column, Estimate, Fact, Kind, Row, Table
@@ -131,7 +131,7 @@ def winner_table(agreement: OverallAgreement) -> Table:
 def fit_table(fit: WeightFit) -> Table:
     """How often fitted weights find the human winner, cross-validated."""
     columns = (
-        Column("how", f"cross-validated on {fit.items:,} items", Kind.TEXT, _FIT),
+        Column("how", f"cross-validated on {counted(fit.items, 'item', 'items')}", Kind.TEXT, _FIT),
         Column("found", "right (%)", Kind.ESTIMATE, f"How many percent have the human winner. {INTERVAL}"),
     )
     rows: list[Row] = [

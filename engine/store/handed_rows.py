@@ -10,29 +10,31 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
-from typing import Any
 
 from engine.core.errors import StoreError
 from engine.core.handed_words import HandedWords, StepKey, Turned, identity_of
-from engine.core.judgments import Confirmation, ItemNote, Override, ReviewMark
+from engine.core.judgments import Confirmation, ItemNote, Override
 from engine.core.people import Reviews, Word
 from engine.core.run_records import StoredRun
-from engine.core.said import checked_author, checked_explanation
+from engine.core.said import checked_author
 from engine.store.judged_rows import content_hashes
 from engine.store.people_rows import (
     OF_DAMAGED,
+    OF_RUN,
+    TABLES,
+    check_criterion,
     confirmation_rows,
-    insert_note,
+    insert_word,
     mark_rows,
     note_rows,
     override_rows,
+    place_of,
 )
 from engine.store.row_gate import Gate
 
 MetPeople = Mapping[tuple[str, str], str]
 """By the id of another store and a name there, how that person is called here."""
 WordsMark = Hashable
-_OF_RUN = ("override", "confirmation", "review_mark")
 _ID_BYTES = 8
 
 
@@ -84,7 +86,7 @@ def _redone(db: sqlite3.Connection, run_id: int) -> dict[StepKey, datetime]:
     gate = Gate(f"Run {run_id}")
     parts = [
         f"SELECT item_id, author, created, redone FROM {table} WHERE run_id = ? AND redone IS NOT NULL"
-        for table in _OF_RUN
+        for table in OF_RUN
     ]
     notes = "SELECT content_hash, author, created, redone FROM item_note WHERE redone IS NOT NULL"
     rows = db.execute(" UNION ALL ".join([*parts, notes]), (run_id,) * len(parts))
@@ -107,81 +109,32 @@ def add_handed(db: sqlite3.Connection, run: StoredRun, words: HandedWords) -> No
             raise StoreError(f"Run {run.id} has not judged an item of these words.", "Read the file again.")
         turned, known = words.turned(word), here.get(identity_of(word))
         if known is None:
-            _insert(db, run, word, turned)
+            if isinstance(word, Override | Confirmation):
+                check_criterion(run.id, word.criterion, run.identity.criteria)
+            insert_word(db, run.id, word, turned.redone)
             here[identity_of(word)] = turned
         elif turned.is_after(known):
             _turn(db, run.id, word, turned)
 
 
-def _insert(db: sqlite3.Connection, run: StoredRun, word: Word, turned: Turned) -> None:
-    said: dict[str, Any] = {
-        "author": checked_author(word.author),
-        "created": word.created.isoformat(),
-        **_plain(turned),
-    }
-    if isinstance(word, ItemNote):
-        insert_note(db, {"content_hash": word.content_hash, "text": word.text, **said}, word.tags)
-        return
-    said |= {"run_id": run.id, "item_id": word.item_id}
-    if isinstance(word, ReviewMark):
-        _add(db, "review_mark", said | {"state": word.state.value})
-        return
-    if word.criterion not in run.identity.criteria:
-        raise StoreError(
-            f"Run {run.id} has no criterion {word.criterion}.", f"It has {', '.join(run.identity.criteria)}."
-        )
-    said |= {
-        "criterion": word.criterion,
-        "preference": word.preference and word.preference.value,
-        "origin": word.origin and word.origin.value,
-        "seed": word.seed,
-        "blind": word.blind,
-    }
-    if isinstance(word, Confirmation):
-        _add(db, "confirmation", said)
-        return
-    of_text = {
-        "explanation": checked_explanation(word.explanation),
-        "written_for": word.written_for and word.written_for.value,
-        "settles": word.settles,
-    }
-    _add(db, "override", said | of_text)
-
-
-def _add(db: sqlite3.Connection, table: str, values: Mapping[str, object]) -> None:
-    places = ", ".join("?" * len(values))
-    db.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", tuple(values.values()))
-
-
 def _turn(db: sqlite3.Connection, run_id: int, word: Word, turned: Turned) -> None:
     """Let a word that is there be taken back, or stand again."""
-    where: dict[str, object] = {"author": word.author, "created": word.created.isoformat()}
-    match word:
-        case ItemNote():
-            table, where = "item_note", where | {"content_hash": word.content_hash}
-        case ReviewMark():
-            table, where = "review_mark", where | {"run_id": run_id, "item_id": word.item_id}
-        case Override() | Confirmation():
-            table = "override" if isinstance(word, Override) else "confirmation"
-            where |= {"run_id": run_id, "item_id": word.item_id, "criterion": word.criterion}
-    states = _plain(turned)
+    place = place_of(run_id, word)
+    where = " AND ".join(f"{name} = ?" for name in place)
     db.execute(
-        f"UPDATE {table} SET undone = ?, redone = ? WHERE {' AND '.join(f'{name} = ?' for name in where)}",
-        (*states.values(), *where.values()),
+        f"UPDATE {TABLES[type(word)]} SET undone = ?, redone = ? WHERE {where}",
+        (
+            turned.undone and turned.undone.isoformat(),
+            turned.redone and turned.redone.isoformat(),
+            *place.values(),
+        ),
     )
-
-
-def _plain(turned: Turned) -> dict[str, str | None]:
-    return {
-        "undone": turned.undone.isoformat() if turned.undone else None,
-        "redone": turned.redone.isoformat() if turned.redone else None,
-    }
 
 
 def words_mark(db: sqlite3.Connection, run_id: int) -> WordsMark:
     """As RunStore: of each table how many rows, the last, and when one was taken back or done again last."""
     marks = "count(*), max(id), max(undone), max(redone)"
     found = [
-        db.execute(f"SELECT {marks} FROM {table} WHERE run_id = ?", (run_id,)).fetchone() for table in _OF_RUN
+        db.execute(f"SELECT {marks} FROM {table} WHERE run_id = ?", (run_id,)).fetchone() for table in OF_RUN
     ]
     return (*found, db.execute(f"SELECT {marks} FROM item_note").fetchone())

@@ -7,8 +7,9 @@ Does not know: transactions, runs, decisions.
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -25,7 +26,8 @@ from engine.core.judgments import (
     ReviewMark,
     ReviewState,
 )
-from engine.core.said import Undo, checked_author, checked_explanation, checked_tags, now
+from engine.core.people import Word
+from engine.core.said import NewNote, Undo, checked_author, checked_explanation, checked_tags, now
 from engine.store.row_gate import DamagedError, Gate
 
 _OVERRIDE = (
@@ -37,6 +39,14 @@ OLDEST_FIRST = "ORDER BY created, id"
 """Not by number alone: what was said elsewhere comes into the store later than it was said."""
 OF_DAMAGED = datetime.fromtimestamp(0, UTC)
 """When what is said of a damaged note was said: never."""
+TABLES: Mapping[type[Word], str] = {
+    Override: "override",
+    Confirmation: "confirmation",
+    ReviewMark: "review_mark",
+    ItemNote: "item_note",
+}
+OF_RUN = [table for kind, table in TABLES.items() if kind is not ItemNote]
+"""The tables of words on a run; notes are on an item in whichever run."""
 _MOST_AT_ONCE = 500  # values in one statement
 
 
@@ -48,9 +58,8 @@ def add_override(
     StoreError where the run has not judged the item; SetupError where it cannot be an override.
     """
     _check_judged(db, run_id, new.item_id)
-    (newest,) = db.execute("SELECT coalesce(max(id), 0) FROM override").fetchone()
     override = Override(
-        id=newest + 1,
+        id=0,
         item_id=new.item_id,
         criterion=new.criterion,
         preference=new.preference,
@@ -63,25 +72,54 @@ def add_override(
         blind=new.blind,
         settles=new.settles,
     )
-    db.execute(
-        f"INSERT INTO override (run_id, {_OVERRIDE}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?)",
-        (
-            run_id,
-            override.id,
-            override.item_id,
-            override.criterion,
-            override.preference and override.preference.value,
-            override.explanation,
-            override.author,
-            override.created.isoformat(),
-            override.origin,
-            override.seed,
-            override.written_for,
-            override.blind,
-            override.settles,
-        ),
-    )
-    return override
+    return replace(override, id=insert_word(db, run_id, override))
+
+
+def place_of(run_id: int | None, word: Word) -> dict[str, object]:
+    """By column, where the row of a word is found; that of a note in whichever run."""
+    place: dict[str, object] = {"author": word.author, "created": word.created.isoformat()}
+    if isinstance(word, ItemNote):
+        return place | {"content_hash": word.content_hash}
+    place |= {"run_id": run_id, "item_id": word.item_id}
+    return place if isinstance(word, ReviewMark) else place | {"criterion": word.criterion}
+
+
+def insert_word(
+    db: sqlite3.Connection, run_id: int | None, word: Word, redone: datetime | None = None
+) -> int:
+    """Add the row of a word, in the caller's transaction; its number. `redone`: when it was done again last.
+
+    White space around texts is left out. SetupError for no name, an explanation that a submission cannot
+    hold, a tag of several lines.
+    """
+    values = place_of(run_id, replace(word, author=checked_author(word.author)))
+    values |= {
+        "undone": word.undone and word.undone.isoformat(),
+        "redone": redone and redone.isoformat(),
+    }
+    match word:
+        case ItemNote():
+            tags = json.dumps(checked_tags(word.tags), ensure_ascii=False)
+            values |= {"text": word.text.strip(), "tags": tags}
+        case ReviewMark():
+            values |= {"state": word.state.value}
+        case Override() | Confirmation():
+            values |= {
+                "preference": word.preference and word.preference.value,
+                "origin": word.origin and word.origin.value,
+                "seed": word.seed,
+                "blind": word.blind,
+            }
+    if isinstance(word, Override):
+        values |= {
+            "explanation": checked_explanation(word.explanation),
+            "written_for": word.written_for and word.written_for.value,
+            "settles": word.settles,
+        }
+    columns, places = ", ".join(values), ", ".join("?" * len(values))
+    table = TABLES[type(word)]
+    added = db.execute(f"INSERT INTO {table} ({columns}) VALUES ({places})", tuple(values.values()))
+    return added.lastrowid or 0
 
 
 def take_back(db: sqlite3.Connection, run_id: int, step: Undo, at: datetime | None = None) -> bool:
@@ -95,7 +133,7 @@ def take_back(db: sqlite3.Connection, run_id: int, step: Undo, at: datetime | No
     where = f"author = ? AND created = ? AND undone IS {now_so}"
     said = (step.author, step.step.isoformat())
     changed = 0
-    for name in ("override", "confirmation", "review_mark"):
+    for name in OF_RUN:
         changed += db.execute(
             f"UPDATE {name} SET undone = ?, redone = coalesce(?, redone)"
             f" WHERE run_id = ? AND item_id = ? AND {where}",
@@ -143,20 +181,11 @@ def add_review(db: sqlite3.Connection, run_id: int, new: NewReview, at: datetime
     StoreError where the run has not judged the item; SetupError for no name.
     """
     _check_judged(db, run_id, new.item_id)
-    author, created = checked_author(new.author), (at or now()).isoformat()
-    seed = _seed(db, run_id, new)
+    created, how = at or now(), (new.origin, _seed(db, run_id, new), new.blind)
     if new.state is not None:
-        db.execute(
-            "INSERT INTO review_mark (run_id, item_id, author, state, created) VALUES (?, ?, ?, ?, ?)",
-            (run_id, new.item_id, author, new.state.value, created),
-        )
-    db.executemany(
-        f"INSERT INTO confirmation (run_id, {_CONFIRMATION}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
-        [
-            (run_id, new.item_id, criterion, label.value, author, created, new.origin, seed, new.blind)
-            for criterion, label in new.confirmed.items()
-        ],
-    )
+        insert_word(db, run_id, ReviewMark(new.item_id, new.author, new.state, created))
+    for criterion, label in new.confirmed.items():
+        insert_word(db, run_id, Confirmation(new.item_id, criterion, label, new.author, created, *how))
 
 
 def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
@@ -225,39 +254,14 @@ def _seed(db: sqlite3.Connection, run_id: int, new: NewOverride | NewReview) -> 
     return int(seed)
 
 
-def add_note(
-    db: sqlite3.Connection,
-    content_hash: str,
-    text: str,
-    tags: Iterable[str],
-    author: str,
-    *,
-    at: datetime | None = None,
-) -> None:
+def add_note(db: sqlite3.Connection, new: NewNote, at: datetime | None = None) -> None:
     """Let a note stand in the place of this person's last one of an item, in the caller's transaction.
 
     White space around words and tags is left out, and a tag that is there already; a note without words
     and tags leaves nothing noted. SetupError for no name, and for a tag of several lines. `at`: now if
     None.
     """
-    said = {
-        "content_hash": content_hash,
-        "author": checked_author(author),
-        "text": text,
-        "created": (at or now()).isoformat(),
-    }
-    insert_note(db, said, tags)
-
-
-def insert_note(db: sqlite3.Connection, said: Mapping[str, str | None], tags: Iterable[str]) -> None:
-    """Add the row of a note: `said` by column, with its tags."""
-    values = {
-        **said,
-        "text": (said["text"] or "").strip(),
-        "tags": json.dumps(checked_tags(tags), ensure_ascii=False),
-    }
-    places = ", ".join("?" * len(values))
-    db.execute(f"INSERT INTO item_note ({', '.join(values)}) VALUES ({places})", tuple(values.values()))
+    insert_word(db, None, ItemNote(new.content_hash, new.author, new.text, new.tags, at or now()))
 
 
 def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
@@ -321,6 +325,12 @@ def _tags(tags: object) -> tuple[str, ...]:
     with suppress(DamagedError):
         return gate.texts("tags", gate.plain("tags", tags))
     return ()
+
+
+def check_criterion(run_id: int, criterion: str, criteria: Sequence[str]) -> None:
+    """Raise StoreError where a run does not judge by a criterion; `criteria`: those that it does."""
+    if criterion not in criteria:
+        raise StoreError(f"Run {run_id} has no criterion {criterion}.", f"It has {', '.join(criteria)}.")
 
 
 def _check_judged(db: sqlite3.Connection, run_id: int, item_id: str) -> None:

@@ -40,12 +40,14 @@ def run_contents(db: sqlite3.Connection, run: AnyRun) -> RunContents:
     (marked,) = db.execute(
         "SELECT count(*) FROM (SELECT DISTINCT item_id, author FROM review_mark WHERE run_id = ?)", place
     ).fetchone()
+    (begun,) = db.execute("SELECT count(*) FROM draft WHERE run_id = ?", place).fetchone()
+    tables = (*_SAID, *_BEGUN)
     authors = db.execute(
-        " UNION ".join(f"SELECT author FROM {table} WHERE run_id = ?" for table in _SAID), place * len(_SAID)
+        " UNION ".join(f"SELECT author FROM {table} WHERE run_id = ?" for table in tables),
+        place * len(tables),
     ).fetchall()
-    return RunContents(
-        run, _size(db, run.id), overrides, confirmed, marked, tuple(str(author) for (author,) in authors)
-    )
+    people = tuple(str(author) for (author,) in authors)
+    return RunContents(run, _size(db, run.id), overrides, confirmed, marked, begun, people)
 
 
 def refuse_decided(contents: Iterable[RunContents]) -> None:

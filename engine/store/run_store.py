@@ -36,7 +36,7 @@ from engine.core.run_records import (
     checked_name,
     checked_note,
 )
-from engine.core.said import Undo, checked_author, now
+from engine.core.said import NewNote, Undo, checked_author, now
 from engine.store.handed_rows import (
     MetPeople,
     WordsMark,
@@ -61,6 +61,7 @@ from engine.store.people_rows import (
     add_note,
     add_override,
     add_review,
+    check_criterion,
     confirmation_rows,
     mark_rows,
     note_rows,
@@ -172,10 +173,7 @@ class RunStore:
         changes nothing or names no author, and for an explanation that a submission cannot hold.
         """
         with self._file.writing(run_id) as db:
-            run = self.run(run_id)
-            if new.criterion not in run.identity.criteria:
-                criteria = ", ".join(run.identity.criteria)
-                raise StoreError(f"Run {run_id} has no criterion {new.criterion}.", f"It has {criteria}.")
+            check_criterion(run_id, new.criterion, self.run(run_id).identity.criteria)
             return add_override(db, run_id, new)
 
     def take_back(self, run_id: int, step: Undo) -> bool:
@@ -215,7 +213,7 @@ class RunStore:
         SetupError where no person is named, and for a tag of several lines.
         """
         with self._file.writing() as db:
-            add_note(db, content_hash, text, tags, author)
+            add_note(db, NewNote(content_hash, text, tuple(tags), author))
 
     def notes(self, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
         """All that people noted of the items of which anything was, the oldest first, by the hash of their

@@ -13,7 +13,7 @@ from engine.core.errors import SetupError, StoreError
 from engine.core.judgments import Draft, NewOverride, NewReview
 from engine.core.run_records import checked_name, checked_note
 from engine.core.said import NewDraft, NewNote, RunWords, Said, Undo, said_of
-from engine.store.people_rows import add_note, add_override, add_review, take_back
+from engine.store.people_rows import add_note, add_override, add_review, check_criterion, take_back
 from engine.store.row_gate import DamagedError, Gate
 from engine.store.run_table import run_row
 from engine.system.outbox import Word
@@ -73,16 +73,13 @@ def _change(db: sqlite3.Connection, name: str, said: Said) -> None:
     """What a word comes to. SetupError where the store cannot hold it."""
     what, run_id = said.what, said.run_id
     if isinstance(what, NewNote):
-        add_note(db, what.content_hash, what.text, what.tags, what.author, at=said.at)
+        add_note(db, what, said.at)
         return
     criteria = _criteria_of(db, said)
     assert run_id is not None
     match what:
         case NewOverride():
-            if what.criterion not in criteria:
-                raise StoreError(
-                    f"Run {run_id} has no criterion {what.criterion}.", f"It has {', '.join(criteria)}."
-                )
+            check_criterion(run_id, what.criterion, criteria)
             add_override(db, run_id, what, said.at)
         case Undo():
             take_back(db, run_id, what, said.at)
@@ -125,11 +122,19 @@ def _add_draft(db: sqlite3.Connection, name: str, said: Said, author: str, text:
 
 
 def draft_rows(db: sqlite3.Connection, run_id: int) -> list[Draft]:
-    """The drafts of a run, the oldest first; a damaged one counts as none."""
+    """The drafts of a run, the oldest first; a damaged one counts as none.
+
+    One of a note, which is of no criterion, is here wherever the run has its item, as the note itself: who
+    saved it in another run would find the old draft in its place.
+    """
+    # CROSS: in this order. Drafts are few, items are many.
     rows = db.execute(
-        "SELECT id, item_id, criterion, author, text, created FROM draft WHERE run_id = ?"
-        " ORDER BY created, id",
-        (run_id,),
+        "SELECT id, item_id, criterion, author, text, created FROM draft WHERE run_id = :run"
+        " UNION SELECT id, here.item_id, criterion, author, text, created FROM draft"
+        " CROSS JOIN judged_item AS there ON there.run_id = draft.run_id AND there.item_id = draft.item_id"
+        " CROSS JOIN judged_item AS here ON here.run_id = :run AND here.content_hash = there.content_hash"
+        " WHERE criterion = '' ORDER BY created, id",
+        {"run": run_id},
     )
     gate = Gate(f"Run {run_id}, a draft")
     found = []

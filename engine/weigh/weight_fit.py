@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from engine.core.errors import SetupError
 from engine.core.formatting import counted
@@ -139,6 +138,8 @@ def _cross_validated(
 
 def _weights(differences: FloatArray, winners: IntArray) -> FloatArray:
     """Weights that sum to 1; all 0 where no criterion's scores rise with the winner."""
+    from scipy.optimize import nnls  # noqa: PLC0415 - commands start without what only a fit needs
+
     weights: FloatArray = nnls(differences, HIGHEST_SCORE * winners.astype(np.float64))[0]
     total = weights.sum()
     return weights / total if total > 0 else weights

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QPushButton
 
-from engine.core.errors import EngineError, SetupError
+from engine.core.errors import EngineError, SetupError, WrongKindError
 from engine.core.formatting import visible
 from engine.core.label_sources import LabelSource, Whose
 from gui.compare.compare_jobs import CompareWish, Examined, examine
@@ -122,7 +122,10 @@ class ChoicePanel(DownScroll):
         if listed:
             self._workspace.note.emit(f"In the list already: {', '.join(listed)}")
         gone = [SetupError(f"{path} does not exist.", "Check the folder.") for path in examined.missing]
-        if errors := [*gone, *examined.unfit.values()]:
+        elsewhere = [error for error in examined.unfit.values() if isinstance(error, WrongKindError)]
+        for error in elsewhere:  # said where a button opens it in its own place
+            self._workspace.problem.emit(error)
+        if errors := [*gone, *(error for error in examined.unfit.values() if error not in elsewhere)]:
             problems = [error.problem for error in errors]
             remedies = dict.fromkeys(IN_THE_WINDOW.of(error.remedy) for error in errors)
             self.refused.emit(SetupError("\n".join(problems), "\n".join(remedies)))

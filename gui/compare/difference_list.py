@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QModelIndex, QSignalBlocker, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHeaderView, QLineEdit, QPushButton, QWidget
 
-from engine.core.formatting import words
+from engine.core.formatting import counted, words
 from engine.core.review_filters import Filters
 from gui.compare.compare_jobs import DifferenceFilter, filter_differences
 from gui.compare.difference_table import DifferenceTableModel
@@ -134,8 +134,11 @@ class DifferenceList(QWidget):
         self._shown_for = self._asked_for
         self.table.show_differences(self._compared, places)
         total = len(self._compared.differences)
-        of_all = "" if len(places) == total else f" of {total:,}"
-        self._count.setText(f"{len(places):,}{of_all} labels differ" if total else "No label differs")
+        if len(places) == total:
+            said = counted(total, "label differs", "labels differ") if total else "No label differs"
+        else:
+            said = f"{len(places):,} of {counted(total, 'label that differs', 'labels that differ')}"
+        self._count.setText(said)
         if places:
             self.view.setCurrentIndex(self.table.index(0, 0))
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from engine.core.formatting import counted
 from engine.core.settings import Mode
 from gui.compare.compare_jobs import Examined
 from gui.kit.actions import add_key
@@ -226,7 +227,7 @@ class SystemList(QWidget):
 def _words_on(run: "StoredRun", is_open: bool) -> str:
     """What tells a run from others, on two lines."""
     identity = run.identity
-    parts = [identity.dataset_path.name, f"{run.judged:,} items"]
+    parts = [identity.dataset_path.name, counted(run.judged, "item", "items")]
     if not run.complete:
         parts[-1] = f"{run.judged:,} of {identity.items:,} items"
     if len(identity.settings["orders"]) == 1:

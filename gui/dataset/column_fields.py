@@ -134,13 +134,13 @@ class SourceFields(QWidget):
     ) -> None:
         super().__init__()
         self._fields = {target: SourceField(target, offers) for target in targets}
+        self._captions = {target: label(title, wrap=False) for target, title in targets.items()}
         self._sureness = {target: hint("") for target in targets}
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setColumnStretch(1, 1)
         grid.setColumnMinimumWidth(0, self.fontMetrics().averageCharWidth() * _CAPTION)
-        for row, (target, title) in enumerate(targets.items()):
-            caption = label(title, wrap=False)
+        for row, (target, caption) in enumerate(self._captions.items()):
             caption.setBuddy(self._fields[target])
             self._sureness[target].setWordWrap(False)
             grid.addWidget(caption, row, 0)
@@ -153,6 +153,11 @@ class SourceFields(QWidget):
     def field(self, target: str) -> SourceField:
         """The field of one column of ours."""
         return self._fields[target]
+
+    def show_titles(self, titles: Mapping[str, str]) -> None:
+        """Call the columns otherwise."""
+        for target, title in titles.items():
+            self._captions[target].setText(title)
 
     def show_sources(self, sources: Mapping[str, str], sureness: Mapping[str, Sureness]) -> None:
         """Show what was guessed, or was chosen before."""

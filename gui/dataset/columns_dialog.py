@@ -39,6 +39,8 @@ _SHARE_OF_SCREEN = 0.94
 _ITEM = {"id": "Id", "instruction": "Instruction"}
 _OUTPUTS = {"output_a": "Response A", "output_b": "Response B"}
 _RANKED = {"chosen": "Chosen response", "rejected": "Rejected response"}
+_CANDIDATES = {"candidate_a": "Candidate A", "candidate_b": "Candidate B"}
+_OF_RANKED = {"candidate_a": "Wrote the chosen", "candidate_b": "Wrote the other"}
 _OVERALL = "overall_quality"
 _LONGEST_NAME = 24  # letters of a criterion beside its field
 _WHAT = (
@@ -47,7 +49,8 @@ _WHAT = (
 )
 _HOW = (
     "A source may also be written: a+b joins columns, list[0].key is a place in a nested value, @reply and"
-    " the like a part of a dialogue, a>b compares two scores, a|b are the labels of several annotators."
+    " the like a part of a dialogue, @before:x what stands before a mark x, a>b compares two scores, a|b are"
+    " the labels of several annotators."
 )
 
 
@@ -152,6 +155,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
             "item": _ITEM,
             "outputs": _OUTPUTS,
             "ranked": _RANKED,
+            "candidates": _CANDIDATES,
             "overall": self._main,
             "others": self._others,
         }
@@ -172,6 +176,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
             self.fields["outputs"],
             self.fields["ranked"],
             self._drawn,
+            self.fields["candidates"],
             self.fields["overall"],
             self._values,
             self.labels,
@@ -218,6 +223,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self.fields["outputs"].setVisible(not self.is_ranked)
         self.fields["ranked"].setVisible(self.is_ranked)
         self._drawn.setVisible(self.is_ranked)
+        self.fields["candidates"].show_titles(_OF_RANKED if self.is_ranked else _CANDIDATES)
 
     @Slot()
     def _read(self) -> None:
@@ -241,7 +247,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         self._too_many.setText(
             "Too many values to name: choose another column, or write a comparison (1.5>score)."
         )
-        titles = {**_ITEM, **_OUTPUTS, **self._main, **self._others}
+        titles = {**_ITEM, **_OUTPUTS, **_CANDIDATES, **self._main, **self._others}
         items = (
             f"Item {number}\n{_in_words(item, titles)}" for number, item in enumerate(preview.items, start=1)
         )

@@ -20,10 +20,11 @@ from gui.dataset.columns_dialog import ColumnAsker
 from gui.dataset.dataset_jobs import Counted
 from gui.dataset.item_list import ItemList
 from gui.dataset.item_preview import ItemPreview
+from gui.dataset.outputs_dialog import OutputsDialog
 from gui.dataset.recent_files import RecentFiles
 from gui.dataset.selected_items import KEY, PROMPT_KEY, judge_words
 from gui.dataset.summary_panel import SummaryPanel
-from gui.dataset.welcome import Welcome
+from gui.dataset.welcome import NEW_FROM_OUTPUTS, Welcome
 from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import DATASETS, let_choose
@@ -57,6 +58,7 @@ class DatasetPage(Page):
         (KEY, "Judge the selected items alone (also: right click)"),
         (PROMPT_KEY, "What the model that is chosen on the Judge page is shown of the item, exactly"),
         ("Ctrl+C", "Copy the text of the cell"),
+        ("Alt+N", "A new dataset of pairs out of the outputs of several models"),
         ("Alt+C", "Change the columns of a file that has others than a dataset"),
     )
 
@@ -98,6 +100,9 @@ class DatasetPage(Page):
     def _build_header(self) -> None:
         self.open_button = QPushButton("Open…")
         name(self.open_button, "Open a dataset", "Open a dataset (Ctrl+O)")
+        self.outputs_button = QPushButton("&New…")
+        name(self.outputs_button, "New from outputs", NEW_FROM_OUTPUTS)
+        self.outputs_dialog: OutputsDialog | None = None
         self.recent = RecentFiles(self.workspace, "datasets")
         self.judge_button = main_button("Judge this dataset")
         name(self.judge_button, "Judge this dataset", "Choose a model for this dataset")
@@ -107,7 +112,13 @@ class DatasetPage(Page):
             "Change columns",
             "Say anew which columns of the file are the instruction, the responses and the labels",
         )
-        for button in (self.open_button, self.recent, self.columns_button, self.judge_button):
+        for button in (
+            self.open_button,
+            self.outputs_button,
+            self.recent,
+            self.columns_button,
+            self.judge_button,
+        ):
             self.header.addWidget(button)
 
     def _build_body(self) -> None:
@@ -140,6 +151,8 @@ class DatasetPage(Page):
         self._choose_columns.clicked.connect(self._ask_again)
         self.notice.closed.connect(self._end_failure)
         self.welcome.open_wanted.connect(self.choose_file)
+        self.outputs_button.clicked.connect(self.make_pairs)
+        self.welcome.outputs_wanted.connect(self.make_pairs)
         self.welcome.demo_wanted.connect(self._open_demo)
         self.recent.chosen.connect(space.open_dataset)
         self.judge_button.clicked.connect(self._judge_listed)
@@ -167,6 +180,19 @@ class DatasetPage(Page):
         recent = self.workspace.state.recent("datasets")
         folder = recent[0].parent if recent else None
         let_choose(self.window(), "Open dataset", folder, DATASETS, take)
+
+    @Slot()
+    def make_pairs(self) -> None:
+        """Ask for the outputs of several candidates, and open the dataset of pairs that is made of them."""
+        self.outputs_dialog = dialog = OutputsDialog(self.workspace, self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.made.connect(self.workspace.open_dataset)
+        dialog.finished.connect(self._forget_dialog)
+        dialog.open()
+
+    @Slot()
+    def _forget_dialog(self) -> None:
+        self.outputs_dialog = None
 
     # Files with other columns
 

@@ -13,6 +13,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QPushButton, QStackedWidget, QWidget
 
 from engine.core.errors import EngineError
+from engine.core.formatting import counted
 from gui.dataset import dataset_jobs
 from gui.dataset.dataset_jobs import Wanted
 from gui.dataset.item_columns import ColumnChooser, ItemColumns
@@ -205,7 +206,8 @@ class ItemList(QWidget):
     def _show_found(self) -> None:
         """Say how many items are shown, and choose the one that was chosen, else the first."""
         found, total = self.table.rowCount(), len(self._dataset) if self._dataset is not None else 0
-        text = f"{found:,} of {total:,} items" if self._shown.narrows else f"{total:,} items"
+        items = counted(total, "item", "items")
+        text = f"{found:,} of {items}" if self._shown.narrows else items
         self.count.setText(text)
         self.view.setAccessibleDescription(text)
         among = f" among those with {self.slices.words}" if self.slices.words else ""

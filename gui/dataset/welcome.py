@@ -23,6 +23,7 @@ _COLUMNS = (
     "A label is A, B, both_good or both_bad. If your file has other columns, you are asked which is which."
 )
 _FORMATS = "Files: .tsv, .csv, .json, .jsonl, .ndjson and .parquet, each also packed as .gz."
+NEW_FROM_OUTPUTS = "Make pairs out of what several models answered to the same instructions, a file of each"
 
 
 class Welcome(QScrollArea):
@@ -30,6 +31,7 @@ class Welcome(QScrollArea):
 
     open_wanted = Signal()
     demo_wanted = Signal()
+    outputs_wanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,9 +39,12 @@ class Welcome(QScrollArea):
         choose, demo = main_button("Open…"), QPushButton("Open the demo dataset")
         name(choose, "Open a dataset", "Choose a file of this computer")
         name(demo, "Open the demo dataset", "240 short labelled items that come with Tiebreak")
+        outputs = QPushButton("New from outputs…")
+        name(outputs, "New from outputs", NEW_FROM_OUTPUTS)
         choose.clicked.connect(self.open_wanted)
+        outputs.clicked.connect(self.outputs_wanted)
         demo.clicked.connect(self.demo_wanted)
-        buttons = as_row(choose, demo, STRETCH, margins=(0, 4, 0, 4))
+        buttons = as_row(choose, demo, outputs, STRETCH, margins=(0, 4, 0, 4))
         self._heading = heading("")
         self.show_reading(None)
         frame = panel(

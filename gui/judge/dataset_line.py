@@ -1,4 +1,4 @@
-"""The dataset that is judged, and which of its items.
+"""The dataset that is judged, which of its items, and how long.
 
 Knows: a name, a number, ids. Does not know: items, the ways to choose some.
 """
@@ -14,6 +14,7 @@ from engine.core.formatting import counted, listed, short_name, visible
 from engine.core.item_sample import ItemSample
 from engine.core.run_setup import RunSetup
 from gui.judge.item_choice import ItemChoice
+from gui.judge.until_choice import UntilChoice
 from gui.kit.foreign_text import one_line, set_tip
 from gui.kit.labels import heading, hint, label, name, show_text
 from gui.kit.layouts import STRETCH, as_row, in_column
@@ -36,6 +37,8 @@ class DatasetLine(QWidget):
         self._name = label("")
         self.part = ItemChoice()
         self.part.changed.connect(self.changed)
+        self.until = UntilChoice()
+        self.until.changed.connect(self.changed)
         self._there, self._file_name = False, ""
         self._ids: tuple[str, ...] = ()
         self._make_choice()
@@ -57,6 +60,7 @@ class DatasetLine(QWidget):
             self._name,
             self.part,
             self._choice,
+            self.until,
             self._reading,
             self._without,
             on=self,
@@ -66,7 +70,7 @@ class DatasetLine(QWidget):
 
     def in_setup(self, setup: RunSetup) -> RunSetup:
         """A setup with the items that are to be judged."""
-        return replace(setup, items=self.items, sample=self.sample, ids=self.ids)
+        return replace(setup, items=self.items, sample=self.sample, ids=self.ids, until=self.until.until)
 
     @property
     def items(self) -> int | None:
@@ -103,6 +107,7 @@ class DatasetLine(QWidget):
         there, items = dataset is not None, len(dataset) if dataset is not None else 0
         file_name = dataset.name if dataset is not None else ""
         self.part.show_dataset(items, dataset.value_columns if dataset is not None else ())
+        self.until.offer(dataset is not None and dataset.names_candidates)
         self._file_name = one_line(short_name(file_name))
         self._name.setText(f"{self._file_name}: {counted(items, 'item', 'items')}" if there else "")
         set_tip(self._name, file_name)
@@ -132,6 +137,7 @@ class DatasetLine(QWidget):
         chosen, there = bool(self._ids), self._there
         self._name.setVisible(there and not chosen)
         self.part.setVisible(there and not chosen)
+        self.until.setVisible(there)
         self._choice.setVisible(there and chosen)
         more = ", …" if len(self._ids) > _IDS_SHOWN else ""
         ids = f"{listed(self._ids[:_IDS_SHOWN])}{more}"

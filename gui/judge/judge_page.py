@@ -259,6 +259,7 @@ class JudgePage(Page):
         there = tuple(dataset.only(frozenset(ids)).ids) if ids and dataset is not None else ()
         whole = dataset is not None and len(dataset) in (len(there), setup.items)
         self.dataset_line.set_items(None if whole else setup.items, None if whole else setup.sample)
+        self.dataset_line.until.choose(setup.until)
         # In the order of the file; with those that it lacks by now, of which the plan tells.
         self.dataset_line.set_ids(() if whole else there if len(there) == len(ids) else ids)
 

@@ -147,7 +147,7 @@ class PromptAnswer:
 def show_prompts(subject: Subject, first: tuple[str, Order], asking: Asking | None = None) -> Job[None]:
     """Report a PromptHead, then a KeyedPrompt for each criterion and order, that of `first` at once.
 
-    `asking`: what is asked there; None for the first that there is. Opens the vocabulary of the model alone.
+    `asking`: what is asked there; None for the first that there is. Of the model its vocabulary is opened.
     """
 
     def work(control: JobControl) -> None:

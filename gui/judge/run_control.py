@@ -81,6 +81,11 @@ class RunControl(QObject):
         return "Stopping …" if self._stopping else self._follower.note
 
     @property
+    def clear(self) -> Sequence[str]:
+        """What was found so far of what the run is to answer, in words."""
+        return self._follower.clear
+
+    @property
     def health(self) -> Health | None:
         """Of all that is judged, once that can be said."""
         return self._follower.health
@@ -243,5 +248,7 @@ class RunControl(QObject):
         finished = isinstance(how, RunEnded) and not how.stopped
         so_far = f"{progress.judged:,} of {progress.items:,} items"
         words = "has finished" if finished else f"has ended after {so_far}"
+        if finished and progress.judged < progress.items:
+            words = f"is clear after {so_far}"
         if progress.judged:
             self._workspace.tell_ended(progress.run_id, words, self.health or NOT_LOOKED_AT)

@@ -3,7 +3,7 @@
 Knows: the steps from a setup to a plan, and to the last item. Does not know: windows.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from engine.core.events import Preparing, RunEnded, followed
 from engine.core.run_setup import RunSetup
 from engine.core.sheets import Facts
+from engine.core.until import Until
 from gui.judge.devices.device_jobs import Computing, blamed, computing
 from gui.kit.remedies import IN_THE_WINDOW
 from gui.work.apart_jobs import worker
@@ -64,6 +65,8 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         counted = followed(counting, control.report)
         settings, computes = made.settings, computing(setup, made, going_on)
         notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
+        if setup.until is not None:
+            notices.append(f"It takes that at most: the run goes on {setup.until.in_words}.")
         estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
         memory = available_memory()
         return Planned(
@@ -160,4 +163,15 @@ def _prepared(
     """The plan of a setup. SetupError where something chosen cannot be used, Cancelled."""
     from engine.judge.prepare import prepare_run
 
-    return followed(prepare_run(setup, control.cancel, at_hand, resumed), control.report)
+    made = followed(prepare_run(setup, control.cancel, at_hand, resumed), control.report)
+    return made if setup.until is None else _asking(made, setup.until)
+
+
+def _asking(made: "PreparedRun", until: Until) -> "PreparedRun":
+    """The same run, which stops once something is clear. SetupError where the dataset cannot tell it."""
+    from engine.rank.until_sure import until_sure
+    from engine.report.ranked_by import usual_criterion
+
+    plan = made.plan
+    inquiry = until_sure(plan.dataset, usual_criterion(plan.rubric.names), until)
+    return replace(made, plan=replace(plan, inquiry=inquiry))

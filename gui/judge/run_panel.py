@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QPushButton, QW
 
 from engine.core.errors import EngineError
 from engine.core.events import Drafted, ItemJudged, LabelsRead, RunEnded
-from engine.core.formatting import duration, visible
+from engine.core.formatting import counted, duration, visible
 from engine.core.health import Health, HealthVerdict
 from engine.core.judgments import JudgmentKey
 from engine.core.run_follower import RunProgress
@@ -30,6 +30,7 @@ _FIGURES = ("Judged", "Speed", "Unscored", "Elapsed", "Left", "Before")
 _COLUMNS = 3
 _FEWEST_ROWS = 4
 _LONGEST_ID = 12  # letters
+_CLEAR_SHOWN = 4  # of what is clear, the latest
 _PARTS = 1000  # of the progress bar; Qt's numbers end at two thousand million
 
 
@@ -51,6 +52,8 @@ class RunPanel(QWidget):
         self._ended: tuple[RunEnded | EngineError | None, RunProgress | None] | None = None
         self._heading = OneLine(role="heading")  # it names a file
         self._note = hint("")
+        self._clear = label("")
+        self._clear.hide()
         self._awake = hint("The computer stays awake until it ends.")
         self._awake.hide()
         self._computing = hint("")
@@ -83,6 +86,7 @@ class RunPanel(QWidget):
                 self._bar,
                 self._grid,
                 self.group,
+                self._clear,
                 self._note,
                 self._computing,
                 self._awake,
@@ -120,6 +124,7 @@ class RunPanel(QWidget):
         self.table.begin(criteria)
         self.restyle()
         self._result.hide()
+        self._clear.hide()
         self._health.hide()
         self._buttons.hide()
         self._bar.show()
@@ -145,6 +150,7 @@ class RunPanel(QWidget):
         note = self._control.note
         self._show_latest()
         show_text(self._note, note)
+        show_text(self._clear, visible(_clear(self._control.clear)))
         self._grid.setVisible(progress is not None)
         self._show_computing(self._control.computing if progress is not None else Computing())
         if progress is None:
@@ -299,6 +305,13 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+def _clear(said: Sequence[str]) -> str:
+    """The latest of what is clear, a line each, and how many were before."""
+    lines = [f"Clear: {one_line(each)}." for each in said[-_CLEAR_SHOWN:]]
+    before = len(said) - len(lines)
+    return "\n".join([f"Clear, before: {counted(before, 'answer', 'answers')}.", *lines] if before else lines)
+
+
 def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) -> str:
     kept = f"{progress.judged:,} of {progress.items:,} items are judged" if progress else ""
     if isinstance(how, EngineError):
@@ -308,5 +321,9 @@ def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) ->
         return "The run was stopped before it began."
     if how.stopped:
         return f"Run {how.run_id} was stopped: {kept} and kept. Resume goes on from there."
-    unscored = f", {progress.unscored:,} judgments unscored" if progress.unscored else ""
+    judgments = counted(progress.unscored, "judgment", "judgments")
+    unscored = f", {judgments} unscored" if progress.unscored else ""
+    if progress.judged < progress.items:
+        seen = f"Run {how.run_id} stopped, for all that it was asked is clear: {kept}{unscored}"
+        return f"{seen}, in {clock(progress.elapsed)}. Run it to the end to judge the rest."
     return f"Run {how.run_id} is complete: {kept}{unscored}, in {clock(progress.elapsed)}."

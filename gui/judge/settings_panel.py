@@ -94,7 +94,7 @@ class SettingsPanel(QWidget):
         name(
             self._orders,
             "Orders of the responses",
-            "Both orders show where the model's label depends on which response comes first. Where the first"
+            "Both orders show where the label depends on which response comes first. Where the first"
             " order leaves no doubt, the second seldom changes a label; how sure is sure enough, the margin"
             " under Advanced says.",
         )

@@ -41,7 +41,12 @@ IN_THE_WINDOW = Wording(
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
         Step.FIND_DATASET: "open it on the Dataset page",
         Step.INSTALL_CLUSTER: Step.INSTALL_CLUSTER.value,
+        Step.LABEL_AT_RANDOM: Step.LABEL_AT_RANDOM.value,
         Step.MAKE_CERTIFICATES: Step.MAKE_CERTIFICATES.value,
+        Step.MAKE_PAIRS: (
+            "Make pairs out of the outputs of several candidates on the same instructions: File > New dataset"
+            " from outputs."
+        ),
         Step.MAP_COLUMNS: "Open it with File > Open dataset, and say there which column is which",
         Step.MAP_EXAMPLES: "Choose the labelled examples again, and say which of their columns is which",
         Step.MOVE_STORE: (
@@ -60,10 +65,10 @@ IN_THE_WINDOW = Wording(
     kinds={
         FileKind.DATASET: (
             "To judge it, open it with File > Open dataset. Human labels to compare with are chosen with"
-            " “Choose labels…” on Compare, and with “Other labels…” on Results."
+            " “Choose labels…” on Results or Compare."
         ),
         FileKind.SUBMISSION: "Open it with File > Open submission.",
-        FileKind.RUN_DATA: "Open it with File > Open dataset, or as labels: “Other labels…” on Results.",
+        FileKind.RUN_DATA: "Open it with File > Open dataset, or as labels: “Choose labels…” on Results.",
         FileKind.RUN_JSON: (
             "It is for other programs, and nothing here reads it. Its run can be exported in other forms:"
             " File > Export."

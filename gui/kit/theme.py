@@ -35,6 +35,8 @@ class Colours:
     """One set of colours, as `#rrggbb`. Those of labels and states can be told apart by the colour-blind.
 
     `edge`: of what can be filled in, 3:1 to what is around and in it; `border`: of what only holds others.
+    `deepest`: the share of a label's colour in the shade of 0 and 100 %, on which letters keep a contrast of
+    4.5.
     """
 
     window: str
@@ -63,11 +65,20 @@ class Colours:
     own_ground: str
     hit_ground: str
     unscored: str
+    deepest: float
 
     def of_label(self, label: "HumanLabel | None") -> str:
         """The colour of a label; None is unscored."""
         colour: str = self.unscored if label is None else getattr(self, f"label_{label.lower()}")
         return colour
+
+    def shade(self, share: float) -> str:
+        """The ground for a share from 0 to 1: none at one half, towards the colour of A above, of B below."""
+        far = 2 * min(max(share, 0.0), 1.0) - 1
+        ground, full = QColor(self.field), QColor(self.label_a if far > 0 else self.label_b)
+        depth = self.deepest * abs(far) ** 0.7  # most shares are not far from one half
+        parts = ((part(ground), part(full)) for part in (QColor.red, QColor.green, QColor.blue))
+        return QColor(*(round(own + depth * (other - own)) for own, other in parts)).name()
 
     def ink_on(self, ground: str) -> str:
         """Black or white, whichever can be read better on a ground."""
@@ -104,6 +115,7 @@ LIGHT = Colours(
     own_ground="#ffdcb8",
     hit_ground="#8fe3cf",
     unscored="#9aa3ad",
+    deepest=0.6,
 )
 
 DARK = Colours(
@@ -133,6 +145,7 @@ DARK = Colours(
     own_ground="#5c3c14",
     hit_ground="#0f6b5c",
     unscored="#737d88",
+    deepest=0.4,
 )
 
 

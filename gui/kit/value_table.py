@@ -7,20 +7,26 @@ Knows: heads of columns, kinds of values. Does not know: what is measured, what 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QBrush, QColor, QFont, QGuiApplication
 
 from engine.core.formatting import visible, words
-from engine.core.value_tables import ItemsBehind, Kind, Table
+from engine.core.value_tables import Column, Estimate, ItemsBehind, Kind, Table, Value
 from gui.kit.foreign_text import one_line, tip
+from gui.kit.theme import colours
 
 SORT_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 VALUE_ROLE = int(Qt.ItemDataRole.UserRole) + 2
 Index = QModelIndex | QPersistentModelIndex
 _NOTHING = Table((), ())
+_OF_SHADES = (
+    Qt.ItemDataRole.BackgroundRole,
+    Qt.ItemDataRole.ForegroundRole,
+    Qt.ItemDataRole.AccessibleTextRole,
+)
 
 
 @dataclass(frozen=True)
@@ -100,9 +106,15 @@ class TableModel(HeadedModel):
         ]
         self.endResetModel()
 
-    def behind(self, row: int) -> ItemsBehind | None:
-        """The items that a row tells of, where it is known which they are."""
-        return self._table.behind[row] if self._table.behind else None
+    @property
+    def shaded(self) -> list[int]:
+        """The columns whose cells are coloured by their values."""
+        return [place for place, column in enumerate(self._table.columns) if column.shaded]
+
+    def behind(self, row: int, column: int = 0) -> ItemsBehind | None:
+        """The items that a cell tells of, else those of its row, where it is known which they are."""
+        of_row = self._table.behind[row] if self._table.behind else None
+        return self._table.behind_cells.get((row, column), of_row)
 
     def clear(self) -> None:
         """Show nothing."""
@@ -119,7 +131,7 @@ class TableModel(HeadedModel):
         column = self._table.columns[index.column()]
         value = self._table.rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            text = column.text(value)
+            text = column.text(_in_short(column, value))
             return one_line(sentence_case(text) if column.kind is Kind.NAME else text)
         if role == Qt.ItemDataRole.ToolTipRole:
             return tip(column.text(value))
@@ -129,12 +141,27 @@ class TableModel(HeadedModel):
 
     def _marked(self, index: Index, role: int) -> Any:
         """What makes the best cells stand out, also to a screen reader."""
+        column = self._table.columns[index.column()]
         best = (index.row(), index.column()) in self._table.best
         if best and role == Qt.ItemDataRole.FontRole:
             return self._bold
+        if column.shaded and role in _OF_SHADES:
+            return self._shade(column, self._table.rows[index.row()][index.column()], best, role)
         if best and role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{self.data(index)}, the best"
         return super().data(index, role)
+
+    @staticmethod
+    def _shade(column: Column, value: Value, best: bool, role: int) -> Any:
+        """The colour of a cell by its value; what colour and letters say, and the interval, in words."""
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{column.text(value)}, stands out" if best else column.text(value)
+        if not isinstance(value, Estimate):
+            return None
+        used = colours(QGuiApplication.palette())  # asked for each painting: the theme may be another by then
+        return QBrush(
+            QColor(used.text if role == Qt.ItemDataRole.ForegroundRole else used.shade(value.value))
+        )
 
     def _count_rows(self) -> int:
         return len(self._table.rows)
@@ -143,6 +170,11 @@ class TableModel(HeadedModel):
         """The name of a column in the window's words: `Both good` for the label `both_good`."""
         column = self._table.columns[section]
         return column.title if column.foreign else sentence_case(words(column.title))
+
+
+def _in_short(column: Column, value: Value) -> Value:
+    """What a cell has room for."""
+    return replace(value, ends=None) if column.shaded and isinstance(value, Estimate) else value
 
 
 def sentence_case(text: str) -> str:

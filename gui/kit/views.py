@@ -22,6 +22,7 @@ else:
 View = TypeVar("View", bound="RowsView")
 _BESIDE_TITLE = 14  # pixels
 _BESIDE_LINES = 10
+_SHARE = "100.0"  # the longest
 
 
 class RowFrame(_View):
@@ -64,18 +65,6 @@ class RowsView(RowFrame, QTableView):
         )
 
 
-class _WholeView(RowsView):
-    """As high as its rows, whatever the size of the text."""
-
-    def fit_rows(self) -> None:
-        """Make the rows as high as their text, and the view as high as the rows."""
-        super().fit_rows()
-        title, rows = self.horizontalHeader(), self.verticalHeader()
-        title.ensurePolished()  # on a tab that nobody has seen it is not
-        height = title.sizeHint().height() + self.model().rowCount() * rows.defaultSectionSize()
-        self.setFixedHeight(height + 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height())
-
-
 class FillingView(RowsView):
     """Some of its columns share the room that the others leave; below their least widths it is scrolled."""
 
@@ -115,8 +104,46 @@ class FillingView(RowsView):
         free = max(0, self.viewport().width() - others - sum(self._least.values()))
         more, rest = divmod(free, len(self._least))
         for place, (column, least) in enumerate(self._least.items()):
-            header.resizeSection(column, least + more + (place < rest))
+            if header.sectionSize(column) != least + more + (place < rest):
+                header.resizeSection(column, least + more + (place < rest))
         self._sharing = False
+
+
+class _WholeView(FillingView):
+    """As high as its rows, whatever the size of the text; shaded columns share the room that others leave.
+
+    `widest`: of a column, in mean letters, where that is limited.
+    """
+
+    def __init__(self, widest: int | None = None) -> None:
+        super().__init__()
+        self._widest = widest
+
+    def fit_rows(self) -> None:
+        """Make the rows as high as their text, and the view as high as the rows."""
+        super().fit_rows()
+        title, rows = self.horizontalHeader(), self.verticalHeader()
+        if self._widest is not None:
+            title.setMaximumSectionSize(self._widest * self.fontMetrics().averageCharWidth())
+        self._fit_shaded()
+        title.ensurePolished()  # on a tab that nobody has seen it is not
+        height = title.sizeHint().height() + self.model().rowCount() * rows.defaultSectionSize()
+        self.setFixedHeight(height + 2 * self.frameWidth() + self.horizontalScrollBar().sizeHint().height())
+
+    def _fit_shaded(self) -> None:
+        model = self.model()
+        shaded = model.shaded if isinstance(model, TableModel) else []
+        if shaded or self._least:
+            title, mode = self.horizontalHeader(), QHeaderView.ResizeMode
+            # First all at once: each column that is changed lets Qt measure the cells of all the others.
+            title.setSectionResizeMode(mode.Fixed if shaded else mode.ResizeToContents)
+            for column in set(range(title.count())) - set(shaded) if shaded else ():
+                title.setSectionResizeMode(column, mode.ResizeToContents)
+            # There each cell tells of something else, so that the keys go from cell to cell.
+            behavior = QAbstractItemView.SelectionBehavior
+            self.setSelectionBehavior(behavior.SelectItems if shaded else behavior.SelectRows)
+        least = self.fontMetrics().horizontalAdvance(_SHARE) + _BESIDE_TITLE
+        self.fill(dict.fromkeys(shaded, least))
 
 
 def table_view(model: QAbstractItemModel, accessible: str) -> RowsView:
@@ -148,9 +175,11 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
     return view
 
 
-def measure_view(model: TableModel, accessible: str) -> RowsView:
-    """A view of a small table that is shown whole, as wide as its texts; Ctrl+C copies all of it."""
-    view = dressed(_WholeView(), model, accessible)
+def measure_view(model: TableModel, accessible: str, widest: int | None = None) -> RowsView:
+    """A view of a small table that is shown whole, as wide as its texts, each column at most as `widest`
+    letters; Ctrl+C copies all of it.
+    """
+    view = dressed(_WholeView(widest), model, accessible)
     view.setProperty("role", "whole")
     view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     header = view.horizontalHeader()

@@ -3,7 +3,7 @@
 Each is a word of its own: it ends those drafts that its writer saw, and no others. So what somebody of the
 same name writes in another window takes nothing from this one; it is there when a run is opened next.
 
-A note's draft is of the run in which it was begun, and of no criterion.
+A note's draft is of no criterion; what is read of a run has it wherever the run has its item.
 
 Knows: drafts of the open run and of this window. Does not know: widgets, how words are kept.
 """

@@ -1,19 +1,30 @@
-"""Labels of others: what their files would come to, who of one name is who, and only then they are added.
+"""Labels for others: whether texts go along; of others: what their files would come to, and who is who.
+
+Nothing is written or added before a person has said so.
 
 Knows: what a person is asked before words are added. Does not know: files, the run store.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QLineEdit, QRadioButton, QWidget
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QLineEdit,
+    QRadioButton,
+    QWidget,
+)
 
-from engine.core.formatting import counted, visible
-from gui.kit.labels import hint, label, name, panel, scrolling
+from engine.core.formatting import counted, listed, visible
+from gui.kit.labels import describe, hint, label, name, panel, scrolling
 from gui.kit.layouts import STRETCH, in_column, in_row, make_room
 from gui.people.hand_over_jobs import CountedFiles
 from gui.reading.sheet_view import SheetView
+from gui.work.open_run import OpenRun
 from gui.work.workspace import LONGEST_NAME
 
 if TYPE_CHECKING:
@@ -52,6 +63,36 @@ class NamesakeQuestion(QWidget):
             return self.asked.name
         written = "".join(letter for letter in self.field.text() if letter.isprintable()).strip()
         return written if self.two.isChecked() and written != self.asked.name else ""
+
+
+class ExportWordsDialog(QDialog):
+    """`accepted`: a file may be named; with texts of the dataset where `tick` is checked. `people`: whose
+    words they are, all where nobody is named.
+    """
+
+    def __init__(self, run: OpenRun, people: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export my labels" if people else "Export labels of all people")
+        who = f"{listed([visible(each) for each in people])} said" if people else "all people said"
+        self.tick = QCheckBox("With the &texts of the dataset")
+        self.tick.setEnabled(run.dataset is not None)
+        what_for = (
+            "Ticked, the file holds instruction and responses of each item of which something is said:"
+            " give it only to who may read them. Whoever adds it to a run needs no texts."
+            if run.dataset is not None
+            else "The dataset of the run is not at hand, so no texts can go along. Whoever adds the file to a"
+            " run needs none."
+        )
+        describe(self.tick, what_for)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        start = buttons.addButton("Choose the &file…", QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        asked = label(f"One small file of what {who} of {visible(run.results.run.called)}.")
+        in_column(asked, self.tick, hint(what_for), STRETCH, buttons, on=self, margins=None, spacing=10)
+        self.setMinimumWidth(self.fontMetrics().averageCharWidth() * 76)
+        start.setDefault(True)  # once it is in the dialog: Enter would be Cancel
+        (self.tick if self.tick.isEnabled() else start).setFocus(Qt.FocusReason.OtherFocusReason)
 
 
 class AddWordsDialog(QDialog):

@@ -14,6 +14,7 @@ from engine.system.files import check_targets
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
     from engine.people.hand_over import HandOver
     from engine.people.joining import Joining
 
@@ -27,8 +28,13 @@ class CountedFiles:
     sheet: Sheet
 
 
-def export_words(store_path: Path, run_id: int, people: Sequence[str], path: Path) -> Job[str]:
-    """Write what these people said of a run, all where none is named; a sentence on what was written."""
+def export_words(
+    store_path: Path, run_id: int, people: Sequence[str], path: Path, texts: "Dataset | None" = None
+) -> Job[str]:
+    """Write what these people said of a run, all where none is named; a sentence on what was written.
+
+    `texts`: the dataset of the run, whose texts go along.
+    """
 
     def work(_control: JobControl) -> str:
         from engine.people.hand_over import hand_over, save_hand_over
@@ -38,12 +44,12 @@ def export_words(store_path: Path, run_id: int, people: Sequence[str], path: Pat
             identity = store.run(run_id).identity
             in_use = {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store_path}
             check_targets({"The file": path}, in_use)
-            made = hand_over(store, run_id, people)
+            made = hand_over(store, run_id, people, texts)
         save_hand_over(path, made)
         words, items = len([*made.words.all]), len(made.items)
         return (
             f"Written: {path.name}\n{counted(words, 'word', 'words')} of {listed(made.people)} on"
-            f" {counted(items, 'item', 'items')}. It holds no texts of the dataset."
+            f" {counted(items, 'item', 'items')}. {made.texts_in_words}"
         )
 
     return work

@@ -15,8 +15,9 @@ from gui.kit.actions import Entry
 from gui.kit.file_dialogs import ALL_FILES, ask_target
 from gui.kit.notice import Message
 from gui.people import hand_over_jobs
-from gui.people.hand_over_dialog import AddWordsDialog
+from gui.people.hand_over_dialog import AddWordsDialog, ExportWordsDialog
 from gui.work.lanes import Lane, LatestTask
+from gui.work.open_run import OpenRun
 from gui.work.workspace import Workspace
 
 _KIND = "People's words (*.json)"
@@ -34,6 +35,7 @@ class HandingOver(QObject):
         self._workspace, self._window = workspace, window
         self._run_id = 0  # to which files are added
         self.dialog: AddWordsDialog | None = None
+        self.asking: ExportWordsDialog | None = None
         self._counting = LatestTask(workspace.threads, Lane.FILES, self)
         self._counting.finished.connect(self._show)
         self._counting.failed.connect(workspace.problem)
@@ -48,7 +50,7 @@ class HandingOver(QObject):
 
     @Slot()
     def export_mine(self, *, path: Path | None = None) -> None:
-        """What this person said of the open run; without a path a dialog asks."""
+        """What this person said of the open run; without a path dialogs ask, for texts of the dataset too."""
         self._export((self._workspace.author,), path)
 
     @Slot()
@@ -79,15 +81,29 @@ class HandingOver(QObject):
         space = self._workspace
         if space.run is None:
             return
-        run = space.run.results.run
-        if path is None:
-            who = _NOT_IN_NAMES.sub("-", people[0]).strip("-")[:_LONGEST_STEM] if people else "all"
-            folder = space.state.export_folder(run.identity.dataset_path.parent)
-            title = "Export my labels" if people else "Export labels of all people"
-            path = ask_target(self._window, title, folder / f"{run.stem}-{who or 'labels'}.json", _KIND)
-        if path is None:
+        if path is not None:
+            self._write(space.run, people, path)
             return
-        job = hand_over_jobs.export_words(space.store_path, run.id, people, path)
+        self.asking = asking = ExportWordsDialog(space.run, people, self._window)
+        asking.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        asking.accepted.connect(partial(self._ask_where, space.run, people))
+        asking.finished.connect(self._forget_asking)
+        asking.open()
+
+    def _ask_where(self, opened: OpenRun, people: Sequence[str]) -> None:
+        assert self.asking is not None
+        title, texts = self.asking.windowTitle(), self.asking.tick.isChecked()
+        run = opened.results.run
+        who = _NOT_IN_NAMES.sub("-", people[0]).strip("-")[:_LONGEST_STEM] if people else "all"
+        folder = self._workspace.state.export_folder(run.identity.dataset_path.parent)
+        path = ask_target(self._window, title, folder / f"{run.stem}-{who or 'labels'}.json", _KIND)
+        if path is not None:
+            self._write(opened, people, path, texts)
+
+    def _write(self, opened: OpenRun, people: Sequence[str], path: Path, texts: bool = False) -> None:
+        space = self._workspace
+        dataset = opened.dataset if texts else None
+        job = hand_over_jobs.export_words(space.store_path, opened.id, people, path, dataset)
         task = space.threads.start(Lane.STORE, job, must_end=True)
         space.state.keep_export_folder(path.parent)
         task.finished.connect(partial(self._tell, space.words.count))
@@ -125,3 +141,7 @@ class HandingOver(QObject):
     @Slot()
     def _forget(self) -> None:
         self.dialog = None
+
+    @Slot()
+    def _forget_asking(self) -> None:
+        self.asking = None

@@ -49,7 +49,7 @@ class Reviewer(QObject):
         name(
             self.blind_button,
             "Label blind",
-            "Hide what the model, others and the dataset say of a criterion until you have labelled it",
+            "Hide what the judge, others and the dataset say of a criterion until you have labelled it",
         )
         self.blind_button.toggled.connect(self.switch_blind)
         self.settle_button = QPushButton("Settle")
@@ -61,7 +61,7 @@ class Reviewer(QObject):
             " others then",
         )
         self.settle_button.toggled.connect(self._switch_settling)
-        for signal in (workspace.run_changed, workspace.reviewed, workspace.author_changed):
+        for signal in (workspace.run_changed, workspace.reviewed):
             signal.connect(self._offer_to_settle)
         self._offer_to_settle()
         self.blind_changed.connect(self._show_note)

@@ -5,12 +5,12 @@ Knows: words of people, labels. Does not know: widgets, how a step is taken back
 
 from datetime import datetime
 
-from engine.core.formatting import capitalised, words
+from engine.core.formatting import capitalised, counted, words
 from engine.core.judgments import Confirmation, NewOverride, NewReview, Override, ReviewMark, ReviewState
 from engine.core.people import PersonStep, Standing
 from gui.kit.label_mark import LABEL_WORDS
 
-_STATES = {ReviewState.TO_DO: "to do again", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
+_STATES = {ReviewState.TO_DO: "reopened", ReviewState.DONE: "done", ReviewState.SKIPPED: "skipped"}
 
 
 def standing_in_words(standing: Standing) -> str:
@@ -43,7 +43,7 @@ def _merged(step: PersonStep) -> list[object]:
     confirmed = [word for word in step.words if isinstance(word, Confirmation)]
     others: list[object] = [word for word in step.words if not isinstance(word, Confirmation)]
     if len(confirmed) > 1:
-        return [*others, f"{len(confirmed)} labels confirmed"]
+        return [*others, _confirmed(len(confirmed))]
     return [*others, *confirmed]
 
 
@@ -58,10 +58,14 @@ def _word(word: object) -> str:
         case ReviewMark():
             return _STATES[word.state]
         case NewReview():
-            confirmed = f"{len(word.confirmed)} labels confirmed" if word.confirmed else ""
+            confirmed = _confirmed(len(word.confirmed)) if word.confirmed else ""
             return ", ".join(filter(None, (_STATES[word.state] if word.state else "", confirmed)))
         case _:
             return "a note"
+
+
+def _confirmed(labels: int) -> str:
+    return f"{counted(labels, 'label', 'labels')} confirmed"
 
 
 def _changed(override: Override | NewOverride) -> str:

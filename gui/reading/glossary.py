@@ -30,6 +30,7 @@ class Topic(Enum):
     ROUGE_L = "ROUGE-L"
     AGREEMENT = "Agreement"
     SLICE = "Slice"
+    RANKING = "Ranking"
     CONTEXT = "Context"
 
 
@@ -46,7 +47,7 @@ GLOSSARY: dict[Topic, Meaning] = {
         "Each judgment is one of four labels: A or B, the better response; both good; both bad.\n"
         "The label comes from the probabilities that the model gives to the four, averaged over both orders"
         " of the responses. Unscored: there is no label, and the reason is said.\n"
-        "In force: a person's label where there is one, else the model's.",
+        "In force: the settled label, else what people said last, else the judge's.",
         "how-it-judges.md",
     ),
     Topic.RUBRIC: Meaning(
@@ -151,7 +152,7 @@ GLOSSARY: dict[Topic, Meaning] = {
         "measures.md",
     ),
     Topic.AGREEMENT: Meaning(
-        f"{measure_words.AGREEMENT} The model reads the item, both labels and both explanations.\n"
+        f"{measure_words.AGREEMENT} That model reads the item, both labels and both explanations.\n"
         "Between systems or people, agreement is the share of equal labels, and kappa.",
         "measures.md",
     ),
@@ -160,6 +161,17 @@ GLOSSARY: dict[Topic, Meaning] = {
         " which response is the longer one, the script, the human label, a tag that people gave. Each slice"
         " is measured as all items are; under 10 labelled items it says next to nothing.\n"
         f"{measure_words.SLICES_NOTE}",
+        "measures.md",
+    ),
+    Topic.RANKING: Meaning(
+        "A candidate is a model that wrote responses; each item is a contest of two of them. The win rate is"
+        " what a candidate won of its contests, a tie counted half.\n"
+        "Strength is what it would win against a candidate of mean strength, by the Bradley-Terry model with"
+        " ties: fair also where candidates met different opponents. Candidates that share a letter cannot be"
+        " told apart: more labels may, or they are alike.\n"
+        "At equal length: what it would win if both responses of each contest were equally long. Whether"
+        " longer responses are better or only better liked, labels cannot say.\n"
+        "A ranking by a judge is as good as the judge: Results says how far people agree with it.",
         "measures.md",
     ),
     Topic.CONTEXT: Meaning(

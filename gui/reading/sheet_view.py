@@ -19,6 +19,8 @@ from gui.kit.views import measure_view
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import beside_help
 
+_WIDEST = 40  # letters of a column: a longer name is whole in its tip, and pushes nothing out of sight
+
 
 class SheetView(QWidget):
     """Sections, one below the other. `inside`, `above`: what the page has of its own in and above some."""
@@ -104,13 +106,13 @@ class _TableView(QFrame):
         super().__init__()
         self._part: Table | None = None
         self.model = TableModel(self)
-        self._view = measure_view(self.model, "")
+        self._view = measure_view(self.model, "", _WIDEST)
         self._view.activated.connect(self._list)
         in_column(self._view, on=self)
 
     @Slot(QModelIndex)
     def _list(self, index: QModelIndex) -> None:
-        behind = self.model.behind(index.row())
+        behind = self.model.behind(index.row(), index.column())
         if behind is not None and behind.ids:
             self.listed.emit(behind)
 

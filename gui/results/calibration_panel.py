@@ -193,7 +193,7 @@ class CalibrationPanel(QWidget):
     def _build(self) -> None:
         self.state = label("")
         self.busy = BusyLine()
-        self.needs = hint("Calibrating needs human labels: choose a labelled dataset with “Other labels…”.")
+        self.needs = hint("Calibrating needs human labels: choose a labelled dataset with “Choose labels…”.")
         self.fit_button = main_button("Calibrate on these &labels")
         name(self.fit_button, "Calibrate on these labels")
         self.places_matter = QCheckBox("The &places mean something")

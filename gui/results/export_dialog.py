@@ -302,10 +302,10 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
         f"{run.judged:,} of {identity.items:,} {'answered' if run.submitted else 'judged'}{by_people}",
     )
     results = what.results
-    people = results.overridden.by_whom if results.overrides else "none"
+    people = results.overridden.by_whom if results.overrides else "nothing"
     if what.source != LAST:
         people = f"{people}: the labels of {what.source.in_words} were chosen on Results"
-    yield "Overrides", people
+    yield "Given by people", people
     if form is Form.DATASET:
         of_each = what.whole.reviews.labels.items()
         given = [f"{len(labels):,} by {short_name(person)}" for person, labels in of_each]

@@ -306,7 +306,7 @@ def _gaps(what: Exported, results: "RunResults", with_explanations: bool) -> Ite
     from engine.decisions.gaps import GapKind, gaps, incomplete
 
     if results.left:
-        yield incomplete(results.run)
+        yield incomplete(results)
     unshown = () if with_explanations else (GapKind.UNEXPLAINED, GapKind.OUTDATED)
     yield from (gap.sentence for gap in gaps(results) if gap.kind not in unshown)
     if what.source != LAST:

@@ -110,5 +110,5 @@ class Exporter(QObject):
 def _no_labels(what: str) -> SetupError:
     return SetupError(
         f"Without human labels there is {what}.",
-        "Choose a labelled dataset on the Results page, with “Other labels…”.",
+        "Choose a labelled dataset on the Results page, with “Choose labels…”.",
     )

@@ -5,15 +5,14 @@ All are for the lane DRAWING, as matplotlib is not made for two threads at once.
 Knows: which figures there are, and when there is nothing to draw. Does not know: windows, painting.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from gui.kit.label_mark import LABEL_WORDS
+from gui.reading.figure_view import Box, Drawn, Spot
 from gui.work.lanes import Job, JobControl, Lane
 
 if TYPE_CHECKING:
@@ -28,37 +27,11 @@ DRAWING = Lane.FILES
 
 TITLES = {
     "accuracy": "Accuracy against trivial judges",
-    "labels": "Labels given by people and by the judge",
+    "labels": "How often each label was given",
     "confusion": "Human labels and the judge's",
     "reliability": "Reliability of the probabilities",
     "orders": "The second order only in doubt",
 }
-
-
-Box = tuple[float, float, float, float]
-"""Left, top, right and bottom, as shares (0 to 1) of a figure's width and height."""
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A place in a figure that stands for items of a criterion; `words`: what these have in common."""
-
-    box: Box
-    criterion: str
-    words: str
-    ids: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A figure. `svg`: as it is shown; `in_words`: for those who do not see it; `spots`: where it stands for
-    items, those without any left out.
-    """
-
-    name: str
-    svg: bytes
-    in_words: str
-    spots: Sequence[Spot] = ()
 
 
 def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
@@ -73,9 +46,8 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
         drawn = []
         for name, figure in all_figures(evaluation, bins, orders=orders, dark=dark).items():
             control.cancel.raise_if_requested()
-            svg = _without_empty_glyphs(as_svg(figure))
             said = figure_in_words(name, evaluation, bins, orders)
-            drawn.append(Drawn(name, svg, said, spots_of(name, figure, evaluation)))
+            drawn.append(Drawn(name, as_svg(figure), said, spots_of(name, figure, evaluation)))
             control.report(drawn[-1])
         return drawn
 
@@ -84,8 +56,6 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
 
 def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Spot]:
     """The places of a figure that was drawn; none where it does not count items by their labels."""
-    results = evaluation.matched.system.results
-    judge = "judge" if results is not None and results.overrides else "model"
     spots = []
     for axes, (criterion, measures) in zip(figure.axes, evaluation.labels.items(), strict=False):
         given = labels_beside(measures.human)
@@ -96,7 +66,7 @@ def spots_of(name: str, figure: "Figure", evaluation: "Evaluation") -> list[Spot
             )
             parts = [
                 f"{who} {LABEL_WORDS[which]}"
-                for who, which in (("human", human), (judge, label))
+                for who, which in (("human", human), ("judge", label))
                 if which != ANY
             ]
             if found:
@@ -149,13 +119,6 @@ _PLACES: Mapping[str, Callable[["Axes", Sequence[HumanLabel]], Iterator[tuple[_L
     "confusion": _cells,
     "labels": _bars,
 }
-
-
-def _without_empty_glyphs(svg: bytes) -> bytes:
-    """The same picture without the glyph of the space, of whose empty path Qt complains at each use."""
-    for name in re.findall(rb'<path id="([\w-]+)" transform="[^"]*"/>', svg):
-        svg = re.sub(rb'<use xlink:href="#' + name + rb'"[^>]*/>', b"", svg)
-    return re.sub(rb'<path id="[\w-]+" transform="[^"]*"/>', b"", svg)
 
 
 def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:

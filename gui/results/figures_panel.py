@@ -3,12 +3,11 @@
 Knows: which figures there are, when they must be drawn again. Does not know: how they are drawn.
 """
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
-from PySide6.QtGui import QGuiApplication, QImage, QResizeEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from engine.core.errors import EngineError
@@ -17,9 +16,9 @@ from gui.kit.file_dialogs import ask_target
 from gui.kit.labels import heading, hint
 from gui.kit.layouts import STRETCH, as_column, in_column
 from gui.kit.theme import is_dark
+from gui.reading.figure_view import Drawn, FigureView, Spot, to_clipboard
 from gui.results import figure_jobs
-from gui.results.figure_jobs import DRAWING, TITLES, Drawn, Spot
-from gui.results.figure_view import FigureView
+from gui.results.figure_jobs import DRAWING, TITLES
 from gui.results.score_jobs import Scores
 from gui.work.files_in_use import files_in_use
 from gui.work.lanes import LatestTask
@@ -32,7 +31,7 @@ _HINT = (
     "To save or copy a figure: right-click it, or press Enter on it. Files get the light colours."
     " A click on a bar of labels or on a cell of a matrix lists its items in Review."
 )
-_NOTHING = "Figures need human labels: choose a labelled dataset with “Other labels…”."
+_NOTHING = "Figures need human labels: choose a labelled dataset with “Choose labels…”."
 _DRAWING = "Drawing …"
 _FAILED = "The figures could not be drawn. Choose another tab and come back to try again."
 _KINDS = {"png": "PNG pictures (*.png)", "svg": "SVG pictures (*.svg)"}
@@ -107,8 +106,13 @@ class FiguresPanel(QWidget):
             return
         job = figure_jobs.figure_bytes(self._evaluation, name, "png")
         task = self._workspace.threads.start(DRAWING, job)
-        task.finished.connect(partial(_to_clipboard, self._workspace))
+        task.finished.connect(self._take_copy)
         self._workspace.failures.follow(task, "figure")
+
+    @Slot(object)
+    def _take_copy(self, png: bytes) -> None:
+        to_clipboard(png)
+        self._workspace.note.emit("The figure is on the clipboard.")
 
     @Slot(object)
     def _list_items(self, spot: Spot) -> None:
@@ -172,8 +176,3 @@ def _cell(name: str, view: FigureView) -> QWidget:
     cell = as_column(heading(TITLES[name]), view, STRETCH)
     cell.hide()
     return cell
-
-
-def _to_clipboard(workspace: Workspace, png: bytes) -> None:
-    QGuiApplication.clipboard().setImage(QImage.fromData(png))
-    workspace.note.emit("The figure is on the clipboard.")

@@ -419,5 +419,6 @@ class SnapshotLine(QWidget):
         """Say how far a run is; nothing of a complete one, nor of a submission, which the scores tell."""
         self.setVisible(stored is not None and not stored.complete and not stored.submitted)
         if stored is not None:
-            text = f"{stored.title} after {stored.judged:,} of {stored.identity.items:,} items"
+            items = f"{stored.judged:,} of {stored.identity.items:,} items{stored.sample_in_short}"
+            text = f"{stored.title} after {items}"
             self.text.setText(f"{text}; it goes on." if goes_on else f"{text}.")

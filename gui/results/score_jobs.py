@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_UNSCORED = 1000  # in a table on the thread of the window
 _NO_LABELS = (
     "There are no human labels for this run. With them you see here how often the judge is right, beside what"
-    " trivial judges reach: choose a labelled dataset with “Other labels…”."
+    " trivial judges reach: choose a labelled dataset with “Choose labels…”."
 )
 
 
@@ -117,7 +117,7 @@ def _measured(
     try:
         matched = match(system, gold, partial=True)
     except SetupError as error:
-        remedy = "Choose the dataset that was judged, with its labels, under “Other labels…”."
+        remedy = "Choose the dataset that was judged, with its labels, under “Choose labels…”."
         return _alone(alone, SetupError(error.problem, remedy), chosen, own)
     if chosen is not None:
         try:
@@ -166,7 +166,7 @@ def _alone(
     caveats = ["\n".join(problem_of(problem))] if problem else []
     if chosen is not None:
         caveats += filter(None, [f"Only a slice is shown: {chosen.words}.", chosen.part.caveat])
-    caveats += [] if run.complete else [incomplete(run)]
+    caveats += [] if run.complete else [incomplete(results)]
     caveats += [run.device_left_in_words] if run.device_left else []
     said = [*filter(None, [results.one_label_sentence]), *([] if problem else [_NO_LABELS])]
     sheet = run_sheet(system, [*caveats, *people_caveats(system)], said, IN_THE_WINDOW.of, own)

@@ -227,7 +227,7 @@ class Beside(QObject):
         self._on = kept.get("on") is True
         if run.results.judged is not self._hashed:
             self._hashed = run.results.judged
-            self._hashes = {item.item_id: item.content_hash for item in run.results.judged}
+            self._hashes = run.results.content_hashes
         self._reading.drop()
         self._others = {}
         self._read()
@@ -335,7 +335,8 @@ class Beside(QObject):
         if self._desk.session.settling:
             others = [self._open_column(run.results, shown)]
             others += [self._other_column(_HUMAN)] if shown.human else []
-            others += people_columns(run.results, shown)
+            notes = run.results.notes_on(self._hashes[shown.judgment.item_id])
+            others += people_columns(run.results.reviews, notes, shown)
         elif shown.hidden:
             others = [silent_column("Hidden", "", HIDDEN)] * (1 + len(self._beside))
         else:

@@ -6,7 +6,7 @@ too little room for these, the ends of the longest names are left out.
 Knows: rows of a review. Does not know: judgments.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -42,6 +42,7 @@ class CriterionStrip(QWidget):
         self._group.buttonClicked.connect(self._tell)
         self._criteria: tuple[str, ...] = ()
         self._rows: Sequence[ReviewRow] = ()
+        self._begun: Collection[str] = ()
         self.setAccessibleName("Criteria of the item")
 
     @property
@@ -49,12 +50,12 @@ class CriterionStrip(QWidget):
         """One for each criterion."""
         return self._group.buttons()
 
-    def show_rows(self, rows: "Sequence[ReviewRow]", criterion: str) -> None:
-        """Show an item's labels, with one criterion open."""
+    def show_rows(self, rows: "Sequence[ReviewRow]", criterion: str, begun: Collection[str] = ()) -> None:
+        """Show an item's labels, with one criterion open; `begun`: those of which there is a draft."""
         criteria = tuple(row.criterion for row in rows)
         if criteria != self._criteria:
             self._make(criteria)
-        self._rows = rows
+        self._rows, self._begun = rows, begun
         side = self.fontMetrics().height()
         for button, row, place in zip(self.buttons, rows, range(1, len(rows) + 1), strict=True):
             button.setIcon(QIcon() if row.hidden else label_icon(row.preference, self.palette()))
@@ -63,8 +64,9 @@ class CriterionStrip(QWidget):
             # Tab comes to the open one, the arrows to the others; a click leaves the search.
             tabbed = row.criterion == criterion
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus if tabbed else Qt.FocusPolicy.ClickFocus)
-            name(button, f"Criterion {place}, {in_words(row)}")
-            set_tip(button, in_words(row))
+            said = in_words(row, row.criterion in begun)
+            name(button, f"Criterion {place}, {said}")
+            set_tip(button, said)
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -80,7 +82,8 @@ class CriterionStrip(QWidget):
             return
         widths = [metrics.horizontalAdvance(title) for title in names]
         bare = self._widths_without_names([""] * len(names))
-        marked = self._widths_without_names([row_marks(row) for row in self._rows])
+        marks = [row_marks(row, row.criterion in self._begun) for row in self._rows]
+        marked = self._widths_without_names(marks)
         rows = min(_MOST_ROWS, _rows_taken(map(int.__add__, bare, widths), self.width()))
         limit, fewest = max(widths), metrics.averageCharWidth() * _FEWEST_LETTERS
         while limit > fewest:
@@ -94,7 +97,7 @@ class CriterionStrip(QWidget):
                 short = (
                     metrics.elidedText(title, Qt.TextElideMode.ElideRight, limit) if limit > fewest else ""
                 )
-            self.buttons[place].setText(_text(place, short, row_marks(self._rows[place])))
+            self.buttons[place].setText(_text(place, short, marks[place]))
 
     def _widths_without_names(self, marks: Sequence[str]) -> list[int]:
         """How wide each button is without its name, with these marks."""
@@ -108,7 +111,7 @@ class CriterionStrip(QWidget):
         """Follow the colours."""
         if self._rows:
             chosen = self._group.checkedButton()
-            self.show_rows(self._rows, chosen.property("criterion") if chosen else "")
+            self.show_rows(self._rows, chosen.property("criterion") if chosen else "", self._begun)
 
     def _make(self, criteria: tuple[str, ...]) -> None:
         self._rows = ()  # showing a button lays the strip out, which would look for the rows of before

@@ -8,9 +8,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from engine.core.formatting import words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, written_label
@@ -28,10 +28,10 @@ from gui.work.workspace import Workspace
 
 _CHIPS = (
     ("differs_from_human", "Differs", "The label in force is not the human one"),
-    ("flipped", "Flipped", "The model's two orders disagree"),
+    ("flipped", "Flipped", "The two orders of the responses alone would give different labels"),
     ("unscored", "Unscored", "There is no label"),
     ("low_margin", "Unsure", "Less than 20 points between the likeliest label and the next"),
-    ("overridden", "Overridden", "A person gave the label or the explanation"),
+    ("overridden", "By people", "A person gave the label or the explanation"),
     ("people_differ", "People differ", "People gave different labels"),
     ("outdated", "Outdated", "The explanation was written for another label than the one in force"),
 )
@@ -65,8 +65,8 @@ _NOT_TELLING = (  # of labels: for who labels blind, too
     ListOrder.INSTRUCTION_BACKWARDS,
 )
 _LABELS = (
-    ("own", "Model", "The model's own label"),
-    ("label", "In force", "The label in force: a person's, else the model's"),
+    ("own", "Judge", "The judge's own label"),
+    ("label", "In force", "The label in force: a person's, else the judge's"),
     ("human", "Human", "The dataset's human label"),
 )
 
@@ -214,9 +214,12 @@ class FilterBar(QWidget):
             self.chips["differs_from_human"].setChecked(False)
 
     def show_wanted(self, wanted: WantedItems) -> None:
-        """Choose the filters of a set of items, and no others."""
+        """Choose the filters of a set of items, and no others, and its order."""
         self._choose(wanted.filters)
-        self._tell()
+        if wanted.order is None:
+            self._tell()
+        else:
+            self.choose_order(wanted.order)
 
     def _choose(self, wish: Filters) -> None:
         self._ids = wish.ids
@@ -322,18 +325,48 @@ class Controls(DownScroll):
         super().__init__(as_column(*controls, spacing=6))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._soon = QTimer(self, singleShot=True, interval=0)  # once all parts have found their places
+        self._soon.timeout.connect(self._keep_in_sight)
+        self.verticalScrollBar().rangeChanged.connect(self._soon.start)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What is in it has another layout, or another size."""
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
+            self._soon.start()
+        return super().eventFilter(watched, event)
+
+    @Slot()
+    def _keep_in_sight(self) -> None:
+        """The control that has the keys stays in sight where there is less room for all."""
+        used = self.window().focusWidget()
+        if used is not None and self.isAncestorOf(used):
+            self.show_control(used)
+
+    def show_control(self, control: QWidget) -> None:
+        """Scroll a control into sight, here and in what this stands in."""
+        area: QWidget | None = self
+        while area is not None:
+            if isinstance(area, QScrollArea):
+                area.ensureWidgetVisible(control)
+            area = area.parentWidget()
 
     def sizeHint(self) -> QSize:
         """As high as all of them at its width."""
         inside, size = self.widget(), super().sizeHint()
         layout = inside.layout() if inside is not None else None
         if layout is not None:
-            size.setHeight(layout.totalHeightForWidth(self.width()))
+            width, frame = self.width(), 2 * self.frameWidth()
+            # Of a layout that is as high at any width Qt says -1 for one.
+            of_width = layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else 0
+            size.setHeight((of_width or layout.totalSizeHint().height()) + frame)
         return size
 
     def minimumSizeHint(self) -> QSize:
-        """As high as one of them."""
-        return QSize(super().minimumSizeHint().width(), 2 * self.fontMetrics().height() + 6)
+        """As high as one of them, and as what is searched for."""
+        search = self.findChild(SearchField)
+        least = search.sizeHint().height() if search is not None else 0
+        least = max(least, 2 * self.fontMetrics().height()) + 6
+        return QSize(super().minimumSizeHint().width(), least)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width takes another height."""

@@ -38,7 +38,7 @@ class QueueLine(QWidget):
         self.skip = QPushButton("Skip (S)")
         name(self.skip, "Skip the item", "Leave the item out for now; the next one to do follows")
         self.again = QPushButton("To do (T)")
-        name(self.again, "Reopen the item: it is to do again")
+        name(self.again, "Reopen the item: it is to do")
         buttons = QWidget()
         flow = FlowLayout(buttons, gap=4, whole=True)
         for button in (self.confirm, self.skip, self.again, settle):
@@ -96,7 +96,7 @@ class ItemQueue(QObject):
 
     @Slot()
     def take_back(self) -> None:
-        """The item is to do again; labels that were confirmed stay until others are given."""
+        """The item is to do; labels that were confirmed stay until others are given."""
         progress, shown = self._reviewer.progress, self._shown
         if shown is None:
             return
@@ -126,7 +126,7 @@ class ItemQueue(QObject):
             return
         following = self._next_unsettled(key)
         if following is None:
-            self._workspace.note.emit("Nothing of what is listed is left to settle.")
+            self._workspace.note.emit("Nothing listed is left to settle.")
         else:
             self._workspace.show_in_review(following)
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QToolButton, QWidget
 
-from engine.core.formatting import clipped, counted, number, percent, visible
+from engine.core.formatting import capitalised, clipped, counted, number, percent, visible
 from engine.core.judgments import Explanation, Judgment, JudgmentKey, SubmittedLabel, Unscored
 from engine.core.ways.all_ways import together
 from gui.kit.bars import ProbabilityBars
@@ -62,7 +62,7 @@ class JudgmentCard(QFrame):
         self.by, self.earlier = hint(""), QToolButton()
         self.human_badge = LabelBadge()
         self.human = plain_label()
-        self.people = plain_label()
+        self.people_heading, self.people = heading("Labels of people"), plain_label()
         self.human_from = OneLine()
         self.buttons = wide_buttons()
         self.each_way, self.prompt = QToolButton(), QToolButton()
@@ -74,7 +74,8 @@ class JudgmentCard(QFrame):
         for hidden in (self.flipped, self.doubt, self.mass, self.outdated):
             hidden.hide()
         why = (heading("Explanation"), self.outdated, self.explanation, self.editor, self.by, self.earlier)
-        human = (heading("Human label"), self.human_badge, self.people, self.human, self.human_from)
+        people = (self.people_heading, self.people)  # first: what the dataset says may be long
+        human = (*people, heading("Human label"), self.human_badge, self.human, self.human_from)
         verdict = in_column(self.reason, self.bars, self.orders, STRETCH, spacing=5)
         self._why = in_column(*why, STRETCH, spacing=5)
         for column, share in ((verdict, 5), (self._why, 6), (in_column(*human, STRETCH, spacing=5), 5)):
@@ -126,8 +127,8 @@ class JudgmentCard(QFrame):
         self.badge.show_label(shown.label)
         self.badge.setVisible(not shown.hidden)
         self._show_own(shown)
-        unscored = f"Unscored: {judgment.reason}." if isinstance(judgment, Unscored) else ""
-        self.reason.setText(visible(HIDDEN if shown.hidden else unscored))
+        reason = f"{capitalised(judgment.reason)}." if isinstance(judgment, Unscored) else ""
+        self.reason.setText(visible(HIDDEN if shown.hidden else reason))
         self.reason.setVisible(isinstance(judgment, Unscored))
         self._parts.setStretch(0, 0 if isinstance(judgment, SubmittedLabel) else 5)
         self.bars.setVisible(scored is not None)
@@ -156,10 +157,11 @@ class JudgmentCard(QFrame):
         self._why.insertWidget(self._why.indexOf(self.explanation) + 1, self.editor)
 
     def close_editor(self) -> None:
-        """Show the explanation again."""
+        """Show the explanation again, from its top: the field may have been scrolled to."""
         self.editor.hide()
         self.explanation.show()
         self._show_parts()
+        self.body.to_top()
 
     @property
     def folded(self) -> bool:
@@ -236,7 +238,7 @@ class JudgmentCard(QFrame):
         """What the model said where a person's label is in force."""
         persons = shown.override is not None and shown.override.preference is not None
         own = shown.judgment.preference if not isinstance(shown.judgment, Unscored) else None
-        text = f"The {shown.maker}'s own: {LABEL_WORDS[own]}"
+        text = f"The judge's own: {LABEL_WORDS[own]}"
         self.own.setText(text if persons else "")
 
     def _show_pills(self, scored: Judgment | None, shown: Shown) -> None:
@@ -244,7 +246,7 @@ class JudgmentCard(QFrame):
         self.doubt.say(f"doubt {number(shown.doubt)}", "plain")
         set_tip(
             self.doubt,
-            "How much a look is worth, from 0 to 1: high where the model is unsure, its orders disagree"
+            "How much a look is worth, from 0 to 1: high where the judge is unsure, its orders disagree"
             f" or its labels contradict each other; 0 where a person decided. {MORE_BY_F1}",
         )
         self.flipped.setVisible(scored is not None and bool(scored.flipped))
@@ -260,10 +262,8 @@ class JudgmentCard(QFrame):
         )
 
     def _show_explanation(self, shown: Shown) -> None:
-        own = own_explanation(shown)
-        written_for = own.preference if own else None
         self.outdated.setVisible(shown.outdated)
-        self.outdated.say(f"written for another label: {LABEL_WORDS[written_for]}", "warning")
+        self.outdated.say(outdated_in_words(shown), "warning")
         cut = " (cut at the length limit)" if is_cut(shown) else ""
         nothing = "No explanation." if shown.label else "No label, no explanation."
         nothing = _HIDDEN_PART if shown.hidden else nothing
@@ -289,7 +289,8 @@ class JudgmentCard(QFrame):
         said = ", ".join(f"{clipped(who)}: {LABEL_WORDS[label]}" for who, label in shown.people)
         self.people.setText(visible(said))
         set_tip(self.people, "\n".join(f"{who}: {LABEL_WORDS[label]}" for who, label in shown.people))
-        self.people.setVisible(bool(said))
+        for part in (self.people_heading, self.people):
+            part.setVisible(bool(said))
         names = [one_line(path.name) for path in shown.human_from]
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
         show_text(self.human_from, source if names else "")
@@ -300,6 +301,16 @@ def own_explanation(shown: Shown) -> Explanation | None:
     """What the model wrote for the label in force, else its first text."""
     judgment = shown.judgment
     return None if isinstance(judgment, Unscored) else judgment.explanation_for(shown.label)
+
+
+def outdated_in_words(shown: Shown) -> str:
+    """That the explanation in force is of another label, and of which, where that is known."""
+    theirs, own = shown.override, own_explanation(shown)
+    written_for = own.preference if own else None
+    if theirs is not None and theirs.explanation is not None:
+        written_for = theirs.written_for
+    said = "written for another label"
+    return f"{said}: {LABEL_WORDS[written_for]}" if written_for else said
 
 
 def is_cut(shown: Shown) -> bool:
@@ -313,7 +324,7 @@ def by_whom(shown: Shown) -> str:
     lines = [f"{standing_in_words(shown.override)}."] if shown.override else []
     own = shown.judgment.explanation if not isinstance(shown.judgment, Unscored) else None
     if shown.override and shown.override.explanation and own:
-        lines.append(f"The {shown.maker}'s own explanation: {own.text}")
+        lines.append(f"The judge's own explanation: {own.text}")
     if shown.draft:
         lines.append(shown.draft)
     return visible("\n".join(lines))

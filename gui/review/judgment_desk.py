@@ -60,6 +60,7 @@ class JudgmentDesk(QWidget):
         workspace.reviewed.connect(self._follow_people)
         workspace.unsaid.connect(self._take_back)
         reviewer.blind_changed.connect(self._follow_blind)
+        reviewer.drafts.changed.connect(self._follow_draft)
 
     # What is shown
 
@@ -88,7 +89,7 @@ class JudgmentDesk(QWidget):
         """Show what has changed of the item, if anything has."""
         rows = self.session.rows
         if rows:
-            self.strip.show_rows(rows, self.session.criterion)
+            self.strip.show_rows(rows, self.session.criterion, self.session.begun)
             self._show()
 
     @Slot(str)
@@ -303,6 +304,11 @@ class JudgmentDesk(QWidget):
         """Others' labels of the item may have come, or what was hidden may be shown."""
         if item_id == self.session.item_id:
             self.show_changes()
+
+    @Slot(str)
+    def _follow_draft(self, item_id: str) -> None:
+        if item_id == self.session.item_id and self.session.run is not None:
+            self.strip.show_rows(self.session.rows, self.session.criterion, self.session.begun)
 
     @Slot()
     def _follow_blind(self) -> None:

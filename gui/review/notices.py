@@ -43,7 +43,7 @@ class NothingToReview(QWidget):
         self.button = main_button("")
         self.button.clicked.connect(self._go)
         self.submission = QPushButton("Open submission…")
-        name(self.submission, "Open a submission file", "Review a submission file as a run (Ctrl+Shift+O)")
+        name(self.submission, "Open a submission file", "Open a submission file, to review it (Ctrl+Shift+O)")
         self.submission.clicked.connect(workspace.submission_wanted)
         in_column(
             STRETCH,

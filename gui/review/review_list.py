@@ -261,7 +261,11 @@ class ReviewList(QWidget):
         self._asked, self._wanted = wanted, None
         self.people.clear()
         if self.review is not None and self.follows and self._is_open(wanted):
-            self.filters.show_wanted(wanted)
+            self._show_wanted(wanted)
+
+    def _show_wanted(self, wanted: WantedItems) -> None:
+        self._to_do_first = wanted.order is ListOrder.RANDOM  # what is labelled out of turn is not of it
+        self.filters.show_wanted(wanted)
 
     def _is_open(self, wanted: WantedItems) -> bool:
         run = self._workspace.run
@@ -308,7 +312,7 @@ class ReviewList(QWidget):
         search = self.filters.search
         search.setFocus(Qt.FocusReason.ShortcutFocusReason)
         search.selectAll()
-        self._controls.ensureWidgetVisible(search)
+        self._controls.show_control(search)
 
     def restyle(self) -> None:
         """Columns as wide as their texts."""
@@ -352,7 +356,7 @@ class ReviewList(QWidget):
         if asked is None:
             self.list_again()
         elif self._is_open(asked):
-            self.filters.show_wanted(asked)
+            self._show_wanted(asked)
         else:
             self.filters.clear()
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QStackedWidget,
 )
 
+from engine.core.formatting import counted
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.review_filters import ListOrder
@@ -69,7 +70,7 @@ class ReviewPage(Page):
         ("Enter", "Confirm the item: you agree with all its labels; on to the next one to do"),
         ("Enter, while you settle", "Settle the judgment as most people say; on to the next they differ on"),
         ("S", "Skip the item; on to the next one to do"),
-        ("T", "Reopen the item: it is to do again"),
+        ("T", "Reopen the item: it is to do"),
         ("Space", "What the model read in each order of the responses, large"),
         ("W", "What each way of asking said, and the thoughts; again for the top of the judgment"),
         ("O", "Read on in the judgment, or in the columns: one page further, from the end back to the top"),
@@ -136,7 +137,7 @@ class ReviewPage(Page):
         area = DownScroll(as_column((self.list, STRETCH)))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._across = two_parts(Qt.Orientation.Horizontal, area, right)
-        self._across.setSizes([370, 790])
+        self._across.setSizes([390, 770])
         self._across.setStretchFactor(1, 3)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.nothing)
@@ -276,7 +277,8 @@ class ReviewPage(Page):
         total = len(run.results.judged) if run else 0
         hits = self.list.table.listing.hits
         found = f", {hits:,} hit{'' if hits == 1 else 's'}" if hits else ""
-        some = f"{shown:,} of {total:,} items" if shown != total else f"{total:,} items"
+        items = counted(total, "item", "items")
+        some = f"{shown:,} of {items}" if shown != total else items
         self.context.setText(f"{some}{found}")
         self.reading.set_search(self.list.search)
         self.desk.show_changes()
@@ -306,6 +308,8 @@ class ReviewPage(Page):
             return
         if self._item_id:
             self._open_on[self._item_id] = self.session.criterion
+            if item_id != self._item_id:
+                self.workspace.note.emit("")  # what the status bar says was said of the item before
         self.desk.show_item(review, item_id, self._criterion_of(item_id, review.criteria))
         instruction = ""
         if run.dataset is not None:

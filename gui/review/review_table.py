@@ -42,19 +42,19 @@ _HEADS = (
     Head("Id", "The item's id in the dataset"),
     Head(
         "Doubt",
-        "How much a look is worth, from 0 to 1: high where the model is unsure, its two orders disagree, or"
+        "How much a look is worth, from 0 to 1: high where the judge is unsure, its two orders disagree, or"
         " its labels contradict each other; the highest of the judgments that pass the filters."
         f" {MORE_BY_F1}",
     ),
     Head("Labels", "The label in force on each criterion: A, B, G both good, X both bad, – unscored"),
     Head(
         "Marks",
-        "⇄ the orders disagree, ≠ differs from the human label, ✎ overridden, ! explanation outdated, ∅ not"
-        " answered by the submission, * a draft of yours, of an explanation or a note;"
+        "⇄ the orders disagree, ≠ differs from the human label, ✎ given by a person, ! explanation outdated,"
+        " ∅ not answered by the submission, * a draft of yours, of an explanation or a note;"
         f" with how many criteria. {MORE_BY_F1}",
     ),
     Head(
-        "Instruction",
+        "Text",
         "The beginning of the instruction; of a search, the first text or explanation that it finds, or the"
         " note, from there on",
     ),
@@ -78,6 +78,7 @@ TITLE_ORDERS = {
 """By column and direction: what a click on a title asks for."""
 _FEWEST_ROWS = 6
 HIDDEN = "hidden"  # in the place of a label
+DRAFT_SIGN, _DRAFT = "*", "a draft of yours"
 _TEXTS = (("", "instruction"), ("A: ", "output_a"), ("B: ", "output_b"))
 _NO_TEXT = "the dataset is not at hand"
 
@@ -206,7 +207,7 @@ class ReviewTableModel(HeadedModel):
 
     def _draft_mark(self, item: "ReviewItem") -> str:
         count = len(self._drafts(item))
-        return f"*{count}" if count > 1 else "*" * count
+        return f"{DRAFT_SIGN}{count}" if count > 1 else DRAFT_SIGN * count
 
     def _found_in(self, item: "ReviewItem") -> str:
         """The first of an item's texts, then of what is said of it, that a search finds, from there on; else
@@ -226,7 +227,7 @@ class ReviewTableModel(HeadedModel):
         if column in (LABELS, MARKS):
             lines = [in_words(row) for row in self._rows(item)]
             drafts = self._drafts(item) if column == MARKS else ()
-            lines += [f"{words(each)}: a draft of yours" if each else "a draft of a note" for each in drafts]
+            lines += [f"{words(each)}: {_DRAFT}" if each else "a draft of a note" for each in drafts]
             return "\n".join(lines)
         if column == INSTRUCTION:
             return str(self._texts[""][item.position]) if self._texts else _NO_TEXT
@@ -248,20 +249,22 @@ def _marks(rows: "Sequence[ReviewRow]") -> str:
     return " ".join(sign if alone else f"{sign}{count}" for sign, count in counts if count)
 
 
-def row_marks(row: "ReviewRow") -> str:
-    """The marks of one judgment."""
-    return _marks([row])
+def row_marks(row: "ReviewRow", begun: bool = False) -> str:
+    """The marks of one judgment; `begun`: there is a draft of its explanation."""
+    return " ".join(filter(None, (_marks([row]), DRAFT_SIGN * begun)))
 
 
-def in_words(row: "ReviewRow") -> str:
-    """`relevance: A, flipped, differs from the human label B`."""
+def in_words(row: "ReviewRow", begun: bool = False) -> str:
+    """`relevance: A, flipped, differs from the human label B, a draft of yours`."""
+    draft = [_DRAFT] * begun
     if row.hidden:
-        return f"{words(row.criterion)}: hidden until you have given your label"
+        return f"{words(row.criterion)}: {', '.join(['hidden until you have given your label', *draft])}"
     parts = ["not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference]]
     parts += ["the orders disagree"] if row.flipped else []
     parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
-    parts += ["overridden"] if row.overridden else []
+    parts += ["given by a person"] if row.overridden else []
     parts += ["explanation outdated"] if row.outdated else []
+    parts += draft
     return f"{words(row.criterion)}: {', '.join(parts)}"
 
 
@@ -324,12 +327,12 @@ class ItemView(RowsView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         metrics = self.fontMetrics()
         widths = {
-            STATE: metrics.horizontalAdvance("✓") + 26,
-            ID: metrics.horizontalAdvance("0000") + 12,
+            STATE: metrics.horizontalAdvance("✓") + 20,
+            ID: metrics.horizontalAdvance("0000") + 10,
             DOUBT: metrics.horizontalAdvance("Doubt") + 28,
-            LABELS: 10 + 5 * (metrics.height() + 3),
-            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5") + 12,
-            INSTRUCTION: header.sectionSizeHint(INSTRUCTION),
+            LABELS: 8 + 5 * (metrics.height() + 3),
+            MARKS: metrics.horizontalAdvance("⇄5 ≠5 ✎5 !5") + 8,
+            INSTRUCTION: 6 * metrics.averageCharWidth(),  # at least; it takes the room that is left
         }
         for column, width in widths.items():
             self.setColumnWidth(column, width)

@@ -4,7 +4,7 @@ Knows: the open run, what people said of it, what is asked for and not stored ye
 widgets, lists, how anything is stored.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,7 +40,7 @@ class Shown:
     """What is shown of a judgment. `label`, `explanation`: in force. `history`: all overrides, the oldest
     first.
 
-    `doubt`: 0 to 1, None where it is not known. `maker`: who judged, `model` or `submission`.
+    `doubt`: 0 to 1, None where it is not known.
     `human_from`: the dataset that the human label is from, or those that have none. `people`: who gave which
     label, also by agreeing; `proposed`: what most of them say, to who settles. `reviewer`: who looks; `undo`,
     `redo`: what he may take back of what he did with the item, and do again; `draft`: what is said of one;
@@ -57,7 +57,6 @@ class Shown:
     human_from: Sequence[Path] = ()
     draft: str = ""
     doubt: float | None = None
-    maker: str = "model"
     people: Sequence[tuple[str, Preference]] = ()
     proposed: str = ""
     reviewer: str = ""
@@ -148,6 +147,11 @@ class ReviewSession:
         return review.of_item(self.item_id) if review is not None and self.item_id in review.places else ()
 
     @property
+    def begun(self) -> Collection[str]:
+        """The criteria of the item on which this person has begun an explanation; "" where a note."""
+        return self._drafts.begun(self.run_id, self.item_id)
+
+    @property
     def may_see(self) -> bool:
         """Whether the open judgment may be shown to this person."""
         return self._blind.shows(self.key)
@@ -198,7 +202,6 @@ class ReviewSession:
             human_from=human_from,
             draft="" if self.writing else self._drafts.in_words(run.id, key),
             doubt=self._doubt(run, judgment),
-            maker="submission" if results.run.submitted else "model",
             people=sorted(self._labels_of_people(key).items()),
             proposed=self._proposed(judgment) if self.settling else "",
             reviewer=author,
@@ -286,7 +289,7 @@ class ReviewSession:
         step = to_undo(self._steps)
         if step is not None:
             return self._take_back(step)
-        standing = self.run.results.overrides.get(self.key) if self.run else None
+        standing = self._standing(self.key)
         if standing is not None and self.may_see:
             author = visible(clipped(standing.author))
             return Change(note=f"This is {author}'s: only {author} can take it back.")
@@ -296,7 +299,7 @@ class ReviewSession:
         """Do again what this person took back last of what he did with the item."""
         step = to_redo(self._steps)
         if step is None:
-            return Change(note="There is nothing on this item that you took back last.")
+            return Change(note="There is nothing of yours on this item to repeat.")
         return self._take_back(step, again=True)
 
     def _take_back(self, step: PersonStep, again: bool = False) -> Change:
@@ -322,13 +325,16 @@ class ReviewSession:
         judged = self._judged
         return () if judged is None else self._opened.steps(judged)
 
+    def _standing(self, key: JudgmentKey) -> Standing | None:
+        return self.run.results.overrides.get(key) if self.run else None
+
     def _is_settled(self, key: JudgmentKey) -> bool:
-        standing = self.run.results.overrides.get(key) if self.run else None
+        standing = self._standing(key)
         return standing is not None and standing.settled
 
     def _locked(self, key: JudgmentKey) -> str:
         """Why this person cannot change a judgment that he sees; empty where he can."""
-        standing = self.run.results.overrides.get(key) if self.run else None
+        standing = self._standing(key)
         if standing is None or not standing.settled or self.settling or not self._blind.shows(key):
             return ""
         who = visible(clipped(" and ".join(standing.label_by)))
@@ -356,7 +362,7 @@ class ReviewSession:
             self._saving = key
             return self._ask(key, _Own(own.label, text.strip() or None, self._label_in_force(key)), over)
         self._drafts.drop(self.run_id, key)
-        empty = "An empty text is no explanation. U takes an override back."
+        empty = "An empty text is no explanation. U takes back what you gave."
         return Change(note=empty if changed else "")
 
     def keep_draft(self, text: str, changed: bool) -> None:
@@ -431,7 +437,7 @@ class ReviewSession:
         """Whose label stands for the judge's, as asked for last; none where it is the judge's own."""
         if self._asked.get(key, _Own()).label is not None:
             return (self._opened.author,)
-        standing = self.run.results.overrides.get(key) if self.run else None
+        standing = self._standing(key)
         return standing.label_by if standing else ()
 
 

@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QScrollArea, QSplitter, QWidget
 
-from engine.core.formatting import clipped, percent, short_name, visible
+from engine.core.formatting import capitalised, clipped, percent, short_name, visible
 from engine.core.items import PREFERENCES, Gold, HumanLabel, Preference
-from engine.core.judgments import AnyJudgment, Judgment, Unscored
-from engine.core.people import Standing
+from engine.core.judgments import AnyJudgment, ItemNote, Judgment, Unscored
+from engine.core.people import Reviews, Standing
 from engine.core.run_records import StoredRun
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, plain_label, set_tip
@@ -30,9 +29,6 @@ from gui.people.said_in_words import standing_in_words
 from gui.reading.text_pane import TextPane
 from gui.review.override_controls import ExplanationEditor, narrow_buttons
 from gui.review.session import Shown
-
-if TYPE_CHECKING:
-    from engine.decisions.run_results import RunResults
 
 _LEAST_LETTERS = 24  # across, of a column
 _LINE_HEIGHT = 125  # percent
@@ -61,7 +57,7 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) 
     marks: list[tuple[str, str, str]] = []
     label = text = None
     if isinstance(judgment, Unscored):
-        remarks.append(f"Unscored: {judgment.reason}.")
+        remarks.append(f"{capitalised(judgment.reason)}.")
     else:
         label, explanation = judgment.preference, judgment.explanation
         if explanation is None:
@@ -74,9 +70,7 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) 
         if judgment.flipped:
             marks.append(("⇄ flipped", "warning", "The two orders alone would give different labels."))
     if override is not None:
-        given = LABEL_WORDS[override.preference] if override.preference else "another explanation"
-        by = " and ".join(map(clipped, override.authors))
-        remarks.append(f"{'Settled' if override.settled else 'Overridden'}: {given}, by {by}.")
+        remarks.append(f"{standing_in_words(override)}.")
     return ColumnText(
         system_name(run),
         whole_name(run),
@@ -113,12 +107,12 @@ def own_column(author: str, label: Preference | None, text: str | None, draft: s
     )
 
 
-def people_columns(results: "RunResults", shown: Shown) -> list[ColumnText]:
-    """What each person said of the open judgment: label, explanation, and what he noted of the item."""
-    key, reviews = shown.judgment.key, results.reviews
+def people_columns(reviews: Reviews, noted: Sequence[ItemNote], shown: Shown) -> list[ColumnText]:
+    """What each person said of the open judgment: label, explanation, and what he `noted` of the item."""
+    key = shown.judgment.key
     given = reviews.given_on(key)
     texts = {each.author: each.explanation for each in reviews.last_of_each(key) if not each.settles}
-    notes = {note.author: note for note in results.notes_on(results.content_hash(key.item_id))}
+    notes = {note.author: note for note in noted}
     columns = []
     for who in sorted({*given, *texts, *notes}):
         label, note = given.get(who), notes.get(who)

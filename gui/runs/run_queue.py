@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.events import RunEnded
-from engine.core.formatting import duration
+from engine.core.formatting import counted, duration
 from engine.core.run_records import checked_name, checked_note
 from engine.core.run_setup import RunSetup
 from gui.judge.run_control import RunControl
@@ -332,7 +332,7 @@ class RunQueue(QObject):
         health = self._control.health
         doubt = f", {health.in_short}" if health is not None and health.doubted else ""
         by = ", the processor went on without the GPU" if self._control.computing.failed else ""
-        said = f"{how.judged:,} items{by}{doubt}".rstrip(".")
+        said = f"{counted(how.judged, 'item', 'items')}{by}{doubt}".rstrip(".")
         return replace(entry, state=QueueState.DONE, run_id=how.run_id, said=said)
 
 

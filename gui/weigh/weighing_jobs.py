@@ -202,7 +202,7 @@ def fit(basis: Basis, wish: Wish) -> Job[Fitted]:
         gold = basis.gold
         if gold is None:
             raise SetupError(
-                "There are no human labels to fit weights to.", "Choose them with “Other labels…”."
+                "There are no human labels to fit weights to.", "Choose them with “Choose labels…”."
             )
         criteria = tuple(_weights(basis, wish))
         pairs = _scored_pairs(basis, criteria)

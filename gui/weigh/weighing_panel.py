@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from engine.core.errors import EngineError, SetupError
-from engine.core.formatting import number, percent, visible, words
+from engine.core.formatting import counted, number, percent, visible, words
 from engine.core.measure_words import SCORE
 from engine.core.review_filters import Filters, WantedItems
 from engine.core.rubric import ELOQUENT
@@ -44,7 +44,7 @@ from gui.weigh.run_weights import (
 )
 from gui.weigh.saved_weights import SavedWeights
 from gui.weigh.weighing_jobs import Basis, Fitted, Weighed
-from gui.weigh.win_charts import MarginChart, WinRates
+from gui.weigh.win_charts import MarginChart, WinBars
 from gui.work.lanes import Lane, LatestTask
 from gui.work.workspace import Workspace
 
@@ -250,9 +250,10 @@ class WeighingPanel(QWidget):
     def _take(self, weighed: Weighed) -> None:
         self.rates.show_weighed(weighed)
         self.margins.show_weighed(weighed)
-        text = f"{weighed.comparisons:,} comparisons, mean margin {number(weighed.mean_margin)} points."
+        text = counted(weighed.comparisons, "comparison", "comparisons")
+        text += f", mean margin {number(weighed.mean_margin)} points."
         if weighed.left_out:
-            text += f" {weighed.left_out:,} items lack a judgment and are left out."
+            text += f" {counted(weighed.left_out, 'item', 'items')} left out: a judgment is missing."
         self.summary.setText(text)
         self._show_caveats(weighed.caveats)
         if weighed.agreement:
@@ -390,7 +391,7 @@ class WeighingPanel(QWidget):
         self._agreement_view.hide()
         self.caveats = label("", "warning")
         self.caveats.hide()
-        self.rates, self.margins = WinRates(), MarginChart()
+        self.rates, self.margins = WinBars(), MarginChart()
         self.rates.wanted.connect(self._find_winner)
         self.margins.wanted.connect(self._find_margins)
         self.summary = label("", "hint")

@@ -22,7 +22,7 @@ def _winner_colours(used: Colours) -> tuple[str, str, str]:
     return used.label_a, used.label_b, used.unscored
 
 
-class WinRates(QWidget):
+class WinBars(QWidget):
     """One bar cut by the shares of A, tie and B, with the numbers and their 95 % intervals above it."""
 
     wanted = Signal(str)  # the winner whose items are asked for: `A`, `tie` or `B`

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QPushBu
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
-from engine.core.run_records import what_is_joined
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import hint, name, set_role
 from gui.kit.layouts import in_column, make_room
@@ -30,7 +29,7 @@ class CheckDialog(QDialog):
         self.setWindowTitle("Check the submission")
         stored = run.results.run
         self._what = plain_label(
-            what_is_joined(stored)
+            run.results.joined_in_words
             if stored.submitted
             else f"{stored.title} has judged {stored.judged:,} of the {stored.identity.items:,} items of"
             f" {short_name(stored.identity.dataset_path.name)}."

@@ -20,6 +20,8 @@ _SHAPES = {
     "review": '<path d="M4 5h9M4 10h7M4 15h5"/><path d="M12.5 16.5l3 3 5.5-8"/>',
     "compare": '<rect x="3.5" y="5" width="7" height="14" rx="1.5"/>'
     '<rect x="13.5" y="5" width="7" height="14" rx="1.5"/><path d="M6 12.5h2M16 9.5h2M16 12.5h2"/>',
+    "ranking": '<path d="M4 6.5h16M4 12h12M4 17.5h8"/><circle cx="14" cy="6.5" r="1.8"/>'
+    '<circle cx="10" cy="12" r="1.8"/><circle cx="7.5" cy="17.5" r="1.8"/>',
 }
 MARK = Path(__file__).resolve().with_name("mark.svg")
 _SIDE = 64  # pixels that an icon is drawn with; Qt makes it smaller

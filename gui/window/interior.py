@@ -19,7 +19,7 @@ from engine.core.file_kinds import FileKind
 from engine.core.formatting import short_name
 from engine.core.items import Item
 from engine.core.judgments import JudgmentKey
-from engine.core.run_records import how_to_complete, what_is_joined
+from engine.core.run_records import how_to_complete
 from engine.system.paths import data_folder, demo_dataset, log_folder, text_of_path
 from engine.system.places import Found, seen_at
 from gui.compare.compare_page import ComparePage
@@ -34,6 +34,7 @@ from gui.kit.remedies import IN_THE_WINDOW
 from gui.kit.theme import colours, dressed_at_once
 from gui.people.drafts import IN_STATE as DRAFTS
 from gui.people.handing_over import HandingOver
+from gui.ranking.ranking_page import RankingPage
 from gui.reading.help_dialog import show_help
 from gui.results.results_page import ResultsPage
 from gui.review.review_page import ReviewPage
@@ -81,6 +82,7 @@ class Interior(QObject):
             self.results = ResultsPage(space, self.rewriter)
             self.review = ReviewPage(space, self.rewriter)
             self.compare = ComparePage(space)
+            self.ranking = RankingPage(space)
             self.runs = RunDesk(space, self.judge, frame)
             self.submissions = SubmissionOpener(space, frame)
             self.handing_over = HandingOver(space, frame)
@@ -96,7 +98,7 @@ class Interior(QObject):
     @property
     def pages(self) -> tuple[Page, ...]:
         """All pages in the order of the rail."""
-        return (self.dataset, self.judge, self.results, self.review, self.compare)
+        return (self.dataset, self.judge, self.results, self.review, self.compare, self.ranking)
 
     def begin(self, *files: Path) -> None:
         """Open what was open last, on the very first start the demo; or a dataset, a submission, or both."""
@@ -189,6 +191,7 @@ class Interior(QObject):
         frame, space = self.frame, self.workspace
         return MenuActions(
             open_dataset=self.datasets.ask,
+            new_from_outputs=self.datasets.make_pairs,
             open_submission=self.submissions.ask,
             check_submission=self._show_check,
             open_demo=self.datasets.open_demo,
@@ -362,14 +365,17 @@ class Interior(QObject):
 
     @Slot(object)
     def _tell_findings(self, opened: Answered) -> None:
-        """Say what is wrong with a submission that was just opened, and by which name it is known."""
+        """Say what is wrong with a submission that was just opened, and by which name it is known.
+
+        Which items it answers, the status bar says.
+        """
         run = opened.run
-        lines = [*opened.findings, *filter(None, [how_to_complete(run)])]
+        lines = [*opened.findings, *filter(None, [how_to_complete(opened.results.left)])]
         if opened.path.absolute() != run.identity.model_path:
             known = short_name(run.identity.model_name)
             lines.insert(0, f"It holds what {known} holds, which was opened before, and is called so.")
         if lines:
-            self.notices.add(Message("\n".join([what_is_joined(run), *lines])))
+            self.notices.add(Message("\n".join([f"Found in {short_name(opened.path.name)}:", *lines])))
 
     def _show_keys(self) -> None:
         """Show all keys: those of the page that is open, those that work everywhere, the other pages'."""

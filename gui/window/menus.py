@@ -37,6 +37,7 @@ class MenuActions:
     """What the entries of the menus do. `recent_datasets` gives the newest first."""
 
     open_dataset: Action
+    new_from_outputs: Action
     open_submission: Action
     check_submission: Action
     open_demo: Action
@@ -113,6 +114,7 @@ class Menus(QObject):
 
     def _fill_file(self, menu: QMenu) -> None:
         self._add(menu, Entry("&Open dataset…", self._do.open_dataset, (QKeySequence.StandardKey.Open,)))
+        self._add(menu, Entry("&New dataset from outputs…", self._do.new_from_outputs))
         self._add(menu, Entry("Open s&ubmission…", self._do.open_submission, ("Ctrl+Shift+O",)))
         self._recent = menu.addMenu("Open &recent")
         self._recent.setToolTipsVisible(True)

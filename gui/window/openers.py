@@ -253,7 +253,8 @@ class SubmissionOpener(QObject):
         choose = box.addButton("Choose dataset…", QMessageBox.ButtonRole.AcceptRole)
         choose.clicked.connect(lambda: self.ask_dataset(found.path))
         if (best := found.best) is not None:  # its ids may be enough
-            use = box.addButton(visible(f"Use {short_name(best.name)}"), QMessageBox.ButtonRole.ActionRole)
+            words = visible(f"Use {short_name(best.name)}").replace("&", "&&")
+            use = box.addButton(words, QMessageBox.ButtonRole.ActionRole)
             use.clicked.connect(lambda: self.open(found.path, best))
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(choose)
@@ -279,6 +280,11 @@ class DatasetOpener(QObject):
         self._dataset.workspace.open_dataset(path)
         if self._frame.page is not PageName.JUDGE:
             self._frame.show_page(PageName.DATASET)
+
+    def make_pairs(self) -> None:
+        """Ask for the outputs of several candidates, and open the dataset that is made of them."""
+        self._frame.show_page(PageName.DATASET)
+        self._dataset.make_pairs()
 
     def open_demo(self) -> None:
         """Open the demo dataset."""

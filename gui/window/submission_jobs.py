@@ -38,15 +38,21 @@ class Told:
 
 @dataclass(frozen=True)
 class Answered:
-    """A submission that is kept with its dataset; `findings`: what keeps it from being the official one.
+    """A submission that is kept with its dataset; `findings`: what keeps it from being the official one, with
+    all that people changed if it was opened before.
 
     `path`: the file that was opened; the store may know the same content by another name.
     """
 
     path: Path
-    run: "StoredRun"
+    results: "RunResults"
     dataset: "Dataset"
     findings: Sequence[str]
+
+    @property
+    def run(self) -> "StoredRun":
+        """As which it is kept."""
+        return self.results.run
 
 
 @dataclass(frozen=True)
@@ -107,8 +113,10 @@ def open_submission(store_path: Path, path: Path, places: Places) -> Job[Answere
     """
 
     def work(control: JobControl) -> Answered | Unanswered:
-        from engine.data.submission import check_submission, read_submission
+        from engine.data.submission import read_submission
+        from engine.decisions.opened_submission import findings
         from engine.decisions.opened_submission import open_submission as keep
+        from engine.decisions.run_results import load_results
         from engine.store.run_store import RunStore
 
         submission = read_submission(path)
@@ -116,8 +124,8 @@ def open_submission(store_path: Path, path: Path, places: Places) -> Job[Answere
             found = _dataset_of(submission, _with_earlier(places, path, store), control)
             if isinstance(found, Unanswered):
                 return found
-            run = keep(path, found, store)
-        return Answered(path, run, found, check_submission(submission, found))
+            results = load_results(store, keep(path, found, store).id)
+        return Answered(path, results, found, findings(results, found))
 
     return work
 

@@ -12,7 +12,6 @@ from engine.core.formatting import visible, words
 from engine.core.health import NOT_LOOKED_AT, Health
 from engine.core.judgments import Draft, JudgedItem
 from engine.core.people import PersonStep
-from engine.core.run_records import what_is_joined
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -41,7 +40,7 @@ class OpenRun:
     def in_words(self) -> str:
         """What is said of it when it is opened."""
         stored = self.results.run
-        said = what_is_joined(stored) if stored.submitted else f"{stored.title} is open."
+        said = self.results.joined_in_words or f"{stored.title} is open."
         return f"{said} {self.health.in_short}".strip()
 
 

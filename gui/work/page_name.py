@@ -14,3 +14,4 @@ class PageName(StrEnum):
     RESULTS = "Results"
     REVIEW = "Review"
     COMPARE = "Compare"
+    RANKING = "Ranking"

@@ -130,7 +130,7 @@ def _in_words(made: "Rewritten") -> str:
     if made.stopped:
         sentences.append("You stopped before the end.")
     if made.wordless:
-        sentences.append(f"For {made.wordless:,} the model wrote no words; they stay as they were.")
+        sentences.append(f"For {made.wordless:,} of them the model wrote no words: the old ones stay.")
     if made.too_long:
         ids, more = ", ".join(made.too_long[:_IDS_SHOWN]), "" if len(made.too_long) <= _IDS_SHOWN else ", …"
         sentences.append(f"Too long for the context: items {ids}{more}.")

@@ -22,8 +22,9 @@ AUTHOR = "author"
 MOST_OF_QT = 2**31 - 1
 """The largest whole number that Qt takes for a place or a size."""
 BLIND = "review/blind"
-NEXT_CRITERION = "review/next criterion"
 """`on` while a person labels blind."""
+NEXT_CRITERION = "review/next criterion"
+"""`on` where a label takes the cursor to the next criterion."""
 _FILE = "window.ini"
 _LOOK_MS = 500  # after a change, until the file is written; Qt would do it about then, too
 _EXPORTED = "last/export"  # the folder

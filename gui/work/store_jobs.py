@@ -136,13 +136,15 @@ def _judged_items(run: "StoredRun", at_hand: "Dataset | None", cancel: CancelTok
     if at_hand is not None and is_own and has_labels_for(at_hand, [run.identity.asked], run.columns):
         with suppress(SetupError):
             return judged_items(run, at_hand)
-    # Before what is at hand: another file may hold the same texts with other labels, or with none.
+    # Before what is at hand: another file may hold the same texts with other labels. Not before it where it
+    # alone has any: gold that people made of this run, say.
+    found = None
     with suppress(SetupError):
-        return dataset_of_run(run, cancel=cancel)
-    if at_hand is not None:
+        found = dataset_of_run(run, cancel=cancel)
+    if at_hand is not None and (found is None or (at_hand.criteria and not found.criteria)):
         with suppress(SetupError):
             return judged_items(run, at_hand)
-    return None  # gone or changed: the page says so and asks for the file
+    return found  # None where it is gone or changed: the page says so and asks for the file
 
 
 def store_words(store_path: Path, outbox: Outbox) -> Job[Stored]:

@@ -2,20 +2,24 @@
 
     python -m models.demo.make_examples examples/demo.tsv
     python -m models.demo.make_examples examples/demo-manners.tsv --manners
+    python -m models.demo.make_examples examples/demo-candidates.tsv --candidates
 
 Knows: the world, its two rubrics, the dataset's columns. Does not know: models.
 """
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pandas as pd
 
+from engine.core.column_map import CANDIDATES
 from engine.core.items import Gold, Item
 from engine.core.rubric import ELOQUENT
 from engine.system.files import write_whole
+from models.demo.candidates import candidate_contests
 from models.demo.explanations import explain
 from models.demo.manners import MANNERS, manners
 from models.demo.world import Comparison, World
@@ -73,21 +77,36 @@ def write_manners(path: Path) -> None:
     _write(path, manners_items(), MANNERS.names, explained=False)
 
 
-def _write(path: Path, items: Iterator[Item], criteria: Sequence[str], explained: bool) -> None:
+def write_candidates(path: Path) -> None:
+    """Write the items of `demo-candidates.tsv`."""
     rows = []
-    for item in items:
-        row = {
-            "id": item.id,
-            "instruction": item.instruction,
-            "output_a": item.output_a,
-            "output_b": item.output_b,
-        }
-        for name in criteria:
-            gold = item.gold[name]
-            row[f"{name}_preference"] = str(gold.label)
-            if explained:
-                row[f"{name}_explanation"] = str(gold.explanation)
-        rows.append(row)
+    for number, contest in enumerate(candidate_contests(), start=1):
+        item = contest.comparison.item(str(number))
+        row = _row(item if contest.labelled else replace(item, gold={}), ELOQUENT.names, explained=False)
+        rows.append(row | dict(zip(CANDIDATES, contest.names, strict=True)))
+    _write_rows(path, rows)
+
+
+def _write(path: Path, items: Iterator[Item], criteria: Sequence[str], explained: bool) -> None:
+    _write_rows(path, [_row(item, criteria, explained) for item in items])
+
+
+def _row(item: Item, criteria: Sequence[str], explained: bool) -> dict[str, str]:
+    row = {
+        "id": item.id,
+        "instruction": item.instruction,
+        "output_a": item.output_a,
+        "output_b": item.output_b,
+    }
+    for name in criteria:
+        gold = item.gold.get(name, Gold())
+        row[f"{name}_preference"] = str(gold.label or "")
+        if explained:
+            row[f"{name}_explanation"] = str(gold.explanation)
+    return row
+
+
+def _write_rows(path: Path, rows: Sequence[dict[str, str]]) -> None:
     text = pd.DataFrame(rows).to_csv(sep="\t", index=False, lineterminator="\n")
     write_whole(path, text.encode("utf-8"))
 
@@ -96,5 +115,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write a demo dataset.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--manners", action="store_true", help="labels of the rubric in demo-manners.toml")
+    parser.add_argument("--candidates", action="store_true", help="four candidates of known strength")
     options = parser.parse_args()
-    (write_manners if options.manners else write_examples)(options.out)
+    if options.candidates:
+        write_candidates(options.out)
+    else:
+        (write_manners if options.manners else write_examples)(options.out)

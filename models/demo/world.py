@@ -115,11 +115,16 @@ class World:
 
     def comparisons(self, random: Random, held_out: bool) -> Iterator[Comparison]:
         """Comparisons whose questions are all held out from training, or all not."""
+        for topic, question in self.questions(random, held_out):
+            yield self._comparison(random, topic, question)
+
+    def questions(self, random: Random, held_out: bool) -> Iterator[tuple[Topic, str]]:
+        """Topics with a question each, the same ones now and then; all held out from training, or all not."""
         while True:
             topic = self.topics.draw(random)
             question = random.choice(topic.questions)
             if is_held_out(question) is held_out:
-                yield self._comparison(random, topic, question)
+                yield topic, question
 
     def _comparison(self, random: Random, topic: Topic, question: str) -> Comparison:
         first_good, second_good = _draw_qualities(random)
@@ -127,11 +132,12 @@ class World:
             question=question,
             instruction=random.choice(REQUESTS).format(question=question),
             topic=topic,
-            first=self._response(random, topic, first_good),
-            second=self._response(random, topic, second_good),
+            first=self.response(random, topic, first_good),
+            second=self.response(random, topic, second_good),
         )
 
-    def _response(self, random: Random, asked: Topic, good: Mapping[str, bool]) -> Response:
+    def response(self, random: Random, asked: Topic, good: Mapping[str, bool]) -> Response:
+        """A response to a question on a topic that has some of QUALITIES and lacks the others."""
         topic = asked if good["relevance"] else self.topics.draw_other(random, asked)
         claim = topic.claim(random, good["truthfulness"])
         sentence = f"{claim.sentence[0].upper()}{claim.sentence[1:]}."

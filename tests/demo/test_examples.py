@@ -11,11 +11,15 @@ import pytest
 from engine.core.items import PREFERENCES
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
+from engine.rank.contests import contests_of, human_said, labels_said
+from engine.rank.win_rates import win_rates
+from models.demo.candidates import CANDIDATES, LABELLED, QUESTIONS, candidate_contests, true_win_rates
 from models.demo.make_examples import (
     demo_comparisons,
     demo_items,
     manners_comparisons,
     manners_items,
+    write_candidates,
     write_examples,
     write_manners,
 )
@@ -27,6 +31,7 @@ from tests.commands import ROOT
 
 DEMO = ROOT / "examples" / "demo.tsv"
 OF_MANNERS = ROOT / "examples" / "demo-manners.tsv"
+OF_CANDIDATES = ROOT / "examples" / "demo-candidates.tsv"
 
 
 def test_the_file_is_what_its_script_writes(tmp_path: Path) -> None:
@@ -34,6 +39,8 @@ def test_the_file_is_what_its_script_writes(tmp_path: Path) -> None:
     assert (tmp_path / "demo.tsv").read_bytes() == DEMO.read_bytes()
     write_manners(tmp_path / "manners.tsv")
     assert (tmp_path / "manners.tsv").read_bytes() == OF_MANNERS.read_bytes()
+    write_candidates(tmp_path / "candidates.tsv")
+    assert (tmp_path / "candidates.tsv").read_bytes() == OF_CANDIDATES.read_bytes()
 
 
 def test_the_file_loads_as_the_items_that_were_made() -> None:
@@ -81,3 +88,35 @@ def test_all_four_labels_occur_often(criterion: str) -> None:
 def test_all_four_labels_of_manners_occur_often(criterion: str) -> None:
     counts = Counter(item.gold[criterion].label for item in load_dataset(OF_MANNERS, MANNERS))
     assert min(counts[label] for label in PREFERENCES) >= 15
+
+
+def test_each_candidate_meets_each_other_once_on_each_instruction() -> None:
+    dataset = load_dataset(OF_CANDIDATES)
+    contests = contests_of(dataset, human_said(dataset, "overall_quality"))
+    assert len(dataset) == QUESTIONS * 6
+    assert int(contests.known.sum()) == LABELLED
+    met = Counter(
+        (instruction, *sorted((one, other)))
+        for instruction, one, other in zip(
+            contests.instructions.tolist(), contests.first.tolist(), contests.second.tolist(), strict=True
+        )
+    )
+    assert len(met) == QUESTIONS * 6
+    assert set(contests.names) == set(CANDIDATES)
+    assert all(is_held_out(contest.comparison.question) for contest in candidate_contests())
+
+
+def test_the_labels_of_all_contests_rank_the_candidates_as_they_were_made() -> None:
+    dataset = load_dataset(OF_CANDIDATES)
+    labels = [contest.comparison.preferences["overall_quality"] for contest in candidate_contests()]
+    found = win_rates(contests_of(dataset, labels_said(labels))).candidates
+    truth = true_win_rates()
+    assert sum(truth.values()) == pytest.approx(len(CANDIDATES) / 2)
+    assert sorted(found, key=lambda name: -found[name].rate.value) == sorted(
+        truth, key=lambda name: -truth[name]
+    )
+    for name, rate in truth.items():
+        ends = found[name].rate.ends
+        assert ends is not None
+        assert ends[0] <= rate <= ends[1]
+        assert f"| {name} |" in (ROOT / "examples" / "README.md").read_text(encoding="utf-8")

@@ -161,7 +161,7 @@ def say_what_was_left_out(matched: Matched) -> None:
     for sentence in (*matched.left_out, *(f"{matched.system.name}: {caveat}" for caveat in matched.caveats)):
         tell(printable(sentence))
     if matched.system.overrides:
-        tell("What people overrode is left out with --model-alone.")
+        tell("The judge alone is measured with --labels-of judge.")
 
 
 def add_weights(arguments: argparse.ArgumentParser) -> None:

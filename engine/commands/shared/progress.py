@@ -19,6 +19,7 @@ from engine.core.events import (
     HealthSeen,
     ItemJudged,
     JudgeEvent,
+    MadeClear,
     MeasureProgress,
     ModelOpened,
     Preparing,
@@ -108,6 +109,8 @@ class RunProgressBar:
             self._refresh()
         elif isinstance(event, HealthSeen):
             self._warn(event.health)
+        elif isinstance(event, MadeClear):
+            self._say(f"Clear: {event.said}.")
         elif isinstance(event, ClusterNews):
             self._say(event.said if event.remedy is None else f"{event.said} {OPTIONS.of(event.remedy)}")
         elif isinstance(event, DeviceLeft):
@@ -120,7 +123,8 @@ class RunProgressBar:
         if self._bar is None:
             tell(printable(text))
         else:
-            self._bar.write(printable(text), file=sys.stderr)
+            # To the bar's own stream: tqdm takes the bar away beforehand on no other one.
+            self._bar.write(printable(text), file=raw_stderr())
 
     def _greet(self, event: RunStarted) -> None:
         if event.judged == event.items:
@@ -140,7 +144,7 @@ class RunProgressBar:
         goes_on = far is not None and far.judged < far.items
         if health.doubted and not self._warned and self._bar is not None and goes_on:
             self._warned = True
-            self._bar.write(health_lines(health), file=sys.stderr)
+            self._bar.write(health_lines(health), file=raw_stderr())
 
     def _refresh(self) -> None:
         progress = self._follower.progress

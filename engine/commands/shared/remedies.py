@@ -61,9 +61,16 @@ OPTIONS = Wording(
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
         Step.FIND_DATASET: "name its file with --dataset",
         Step.INSTALL_CLUSTER: ("Install what it needs: python -m pip install -r requirements-cluster.txt"),
+        Step.LABEL_AT_RANDOM: (
+            "in the window, on the page Review, in the order “Random sample”, from the top."
+        ),
         Step.MAKE_CERTIFICATES: (
             f"Make them with {program()} cluster certificates, once for all computers, and copy the folder to"
             " each; name it with --certificates where it lies elsewhere."
+        ),
+        Step.MAKE_PAIRS: (
+            "Make pairs out of the outputs of several candidates on the same instructions:"
+            f" {program()} pairs FILE FILE... --out DATASET.tsv"
         ),
         Step.MAP_COLUMNS: "Say which column is which",
         Step.MAP_EXAMPLES: (

@@ -12,7 +12,7 @@ from engine.commands.shared.progress import show_measure
 from engine.commands.shared.setting_arguments import examples_of
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.formatting import listed
+from engine.core.formatting import counted, listed
 from engine.core.run_records import StoredRun, refuse_submitted
 from engine.core.settings import settings_of
 from engine.decisions.run_dataset import dataset_of_run
@@ -64,9 +64,10 @@ def _model(run: StoredRun, word: str | None, cancel: CancelToken) -> CheckedMode
 def _tell(run_id: int, made: Rewritten) -> int:
     print(f"Run {run_id}: {made.written:,} of {made.outdated:,} outdated explanations are written again.")
     if made.wordless:
-        tell(f"{made.wordless:,} stay as they were: the model wrote no words for them.")
+        tell(f"For {made.wordless:,} of them the model wrote no words: the old ones stay.")
     if made.too_long:
-        tell(f"{len(made.too_long):,} items do not fit the context any more: {listed(made.too_long)}.")
+        items = counted(len(made.too_long), "item does", "items do")
+        tell(f"{items} not fit the context any more: {listed(made.too_long)}.")
     if made.stopped:
         tell("Stopped: what was written is kept. The same command goes on from there.")
     return DONE if made.written == made.outdated else INCOMPLETE

@@ -19,7 +19,7 @@ from engine.decisions.run_results import RunResults, submission_of
 from engine.system.files import check_targets, write_json
 
 _NEXT_STEPS = {
-    GapKind.OVERRIDDEN: " Without them: runs export --model-alone",
+    GapKind.OVERRIDDEN: " Without them: runs export --labels-of judge",
     GapKind.UNSCORED: " See: runs show {run}",
     GapKind.OUTDATED: " Write them again: runs rewrite {run}; with them: runs export --with-outdated",
 }
@@ -50,21 +50,27 @@ def export_results(
         write_json(json_path, as_json(results, dataset))
     if out:
         identity = results.run.identity
-        chosen = f" ({printable(identity.dataset_in_words)})" if identity.items_are else ""
-        print(f"Submission: {out}{chosen}")
+        parts = [identity.dataset_in_words] if identity.items_are else []
+        parts += [results.run.sample_in_words] if results.run.is_sample else []
+        what = f" ({printable('; '.join(parts))})" if parts else ""
+        print(f"Submission: {out}{what}")
     if json_path:
         print(f"Judgments: {json_path}")
 
 
-def warn_of_gaps(results: RunResults) -> int:
-    """Say what is missing from a run, and what is not the model's; the exit code for what is missing."""
+def warn_of_gaps(results: RunResults, partly: bool = False) -> int:
+    """Say what is missing from a run, and what is not the model's; the exit code for what is missing.
+
+    `partly`: nobody asked for all of its items.
+    """
     run = results.run
-    if results.left:
-        tell(printable(incomplete(run, run.title)))
+    if results.left and not partly:
+        tell(printable(incomplete(results, run.title)))
     for gap in gaps(results):
         next_step = _NEXT_STEPS.get(gap.kind, "").format(run=run.id)
         tell(f"{printable(gap.sentence)}{next_step}")
-    return INCOMPLETE if results.left or results.answered.unscored else DONE
+    is_whole = partly or not results.left
+    return DONE if is_whole and not results.answered.unscored else INCOMPLETE
 
 
 def health_lines(health: Health) -> str:

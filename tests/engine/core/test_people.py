@@ -12,18 +12,19 @@ import pytest
 from engine.core.errors import SetupError, StoreError
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Override, ReviewState
-from engine.core.label_sources import LabelSource, Whose
+from engine.core.label_sources import LAST, LabelSource, Whose
 from engine.core.people import (
     OverrideCount,
     PersonStep,
+    Reviews,
+    Standing,
     count_overrides,
-    in_force,
     standing_notes,
     steps_of,
     to_redo,
     to_undo,
 )
-from engine.core.said import Undo
+from engine.core.said import Undo, now
 from engine.decisions.run_results import load_reviews
 from engine.store.run_store import RunStore
 from tests.commands import ROOT
@@ -86,7 +87,7 @@ def test_where_nothing_is_in_force_nothing_is_undone(store: RunStore) -> None:
     for item_id in ("id 0", "id 1", "no such id"):
         assert take_back(store, 1, JudgmentKey(item_id, "safety")) is None
     assert store.overrides(1) == before
-    assert in_force(before) == {}
+    assert stands(store) == {}
 
 
 def test_runs_do_not_share_overrides(store: RunStore) -> None:
@@ -162,7 +163,8 @@ def test_overrides_are_counted_in_words(
         Override(number, str(number), "safety", label, text, author, NOON)
         for number, (label, text, author) in enumerate(overrides)
     ]
-    assert count_overrides(in_force(made).values()) == expected
+    standing = Reviews(tuple(made)).standing_by(LAST)
+    assert count_overrides(standing.values()) == expected
     assert expected.by_whom == in_words
 
 
@@ -215,6 +217,18 @@ def test_one_step_after_the_other_is_taken_back_and_done_again(store: RunStore) 
     assert load_reviews(store, 1).labels["Ben"] == {KEY: BAD}
 
 
+def test_words_that_follow_each_other_at_once_are_steps_of_their_own(store: RunStore) -> None:
+    times = [now() for _ in range(100)]
+    assert sorted(set(times)) == times
+    for label in (A, B, GOOD):
+        override(store, label)
+    assert [step.keys for step in steps(store)] == [{KEY}] * 3
+    assert undo(store)
+    assert standing(store)["id 0"] == (B, None)
+    assert undo(store, again=True)
+    assert standing(store)["id 0"] == (GOOD, None)
+
+
 def test_what_was_taken_back_is_not_done_again_after_something_else_was_said(store: RunStore) -> None:
     override(store, A)
     undo(store)
@@ -253,11 +267,11 @@ def test_whose_labels_stand(
 def test_a_settled_label_stands_whatever_is_said_later(store: RunStore) -> None:
     store.override(1, NewOverride(*KEY, GOOD, None, "Eve", settles=True))
     override(store, B, "For B.", "Ben")
-    found = in_force(store.overrides(1))[KEY]
+    found = stands(store)[KEY]
     assert (found.preference, found.settled, found.label_by, found.text_by) == (GOOD, True, ("Eve",), "Ben")
     assert not found.fits(GOOD)
     take_back(store, 1, KEY, "Eve")
-    assert in_force(store.overrides(1))[KEY].preference is B
+    assert stands(store)[KEY].preference is B
 
 
 def test_an_item_is_to_do_until_a_person_says_something_else(store: RunStore) -> None:
@@ -306,7 +320,7 @@ def test_label_and_explanation_may_be_of_two_people(store: RunStore) -> None:
     override(store, BAD, author="Ben")
     override(store, None, "Only my words.", author="Ada")
     reviews = load_reviews(store, 1)
-    found = in_force(reviews.overrides)[KEY]
+    found = reviews.standing_by(LAST)[KEY]
     assert (found.preference, found.explanation, found.author) == (BAD, "Only my words.", "Ben and Ada")
     assert reviews.labels == {"Ben": {KEY: BAD}}
 
@@ -315,7 +329,7 @@ def test_the_last_override_of_a_person_counts_as_a_whole(store: RunStore) -> Non
     override(store, BAD, "His words.", author="Ben")
     override(store, A, "Her words.", author="Ada")
     override(store, B, None, author="Ada")
-    found = in_force(store.overrides(1))[KEY]
+    found = stands(store)[KEY]
     assert (found.preference, found.explanation, found.author) == (B, "His words.", "Ada and Ben")
     assert not found.fits(B)  # they are of his label
 
@@ -339,7 +353,7 @@ def test_a_person_takes_back_only_what_he_said(store: RunStore) -> None:
     undone = take_back(store, 1, KEY, "Ada")
     assert undone is not None
     assert (undone.author, undone.preference) == ("Ada", A)
-    assert in_force(store.overrides(1))[KEY].author == "Ben"
+    assert stands(store)[KEY].author == "Ben"
     assert take_back(store, 1, KEY, "Ada") is None
 
 
@@ -368,8 +382,12 @@ def test_a_tag_of_two_lines_is_refused(store: RunStore) -> None:
 
 def standing(store: RunStore) -> dict[str, tuple[Preference | None, str | None]]:
     """By item, label and explanation that stand on safety."""
-    found = in_force(store.overrides(1))
-    return {key.item_id: (each.preference, each.explanation) for key, each in found.items()}
+    return {key.item_id: (each.preference, each.explanation) for key, each in stands(store).items()}
+
+
+def stands(store: RunStore) -> dict[JudgmentKey, Standing]:
+    """What people said last."""
+    return load_reviews(store, 1).standing_by(LAST)
 
 
 def pause() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.core.column_map import ColumnMap
+from engine.core.column_map import CANDIDATES, ColumnMap
 from engine.core.errors import ColumnsError
 from engine.core.rubric import ELOQUENT
 from engine.data.column_content import meanings_of, read_sample
@@ -81,6 +81,34 @@ def test_two_responses_and_who_won_are_read(shape: Shape, expected: list[str], t
             assert item.output_b == f"Assistant: {GOOD[1]}\n\nAssistant: Enough."
         else:
             assert (item.output_a, item.output_b) == (pair if number % 2 == 0 else pair[::-1])
+
+
+@pytest.mark.parametrize(
+    ("shape", "candidates"),
+    [
+        (shapes.alpaca_eval, ("text_davinci_003", "gpt4")),
+        (shapes.mt_bench, ("alpaca-13b", "gpt-4")),
+        (shapes.arena, ("vicuna-13b", "koala-13b")),
+        (shapes.kaggle_arena, ("gpt-4-1106-preview", "gpt-4-0613")),
+        (shapes.panda_lm, ("opt-7b", "pythia-6.9b")),
+        (shapes.ultra_feedback, ("model-0", "model-1")),
+    ],
+)
+def test_who_wrote_the_responses_is_found(shape: Shape, candidates: tuple[str, str], tmp_path: Path) -> None:
+    dataset = opened(shape(tmp_path))
+    assert [{*dataset.texts(name).to_pylist()} for name in CANDIDATES] == [{name} for name in candidates]
+
+
+def test_who_wrote_the_chosen_response_follows_it_to_its_place(tmp_path: Path) -> None:
+    dataset = opened(shapes.reward_bench(tmp_path))
+    for place, item in enumerate(dataset):
+        a, b = (dataset.texts(name)[place].as_py() for name in CANDIDATES)
+        assert {item.output_a: a, item.output_b: b} == {GOOD[place]: "GPT4-Turbo", BAD[place]: "bert"}
+
+
+@pytest.mark.parametrize("shape", [shapes.hh_rlhf, shapes.llm_bar, shapes.gpt_sides])
+def test_where_nobody_says_who_wrote_no_candidates_are_guessed(shape: Shape, tmp_path: Path) -> None:
+    assert not {*CANDIDATES} & guess(shape(tmp_path)).map.source_of.keys()
 
 
 @pytest.mark.parametrize("shape", [shapes.hh_rlhf, shapes.ultra_feedback_binarized, shapes.reward_bench])

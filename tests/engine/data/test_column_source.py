@@ -19,6 +19,9 @@ CELLS = {
     "turn": "1",
     "empty": "",
     "word": "none",
+    "both": "opt-7b_pythia_6.9b",
+    "at@before:x": "a column",
+    "meta": json.dumps({"pair": "one vs two", "turns": [{"content": "T"}]}),
 }
 
 
@@ -52,6 +55,14 @@ def read(text: str, between: str = "-") -> str:
         ("1.5>turn", "A"),
         ("word>turn", ""),
         ("empty>turn", ""),
+        ("both@before:_", "opt-7b"),
+        ("both@after:_", "pythia_6.9b"),
+        ("both@after:_pythia", "_6.9b"),
+        ("both@after:_+a", "pythia_6.9b-A"),
+        ("at@before:x", "a column"),
+        ("meta.pair@before: vs ", "one"),
+        ("empty@before:_", ""),
+        ("meta.turns@replies", "T"),
     ],
 )
 def test_a_source_reads_what_it_names(text: str, found: str) -> None:
@@ -101,3 +112,8 @@ def test_a_deeply_nested_cell_is_read_or_named(depth: int) -> None:
 def test_rounds_that_are_no_number_of_rounds_are_named(rounds: str) -> None:
     with pytest.raises(SourceProblem, match="a number of rounds is needed"):
         RowReader({**CELLS, "turn": rounds}).text(parse_source("talk@reply:turn", list(CELLS)), "")
+
+
+def test_a_mark_that_is_not_there_is_named() -> None:
+    with pytest.raises(SourceProblem, match=r"'word' has no '_': 'none'\."):
+        read("word@before:_")

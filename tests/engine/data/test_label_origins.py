@@ -59,7 +59,7 @@ def test_labels_of_a_runs_csv_say_which_were_picked(run: Matched) -> None:
 def test_a_csv_of_an_earlier_version_says_that_the_order_is_not_known(run: Matched, tmp_path: Path) -> None:
     lost = ("origins_by_people", "override_origin", "random_sample")
     older = without(run.dataset, tmp_path / "older.csv", *lost)
-    unknown = "12 of these 12 labels were given in an order of the list that is not known."
+    unknown = "All of these 12 labels were given in an order of the list that is not known."
     assert match(run.system, older).labels_in_words == [unknown]
     plain = without(run.dataset, tmp_path / "plain.csv", *lost, "labels_by_people")
     assert match(run.system, plain).labels_in_words == []

@@ -1,8 +1,9 @@
 """Files of one response in each row: told for what they are, where nothing else can be the other response."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ TEXTS = [f"What is the {word} of all this, and why?" for word in ("aim", "cost",
 ROWS = [{"dataset": "helpful", "instruction": text, "output": text[::-1], "generator": "m"} for text in TEXTS]
 
 
-def saved(folder: Path, rows: list[dict[str, str]], name: str = "outputs.json") -> Path:
+def saved(folder: Path, rows: Sequence[dict[str, Any]], name: str = "outputs.json") -> Path:
     path = folder / name
     path.write_text(json.dumps(rows), "utf-8")
     return path
@@ -24,7 +25,7 @@ def saved(folder: Path, rows: list[dict[str, str]], name: str = "outputs.json") 
 @pytest.mark.parametrize("name", ["gpt4", "gpt4_1106_preview", "gemma-7b-it", "vicuna-7b-v1.5"])
 def test_real_outputs_are_told_with_their_system(shared_data: Path, name: str) -> None:
     path = shared_data / "ranking" / f"outputs_{name}.json"
-    says = rf"holds the outputs of one system \({name}\): one response \('output'\) to each instruction"
+    says = rf"holds the outputs of one candidate \({name}\): one response \('output'\) to each instruction"
     for command in (["check", path], ["judge", path, "--model", "demo", "--plan"]):
         refused = run_here(*command)
         assert refused.returncode == 2
@@ -38,22 +39,32 @@ def test_real_outputs_are_told_with_their_system(shared_data: Path, name: str) -
 @pytest.mark.parametrize(
     ("change", "whose"),
     [
-        (lambda row, _: row, "one system (m)"),
+        (lambda row, _: row, "one candidate (m)"),
         (
             lambda row, number: {**row, "generator": f"m{number % 2}"},
-            "2 systems (m0, m1) one below the",
+            "2 candidates (m0, m1) one below the",
         ),
         (
             lambda row, number: {"id": f"a{number}", "prompt": row["instruction"], "response": row["output"]},
-            "one system",
+            "one candidate",
         ),
         (lambda row, _: {**row, "other": row["output"].upper()}, None),
         (lambda row, _: {"instruction": row["instruction"], "Output_A": row["output"]}, None),
         (lambda row, _: {"instruction": row["instruction"], "text": row["output"]}, None),
+        (lambda row, _: {"messages": [{"role": "user", "content": row["instruction"]}]}, None),
+        (
+            lambda row, _: {
+                "messages": [
+                    {"role": "user", "content": row["instruction"]},
+                    {"role": "assistant", "content": row["output"]},
+                ]
+            },
+            "one candidate",
+        ),
     ],
 )
 def test_what_else_holds_texts_may_be_the_other_response(
-    tmp_path: Path, change: Callable[[dict[str, str], int], dict[str, str]], whose: str | None
+    tmp_path: Path, change: Callable[[dict[str, str], int], dict[str, Any]], whose: str | None
 ) -> None:
     path = saved(tmp_path, [change(row, number) for number, row in enumerate(ROWS)])
     with pytest.raises(InputError) as caught:

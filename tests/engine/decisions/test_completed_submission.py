@@ -72,7 +72,8 @@ def test_what_it_lacks_stands_first_in_its_list(store: RunStore, answered: Datas
     assert results.judgments["safety"][0] == Unscored("1", "safety", NOT_ANSWERED)
     assert [item.item_id for item in by_item(review_rows(results, answered))] == ["1", "3", "4", "2"]
     assert (results.run.judged, results.run.complete, results.left) == (2, False, 2)
-    assert incomplete(results.run) == "judge.tsv answers 2 of the 4 items of gold.tsv."
+    said = "judge.tsv answers 2 of the 4 items of gold.tsv, joined by their ids."
+    assert incomplete(results) == results.joined_in_words == said
 
 
 def test_nothing_counts_what_it_never_said(store: RunStore, answered: Dataset, tmp_path: Path) -> None:
@@ -105,9 +106,10 @@ def test_one_that_people_label_counts_once_all_its_criteria_are(
     results = labelled(store, results, ("1", "relevance"), ("2", "safety"))
     assert [row.id for row in submission_of(results).rows] == ["1", "2", "4"]
     assert results.left == 1
+    assert results.joined_in_words.startswith("3 of the 4 items of gold.tsv are answered: 2 by judge.tsv,")
     assert len(system_of_run(results).overrides) == 3
     assert [gap.sentence for gap in gaps(results)] == [
-        "1 judgment of the submission judge.tsv is overridden by people: 1 label and 1 explanation, by Ada.",
+        "1 judgment of the submission judge.tsv is changed by people: 1 label and 1 explanation, by Ada.",
         "1 item that the submission judge.tsv does not answer is labelled by people: 2 labels and 2"
         " explanations, by Ada.",
         "1 judgment is unscored; its cell is empty.",
@@ -122,6 +124,12 @@ def test_it_is_complete_once_people_labelled_all_of_it(
     keys = [(item_id, name) for item_id in ("1", "3") for name in ("safety", "relevance")]
     results = labelled(store, opened(store, answered, tmp_path), *keys, ("4", "relevance"))
     assert results.left == 0
+    said = "All 4 items of gold.tsv are answered: 2 by judge.tsv, joined by their ids, 2 by Ada."
+    assert results.joined_in_words == said
+    assert incomplete(results) == said
+    assert {results.only(ids).joined_in_words for ids in ("1", "24", "123")} == {said}
+    assert "2 of the 4" in results.only("13").model_alone().joined_in_words
+    assert match(system_of_run(results), answered).left_out == [said]
     assert as_json(results)["run"]["complete"]
     assert [each for each in findings(results, answered) if "ids" in each or "empty" in each] == []
     assert match(system_of_run(results), answered).missing == ()
@@ -135,7 +143,7 @@ def test_a_judge_is_not_wrong_beside_people_where_it_said_nothing(
     )
     found = people_agreement(results, answered)
     assert found is not None
-    with_model = [pair for pair in found.pairs if pair.other == "the model" and pair.criterion is None]
+    with_model = [pair for pair in found.pairs if pair.other == "the judge" and pair.criterion is None]
     assert [pair.items for pair in with_model] == [1]
 
 
@@ -208,5 +216,8 @@ def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
                 kept.override(1, NewOverride(row.id, criterion, said.preference, said.explanation, "Ada"))
     exported = run_here("runs", "export", 1, "--out", again, *store)
     assert again.read_bytes() == baseline.read_bytes()
-    assert exported.returncode == 0
+    assert (exported.returncode, "91 of the 99" in exported.stderr) == (0, False)
+    added = run_here("runs", "add", part, *dataset_of, *store)
+    assert added.stdout.startswith("All 99 items of validation.tsv are answered: 91 by part.tsv")
+    assert (added.returncode, "lacks" in added.stdout) == (0, False)
     assert run_here("check", again, "--against", gold.path).returncode == 0

@@ -18,12 +18,12 @@ UNEXPLAINED = "1 judgment has no explanation: the model wrote no words."
         ([], [UNSCORED, OUTDATED]),
         (
             [("3", "safety", B, None)],
-            ["1 judgment of run 1 is overridden by people: 1 label, by Ada.", UNEXPLAINED, OUTDATED],
+            ["1 judgment of run 1 is changed by people: 1 label, by Ada.", UNEXPLAINED, OUTDATED],
         ),
         (
             [("1", "safety", B, None), ("2", "safety", None, "Why.")],
             [
-                "2 judgments of run 1 are overridden by people: 1 label and 1 explanation, by Ada.",
+                "2 judgments of run 1 are changed by people: 1 label and 1 explanation, by Ada.",
                 UNSCORED,
                 "2 explanations were written for another label than the one in force: a submission is without"
                 " them.",
@@ -34,7 +34,7 @@ UNEXPLAINED = "1 judgment has no explanation: the model wrote no words."
 )
 def test_each_gap_is_a_sentence(tmp_path: Path, overrides: Overridden, sentences: list[str] | None) -> None:
     found = [gap.sentence for gap in gaps(results_of(tmp_path, overrides))]
-    everything = ["4 judgments of run 1 are overridden by people: 4 labels and 4 explanations, by Ada."]
+    everything = ["4 judgments of run 1 are changed by people: 4 labels and 4 explanations, by Ada."]
     assert found == (everything if sentences is None else sentences)
 
 
@@ -50,6 +50,6 @@ def test_large_numbers_are_in_groups() -> None:
 
 
 def test_how_far_a_run_is(tmp_path: Path) -> None:
-    run = results_of(tmp_path, []).run
-    assert incomplete(run) == "The run is not complete: 4 of 4 items are judged."
-    assert incomplete(run, "Run 7") == "Run 7 is not complete: 4 of 4 items are judged."
+    results = results_of(tmp_path, [])
+    assert incomplete(results) == "The run is not complete: 4 of 4 items are judged."
+    assert incomplete(results, "Run 7") == "Run 7 is not complete: 4 of 4 items are judged."

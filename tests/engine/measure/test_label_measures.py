@@ -3,6 +3,9 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
 
 from engine.core.items import PREFERENCES, Item, Preference
 from engine.measure.accuracy import kappa
@@ -46,6 +49,15 @@ def test_kappa_is_agreement_beyond_chance(one: Labels, other: Labels, expected: 
 def test_macro_f1_is_over_the_labels_that_occur() -> None:
     # F1 of A: 2/3, of B: 0 (predicted only); both_good and both_bad occur nowhere.
     assert measured([A, B], [A, A]).macro_f1 == pytest.approx(1 / 3)
+
+
+@given(st.lists(st.tuples(st.sampled_from([*PREFERENCES, None]), st.sampled_from(PREFERENCES)), min_size=1))
+def test_macro_f1_is_that_of_scikit_learn(both: list[tuple[Preference | None, Preference]]) -> None:
+    predicted, human = zip(*both, strict=True)
+    occurring = {*predicted, *human} - {None}
+    names = [[str(label) for label in labels] for labels in (human, predicted)]
+    expected = f1_score(*names, labels=sorted(occurring), average="macro", zero_division=0.0)
+    assert measured(predicted, human).macro_f1 == pytest.approx(expected)
 
 
 def test_the_most_frequent_label_is_that_of_the_other_folds() -> None:

@@ -61,7 +61,7 @@ UNKNOWN = "given in an order of the list that is not known."
             [("1", "safety", B, "Why."), ("2", "relevance", A, None)],
             [
                 "2 labels and 1 explanation of these items are a person's",
-                f"2 of these 2 labels were {UNKNOWN}",
+                f"All of these 2 labels were {UNKNOWN}",
             ],
         ),
         ([("3", "safety", B, None)], []),
@@ -74,7 +74,7 @@ def test_what_people_overrode_among_the_items_is_a_caveat(
     columns = {"safety": [SURE_A] * 3, "relevance": [SURE_A] * 3}
     run = stored_run(tmp_path, judged, columns, overrides=overrides)
     found = match(run, dataset({"safety": [A, A]}), partial=True)
-    assert [caveat.split(", not the model's own")[0] for caveat in found.caveats] == sentences
+    assert [caveat.split(", not the judge's")[0] for caveat in found.caveats] == sentences
 
 
 def test_a_pair_knows_what_the_model_said_and_what_a_person_said(tmp_path: Path) -> None:

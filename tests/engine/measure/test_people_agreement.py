@@ -18,7 +18,7 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.measure.people_agreement import (
     _ALIKE,
     HUMAN,
-    MODEL,
+    JUDGE,
     SharedLabels,
     _alpha,
     annotator_agreement,
@@ -72,7 +72,7 @@ def test_without_human_labels_the_runs_own_dataset_has_the_instructions_for_inte
     assert found is not None
     assert all(one.equal.ends is not None for one in found.among.values())
     assert all(one.equal.ends is not None for one in found.pairs)
-    assert {pair.other for pair in found.pairs} == {"Ben", MODEL}
+    assert {pair.other for pair in found.pairs} == {"Ben", JUDGE}
     assert [one.equal.value for one in found.pairs] == [one.equal.value for one in bare.pairs]
 
 
@@ -91,12 +91,12 @@ def test_two_people_the_model_and_the_human_labels(tmp_path: Path) -> None:
     assert (together.items, together.equal.value, together.between_people) == (3, 2 / 3, True)
     assert together.differing == {"2"}
     assert together.kappa == pytest.approx((2 / 3 - 3 / 9) / (1 - 3 / 9))
-    assert pair(results, "Ada", MODEL, "safety").equal.value == 1
-    assert pair(results, "Ada", MODEL, None).items == 4
+    assert pair(results, "Ada", JUDGE, "safety").equal.value == 1
+    assert pair(results, "Ada", JUDGE, None).items == 4
     assert pair(results, "Ben", HUMAN, "safety").equal.value == 0.5
     found = people_agreement(results, GOLD)
     assert found is not None
-    assert not [each for each in found.pairs if {each.one, each.other} == {MODEL, HUMAN}]
+    assert not [each for each in found.pairs if {each.one, each.other} == {JUDGE, HUMAN}]
     assert [each.between_people for each in found.pairs[:2]] == [True, True]
     assert list(found.among) == ["safety", None]  # on relevance nobody shares an item with anybody
     assert (found.among["safety"].pairs, found.among["safety"].items) == (1, 3)
@@ -135,19 +135,19 @@ def test_the_model_is_held_against_people_as_it_judged(tmp_path: Path) -> None:
     with RunStore(tmp_path / "runs.sqlite") as store:
         store.override(1, NewOverride("1", "safety", B, explanation=None, author="Ada"))
         results = load_results(store, 1)
-    assert pair(results, "Ada", MODEL, "safety").equal.value == 0
-    assert pair(results.model_alone(), "Ada", MODEL, "safety").equal.value == 0
+    assert pair(results, "Ada", JUDGE, "safety").equal.value == 0
+    assert pair(results.model_alone(), "Ada", JUDGE, "safety").equal.value == 0
 
 
 def test_a_person_called_as_the_model_is_a_person(tmp_path: Path) -> None:
-    results = run_of(tmp_path, {MODEL: {"safety": [B]}, "Ada": {"safety": [A]}})
+    results = run_of(tmp_path, {JUDGE: {"safety": [B]}, "Ada": {"safety": [A]}})
     found = people_agreement(results)
     assert found is not None
     named = [each for each in found.pairs if each.criterion is None]
     assert [(each.one, each.other, each.equal.value, each.between_people) for each in named] == [
-        ("Ada", MODEL, 0, True),
-        ("Ada", MODEL, 1, False),
-        (MODEL, MODEL, 0, False),
+        ("Ada", JUDGE, 0, True),
+        ("Ada", JUDGE, 1, False),
+        (JUDGE, JUDGE, 0, False),
     ]
 
 
@@ -222,10 +222,10 @@ def test_annotators_stand_beside_the_people_of_a_run_but_not_against_their_own_m
         ("Ben", "ann"): 1,
         ("Ben", "Ben (dataset)"): 0.75,
         ("ann", "Ben (dataset)"): 0.75,
-        ("Ben", MODEL): 1,
+        ("Ben", JUDGE): 1,
         ("Ben", HUMAN): 1,
-        ("ann", MODEL): 1,
-        ("Ben (dataset)", MODEL): 0.75,
+        ("ann", JUDGE): 1,
+        ("Ben (dataset)", JUDGE): 0.75,
     }
 
 

@@ -96,7 +96,7 @@ def test_a_slice_says_what_it_is_and_keeps_the_warning_of_the_whole() -> None:
     whole = matched([(A, A, A, A, "x", "a", "bbb"), (B, B, A, A, "y", "aaa", "b")])
     part = whole.only({"2"}, "longer = A is longer")
     assert (part.items, list(part.dataset.ids), list(part.system.rows)) == (1, ["2"], ["2"])
-    assert "Only a slice is measured: longer = A is longer, 1 items of 2." in part.caveats
+    assert "Only a slice is measured: longer = A is longer, 1 item of 2." in part.caveats
 
 
 def test_a_slice_without_labels_is_refused_by_name() -> None:

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
-from engine.core.judgments import Confirmation, CriterionCalibration
+from engine.core.judgments import Confirmation, CriterionCalibration, JudgmentKey
 from engine.core.people import Reviews
 from engine.core.value_tables import Kind, Table
 from engine.measure.accuracy import run_accuracy
+from engine.measure.alt_test import AltTest, alt_tests
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.intervals import Interval
@@ -87,6 +88,7 @@ def made_of(folder: Path) -> Iterator[tuple[Any, ...]]:
     yield people_tables.against_others_table, agreement
     yield people_tables.among_people_table, agreement
     yield people_tables.people_pairs_table, agreement
+    yield people_tables.stands_in_table, stand_ins()
     yield comparison_tables.measure_table, comparison
     yield comparison_tables.borda_table, comparison
     yield comparison_tables.agreement_table, comparison
@@ -111,6 +113,17 @@ def reviews() -> Reviews:
     return Reviews(
         confirmations=tuple(Confirmation(item, "safety", label, who, noon) for item, label, who in given)
     )
+
+
+def stand_ins() -> list[AltTest]:
+    """Of a judge that agrees with two people on most of thirty items."""
+    said = {
+        who: {JudgmentKey(str(item), "safety"): A if item % each else B for item in range(30)}
+        for who, each in (("Ada", 7), ("Ben", 5))
+    }
+    judge = {JudgmentKey(str(item), "safety"): A for item in range(30)}
+    instructions = {str(item): str(item) for item in range(30)}
+    return list(alt_tests(said, judge, instructions, ["safety"]))
 
 
 def report(strength: float | None) -> CalibrationReport:

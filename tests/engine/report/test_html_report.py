@@ -25,7 +25,8 @@ from engine.measure.matching import Matched, match
 from engine.measure.slice_measures import measure_slices
 from engine.measure.systems import System, system_of_run
 from engine.report.figure_style import as_svg
-from engine.report.html_report import Report, gather, judged_model, reliability_of, report_html
+from engine.report.html_report import Report, gather, reliability_of, report_html
+from engine.report.run_facts import judged_model
 from engine.store.run_store import RunStore
 from engine.weigh.system_weighing import scored_pairs_of, weigh
 from tests.commands import ROOT
@@ -402,7 +403,7 @@ def test_what_people_overrode_is_said_and_not_taken_for_the_judge(tmp_path: Path
     )
     page = page_of(found, safety=1)
     assert "2 labels and 2 explanations of these items are a person's" in page.text
-    assert page.facts()["overridden by people"] == "2 labels and 2 explanations, by Ada"
+    assert page.facts()["given by people"] == "2 labels and 2 explanations, by Ada"
     assert "Unscored: 0 of 4 judgments" in page.text
     assert "1. Item 2, safety: people B, the judge A" in page.text
     assert "2. Item" not in page.text
@@ -417,8 +418,8 @@ def test_a_report_of_the_model_alone_has_nothing_of_people(tmp_path: Path) -> No
     results = found.system.results
     assert results
     page = page_of(match(system_of_run(results.model_alone()), gold))
-    assert page.facts()["overridden by people"] == "nothing here"
-    assert "a person's, not the model's own" not in page.text
+    assert page.facts()["given by people"] == "nothing"
+    assert "a person's, not the judge's" not in page.text
     assert page.table("criterion", "labels", "accuracy")[0][2] == "0.0 %"
 
 
@@ -468,6 +469,6 @@ def test_people_among_themselves_stand_beside_the_judge(tmp_path: Path) -> None:
     others = [row[:-1] for row in shown.table("the others' majority")]
     assert ["safety", "each in turn", "2", "0", "0.0", "50.0"] in others
     assert ["safety", "Ada", "1", "0", "0.0", "0.0"] in others
-    assert ["Ada", "the model", "safety", "1", "100.0", "-"] in shown.tables[4]
+    assert ["Ada", "the judge", "safety", "1", "100.0", "-"] in shown.tables[4]
     assert "x" * 21 not in shown.text
     assert not {tag for tag, _ in shown.elements} - PLAIN

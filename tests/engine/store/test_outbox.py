@@ -319,9 +319,36 @@ def test_a_draft_ends_only_those_that_its_writer_saw(path: Path, outbox: Outbox)
         for each in (outbox, other):
             store.take_words(each.name, each.waiting)
         assert {draft.text for draft in store.drafts(1)} == {"mine, longer", "mine in another window"}
-        store.delete([1])
-        assert store.drafts(1) == []
     other.close()
+
+
+def test_a_draft_of_a_note_is_of_the_item_as_the_note_is_in_whatever_run(path: Path, outbox: Outbox) -> None:
+    gold = dataset({"safety": [A, A, A]}, instructions=["new", "question 2", "question 1"])
+    stored_run(path.parent, gold, {"safety": [SURE_A] * 3}, key="other")
+    draft = outbox.say(word(NewDraft("1", "", "Ada", '["half a thought"]')))
+    outbox.say(word(NewDraft("1", "safety", "Ada", "half a reason")))
+    with RunStore(path) as store:
+        store.take_words(outbox.name, outbox.waiting)
+        assert [each.key for each in store.drafts(1)] == [("1", ""), ("1", "safety")]
+        assert [(each.key, each.id) for each in store.drafts(2)] == [(("3", ""), draft)]
+        outbox.say(word(NewDraft("3", "", "Ada", None), 2, over=(draft,)))
+        store.take_words(outbox.name, outbox.waiting)
+        assert [each.criterion for each in store.drafts(1)] == ["safety"]
+
+
+def test_a_run_in_which_something_is_begun_goes_only_where_that_may_go_too(
+    path: Path, outbox: Outbox
+) -> None:
+    outbox.say(word(NewDraft("1", "safety", "Ada", "half a reason")))
+    outbox.say(word(NewDraft("2", "", "Ben", '["half a thought"]')))
+    with RunStore(path) as store:
+        store.take_words(outbox.name, outbox.waiting)
+        [held] = store.contents([1])
+        assert held.decisions == "2 texts that were begun and not saved, by Ada, Ben"
+        with pytest.raises(SetupError, match="2 texts that were begun"):
+            store.delete([1])
+        store.delete([1], with_decisions=True)
+        assert store.drafts(1) == []
 
 
 def test_an_explanation_that_is_stored_ends_its_draft(path: Path, outbox: Outbox) -> None:

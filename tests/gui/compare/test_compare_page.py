@@ -18,6 +18,7 @@ from engine.core.said import Undo
 from engine.report.comparison_tables import borda_table, measure_table
 from engine.store.run_store import RunStore
 from gui.compare.compare_page import ComparePage
+from gui.kit.notice import problem_of
 from gui.work.workspace import Workspace
 from tests.conftest import DEMO_ITEMS
 from tests.engine.data.test_single_outputs import ROWS
@@ -118,13 +119,10 @@ def test_what_cannot_be_compared_is_refused_when_it_is_added(
 ) -> None:
     choose(qtbot, page, demo_gold)
     for name, data, says in (
-        ("pairs.tsv", PAIRS, ("a dataset of pairs", "To judge it, open it with File > Open dataset")),
-        ("x.csv", b"prompt,chosen,rejected\nWhat?,This.,That.\n", ("a dataset of pairs", "To judge it")),
-        ("x.json", json.dumps(ROWS).encode(), ("the outputs of one system (m)", "Tiebreak judges pairs")),
+        ("x.json", json.dumps(ROWS).encode(), ("the outputs of one candidate (m)", "Tiebreak judges pairs")),
         ("1.tsv", b"id\tsafety_preference\nx1\tA\nx2\tB\n", ("other items: its 2 ids are not in", "labels")),
         ("2.tsv", b"id\twit_preference\n1\tA\n2\tB\n", ("other criteria (wit): gold.tsv has", "labels")),
         ("3.tsv", b"id\tnote\n1\tA\n", ("no column names a criterion",)),
-        ("x.gguf", b"GGUF", ("is a model",)),
         (
             "bad.tsv",
             b"id\tsafety_preference\n1\tgood\n2\t<b>A</b>\n1\tB\n",
@@ -135,6 +133,24 @@ def test_what_cannot_be_compared_is_refused_when_it_is_added(
             page.choosing.add_files([save(name, data)])
         assert all(text in page.notice.text for text in says)
         assert page.choosing.systems.all_files == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("pairs.tsv", PAIRS, ("a dataset of pairs", "To judge it, open it with File > Open dataset")),
+        ("x.csv", b"prompt,chosen,rejected\nWhat?,This.,That.\n", ("a dataset of pairs", "To judge it")),
+        ("x.gguf", b"GGUF", ("is a model",)),
+    ],
+)
+def test_a_file_of_another_kind_is_told_where_a_button_opens_it(
+    qtbot: QtBot, page: ComparePage, save: Save, name: str, data: bytes, says: tuple[str, ...]
+) -> None:
+    with qtbot.waitSignal(page.workspace.problem) as problem:
+        page.choosing.add_files([save(name, data)])
+    assert all(text in " ".join(problem_of(problem.args[0])) for text in says)
+    assert page.notice.isHidden()
+    assert page.choosing.systems.all_files == ()
 
 
 def test_what_does_not_fit_after_a_restart_is_named_and_not_ticked(

@@ -347,3 +347,28 @@ def test_labels_are_asked_for_the_criteria_of_the_rubric_at_hand(
     assert dataset is not None
     assert dataset.criteria == ("politeness",)
     assert dataset[1].gold["politeness"].label is Preference.B
+
+
+def test_who_wrote_the_responses_is_shown_and_carried_into_the_dataset(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    dialog = asked(qtbot, page, panda_lm(tmp_path))
+    assert dialog.fields["candidates"].sources == {
+        "candidate_a": "cmp_key@before:_",
+        "candidate_b": "cmp_key@after:_",
+    }
+    assert "Candidate A: opt-7b\nCandidate B: pythia-6.9b" in dialog.items.toPlainText()
+    say(dialog, {"0": "tie", "1": "A", "2": "B"})
+    accept(qtbot, page, dialog)
+    dataset = page.workspace.dataset
+    assert dataset is not None
+    assert dataset.names_candidates
+
+
+def test_of_ranked_responses_it_is_said_who_wrote_the_chosen(
+    qtbot: QtBot, page: DatasetPage, tmp_path: Path
+) -> None:
+    dialog = asked(qtbot, page, reward_bench(tmp_path))
+    shown_titles = [one.text() for one in dialog.fields["candidates"].findChildren(QLabel)]
+    assert {"Wrote the chosen", "Wrote the other"} <= {*shown_titles}
+    assert dialog.fields["candidates"].field("candidate_a").source == "chosen_model"

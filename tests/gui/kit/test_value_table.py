@@ -1,11 +1,19 @@
 """The Qt model of a table of values: what its cells show, how they are aligned and sorted."""
 
+from dataclasses import replace
+from typing import cast
+
 import pytest
 from PySide6.QtCore import QSortFilterProxyModel, Qt
+from PySide6.QtGui import QColor, QGuiApplication
+from PySide6.QtWidgets import QAbstractItemView, QApplication
 from pytestqt.qtbot import QtBot
 
-from engine.core.value_tables import Column, Kind, Table, Value
+from engine.core.value_tables import Column, Estimate, ItemsBehind, Kind, Table, Value
+from gui.kit.theme import DARK, LIGHT, Colours, ThemeWish, apply_theme, colours
 from gui.kit.value_table import SORT_ROLE, Head, HeadedModel, TableModel
+from gui.kit.views import measure_view
+from tests.gui.seen import contrast
 from tests.value_kinds import ASCENDING
 
 RIGHT_KINDS = set(Kind) - {Kind.NAME, Kind.TEXT, Kind.FLAG}
@@ -100,3 +108,62 @@ def test_a_model_with_heads_says_and_aligns_them_and_is_no_tree(qtbot: QtBot) ->
     below = model.index(0, 0)
     assert (model.rowCount(), model.columnCount()) == (2, 2)
     assert (model.rowCount(below), model.columnCount(below)) == (0, 0)
+
+
+MATRIX = Table(
+    [
+        Column("row", "candidate", Kind.TEXT, "A model."),
+        *(Column(name, name, Kind.ESTIMATE, "What was won.", foreign=True, shaded=True) for name in "xy"),
+    ],
+    [["x", "", Estimate(0.9, (0.8, 0.95))], ["y", Estimate(0.1, (0.05, 0.2)), ""]],
+    frozenset({(0, 2)}),
+    [ItemsBehind(frozenset("12"), None, "x"), ItemsBehind(frozenset("12"), None, "y")],
+    {(0, 2): ItemsBehind(frozenset("1"), None, "x against y")},
+)
+
+
+@pytest.mark.parametrize("choice", [ThemeWish.LIGHT, ThemeWish.DARK])
+def test_a_shaded_cell_has_its_number_on_the_colour_of_the_theme_and_its_interval_for_whoever_asks(
+    qtbot: QtBot, model: TableModel, choice: ThemeWish
+) -> None:
+    apply_theme(cast("QApplication", QApplication.instance()), choice, 100, 9)
+    used = colours(QGuiApplication.palette())
+    model.show_table(MATRIX)
+    high, low, none = model.index(0, 2), model.index(1, 1), model.index(0, 1)
+    assert [each.data() for each in (high, low, none)] == ["90.0", "10.0", ""]
+    assert "80.0 to 95.0" in high.data(Qt.ItemDataRole.ToolTipRole)
+    assert high.data(Qt.ItemDataRole.AccessibleTextRole) == "90.0 (80.0 to 95.0), stands out"
+    assert low.data(Qt.ItemDataRole.AccessibleTextRole) == "10.0 (5.0 to 20.0)"
+    ground = Qt.ItemDataRole.BackgroundRole
+    assert high.data(ground).color().name() == used.shade(0.9) != low.data(ground).color().name()
+    assert none.data(ground) is model.index(0, 0).data(ground) is None
+
+
+@pytest.mark.parametrize("used", [LIGHT, DARK])
+def test_letters_can_be_read_on_every_shade(used: Colours) -> None:
+    shades = [QColor(used.shade(share / 20)) for share in range(21)]
+    assert min(contrast(QColor(used.text), shade) for shade in shades) >= 4.5
+    assert used.shade(0.5) == used.field
+    assert min(contrast(shades[end], QColor(used.field)) for end in (0, 20)) > 1.3
+
+
+def test_a_cell_tells_of_its_own_items_else_of_those_of_its_row(model: TableModel) -> None:
+    model.show_table(MATRIX)
+    behind = [model.behind(*cell) for cell in ((0, 2), (0, 1), (1, 0))]
+    assert [each and each.words for each in behind] == ["x against y", "x", "y"]
+
+
+def test_shaded_columns_share_the_room_and_a_long_name_leaves_it_to_them(qtbot: QtBot) -> None:
+    model = TableModel()
+    view = measure_view(model, "Each against each", widest=20)
+    qtbot.addWidget(view)
+    view.resize(300, 200)
+    view.show()
+    model.show_table(replace(MATRIX, rows=[["x" * 255, *MATRIX.rows[0][1:]], MATRIX.rows[1]]))
+    name, *shaded = (view.columnWidth(column) for column in range(3))
+    assert name <= 20 * view.fontMetrics().averageCharWidth()
+    assert abs(shaded[0] - shaded[1]) <= 1
+    assert name + sum(shaded) == view.viewport().width()
+    assert view.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectItems
+    show(model, Kind.COUNT, [1])
+    assert view.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectRows

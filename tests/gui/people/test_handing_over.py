@@ -1,5 +1,9 @@
-"""File > Export > My labels, and File > Add labels of others: counted, asked, added, shown at once."""
+"""File > Export > My labels, with texts only where a person ticks it, and File > Add labels of others.
 
+These are counted, asked about, added, shown at once.
+"""
+
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,12 +15,14 @@ from pytestqt.qtbot import QtBot
 from engine.core.judgments import JudgmentKey
 from engine.people.hand_over import HandOver, hand_over, load_hand_over, save_hand_over
 from engine.store.run_store import RunStore
+from gui.kit.labels import shown_text
 from gui.kit.notice import Message
-from gui.people.hand_over_dialog import AddWordsDialog
+from gui.people import handing_over
+from gui.people.hand_over_dialog import AddWordsDialog, ExportWordsDialog
 from gui.people.handing_over import HandingOver
 from gui.work.workspace import Workspace
 from tests.engine.people.laptops import START, Laptop
-from tests.judged import BAD, GOOD, B
+from tests.judged import BAD, GOOD, B, dataset
 
 KEY = JudgmentKey("1", "safety")
 
@@ -54,6 +60,13 @@ def opened(qtbot: QtBot, desk: HandingOver, path: Path) -> AddWordsDialog:
     return desk.dialog
 
 
+def asked_before_export(desk: HandingOver) -> ExportWordsDialog:
+    """The dialog that comes before a file is named."""
+    desk.export_mine()
+    assert desk.asking is not None
+    return desk.asking
+
+
 def space_of(desk: HandingOver) -> Workspace:
     return desk._workspace
 
@@ -67,6 +80,41 @@ def test_my_labels_are_written_to_a_file(qtbot: QtBot, desk: HandingOver, tmp_pa
     assert said.text == "Written: mine.json\n1 word of Ada on 1 item. It holds no texts of the dataset."
     made: HandOver = load_hand_over(path)
     assert made.people == ("Ada",)
+
+
+def test_texts_of_the_dataset_go_along_only_where_it_is_ticked(
+    qtbot: QtBot, desk: HandingOver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space, path = space_of(desk), tmp_path / "mine.json"
+    monkeypatch.setattr(handing_over, "ask_target", lambda *_asked: path)
+    assert space.run is not None
+    space.run = replace(space.run, dataset=dataset({"safety": [GOOD] * 20}))
+    for ticked, said in (
+        (False, "It holds no texts of the dataset."),
+        (True, "It holds the instruction and both responses of each of them."),
+    ):
+        dialog = asked_before_export(desk)
+        assert not dialog.tick.isChecked()
+        dialog.tick.setChecked(ticked)
+        with qtbot.waitSignal(space.notice) as told:
+            qtbot.keyClick(dialog.tick, Qt.Key.Key_Return)
+        assert isinstance(message := told.args[0], Message)
+        assert message.text.endswith(said)
+        assert [item.output_a for item in load_hand_over(path).texts.values()] == ["a"] * ticked
+
+
+def test_texts_that_are_not_at_hand_cannot_be_wanted(desk: HandingOver) -> None:
+    dialog = asked_before_export(desk)
+    assert not dialog.tick.isEnabled()
+    assert "not at hand" in shown_text(dialog)
+
+
+def test_nothing_is_written_where_the_question_is_left(
+    desk: HandingOver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handing_over, "ask_target", lambda *_asked: pytest.fail("no file is asked for"))
+    asked_before_export(desk).reject()
+    assert desk.asking is None
 
 
 def test_who_said_nothing_has_nothing_to_export(qtbot: QtBot, desk: HandingOver, tmp_path: Path) -> None:

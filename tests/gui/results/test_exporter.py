@@ -63,7 +63,7 @@ def test_an_export_says_what_is_a_persons(qtbot: QtBot, opened: ResultsPage, tmp
     item = load_dataset(opened.workspace.run.results.run.identity.dataset_path).ids[0]  # type: ignore[union-attr]
     override(qtbot, opened, item, Preference.BOTH_BAD)
     said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "labels.tsv"))
-    assert "1 judgment of run 1 is overridden by people: 1 label" in said.text
+    assert "1 judgment of run 1 is changed by people: 1 label" in said.text
     opened.whose.choose(JUDGE_ALONE)
     said = exported(qtbot, opened, lambda: opened.export_labels(path=tmp_path / "alone.tsv"))
     assert "The labels of the judge alone were chosen on the Results page." in said.text
@@ -178,7 +178,7 @@ def test_the_dialog_names_what_is_exported(opened: ResultsPage) -> None:
     assert said["Run"].startswith("Run 1, made 20")
     assert (said["Dataset"], said["Model"]) == ("gold.tsv", "demo-judge")
     assert said["Items"] == "30 of 30 judged"
-    assert (said["Overrides"], said["Calibration"]) == ("none", "none")
+    assert (said["Given by people"], said["Calibration"]) == ("nothing", "none")
     assert said["Weights"] == "saved as “safety first”; tie threshold 0.5 points"
     assert said["Human labels"] == "gold.tsv, the run's own"
     assert "No technical problem in the" in dialog.health.text()

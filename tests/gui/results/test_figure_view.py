@@ -17,8 +17,8 @@ from engine.report.figure_style import as_svg
 from engine.report.figures import confusion_figure
 from engine.store.run_store import RunStore
 from gui.kit.label_mark import LABEL_WORDS
-from gui.results.figure_jobs import TITLES, Spot, spots_of
-from gui.results.figure_view import FigureView
+from gui.reading.figure_view import FigureView, Spot
+from gui.results.figure_jobs import TITLES, spots_of
 from gui.results.figures_panel import FiguresPanel
 from gui.results.score_jobs import Scores, measure_labels
 from gui.work.workspace import Workspace
@@ -126,7 +126,7 @@ def check_that_items_are_listed(qtbot: QtBot, panel: FiguresPanel, name: str) ->
 
 
 def check_what_spots_count(panel: FiguresPanel, scores: Scores) -> None:
-    """The cells of the matrix, and the labels of people and of the model."""
+    """The cells of the matrix, and the labels of people and of the judge."""
     evaluation = scores.evaluation
     assert evaluation is not None
     for criterion, measure in evaluation.labels.items():
@@ -136,7 +136,7 @@ def check_what_spots_count(panel: FiguresPanel, scores: Scores) -> None:
         shown = criterion.replace("_", " ")
         assert bars == {
             **{f"human {LABEL_WORDS[label]}, on {shown}": n for label, n in measure.human.items()},
-            **{f"model {LABEL_WORDS[label]}, on {shown}": n for label, n in measure.predicted.items()},
+            **{f"judge {LABEL_WORDS[label]}, on {shown}": n for label, n in measure.predicted.items()},
         }
 
 

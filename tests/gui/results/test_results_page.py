@@ -116,7 +116,7 @@ def test_labels_of_other_items_are_refused_with_the_next_step(
     other = save("<b>other.tsv", b"id\tinstruction\toutput_a\toutput_b\tsafety_preference\nx\ti\ta\tb\tA\n")
     opened.workspace.open_gold(other)
     qtbot.waitUntil(lambda: "no id in common" in doubts(opened), timeout=10_000)
-    assert "Other labels…" in doubts(opened)
+    assert "Choose labels…" in doubts(opened)
     assert table_of(opened, "labels_given").rowCount() == 5
     assert opened.gold.status.text() == "Against the human labels of <b>other.tsv, chosen on Results"
     assert all(label.textFormat() == Qt.TextFormat.PlainText for label in opened.findChildren(QLabel))
@@ -356,7 +356,7 @@ def test_people_among_themselves_stand_beside_the_judge_at_once(qtbot: QtBot, op
     assert asked.filters.ids == {"1"}
     pairs = table_of(opened, "pairs").as_text()
     assert f"Ada\t{'W' * 20}…\tsafety\t1\t0.0\t" in pairs
-    assert "\tthe model\t" in pairs
+    assert "\tthe judge\t" in pairs
     assert "\tthe human labels\t" in pairs
     assert "safety\teach in turn\t2\t0\t0.0\t50.0\t50.0" in table_of(opened, "others").as_text()
     after = opened.measurer.scores

@@ -254,7 +254,7 @@ def test_what_others_gave_is_no_label_of_the_person_who_looks(
     page.desk.show_changes()
     own = page.beside.columns.own
     assert not own.buttons.labels[BAD].isChecked()
-    assert "Overridden: both bad, by Ada." in page.beside.columns.texts[0].remark
+    assert "Label both bad by Ada, " in page.beside.columns.texts[0].remark
 
 
 def test_markdown_is_for_the_columns_too(qtbot: QtBot, page: ReviewPage, add: Callable[..., int]) -> None:

@@ -52,6 +52,20 @@ def test_esc_leaves_a_draft_that_e_opens_again(qtbot: QtBot, page: ReviewPage, s
     assert not overrides(store)
 
 
+def test_a_draft_is_marked_at_its_criterion_until_it_is_saved(qtbot: QtBot, page: ReviewPage) -> None:
+    [begun] = [button for button in page.desk.strip.buttons if button.isChecked()]
+    press(qtbot, page, "E")
+    page.desk.card.editor.field.setPlainText("half a thought")
+    qtbot.keyClick(page.desk.card.editor.field, Qt.Key.Key_Escape)
+    press(qtbot, page, "JK")
+    assert [button for button in page.desk.strip.buttons if "*" in button.text()] == [begun]
+    assert begun.accessibleName().endswith(", a draft of yours")
+    press(qtbot, page, "E")
+    wait_for_override(qtbot, page, lambda: save(qtbot, page.desk.card.editor.field))
+    assert "*" not in begun.text()
+    assert "draft" not in begun.accessibleName()
+
+
 def test_what_is_written_is_saved_when_one_moves_on(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
     item_id = current(page)
     press(qtbot, page, "E")

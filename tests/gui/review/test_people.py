@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.core.item_sample import LARGEST_SEED
+from engine.core.item_sample import LARGEST_SEED, USUAL_SEED
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import JudgmentKey, NewReview, Origin, ReviewState
 from engine.core.people import Reviews
@@ -29,7 +29,7 @@ from gui.review.sample_seed import SeedDialog
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
 from tests.full_disk import disk_that_holds
-from tests.gui.review.steps import Open, current, overrides, press, wanted_elsewhere
+from tests.gui.review.steps import Open, current, overrides, press, wait_for_override, wanted_elsewhere
 from tests.gui.window.test_words import held
 
 LONG = "W" * 255
@@ -188,6 +188,15 @@ def test_clear_show_all_and_a_wanted_set_leave_a_persons_filters_too(qtbot: QtBo
         qtbot.waitUntil(lambda: page.list.shown == 0)
         page.list.wanted_line.show_all.click()
         qtbot.waitUntil(lambda: page.list.shown == 30)
+
+
+def test_a_wanted_sample_is_listed_in_its_order_from_what_is_to_do(qtbot: QtBot, page: ReviewPage) -> None:
+    with qtbot.waitSignal(page.list.listed):
+        page.workspace.listing_wanted.emit(WantedItems(1, Filters(), "the sample", ListOrder.RANDOM))
+    ids = [page.list.table.item_at(row).item_id for row in range(page.list.shown)]  # type: ignore[union-attr]
+    assert ids == in_drawn_order(ids, USUAL_SEED)
+    assert current(page) == ids[0]
+    assert "the sample" in page.list.wanted_line.text.text()
 
 
 def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(qtbot: QtBot, page: ReviewPage) -> None:
@@ -829,3 +838,20 @@ def test_a_seed_that_no_field_can_hold_can_be_changed_too(qtbot: QtBot) -> None:
     with qtbot.waitSignal(dialog.chosen) as chosen:
         dialog.accept()
     assert chosen.args == [LARGEST_SEED]
+
+
+def test_labels_of_people_do_not_stand_under_the_heading_of_the_dataset(
+    qtbot: QtBot, page: ReviewPage
+) -> None:
+    card = page.desk.card
+    assert card.people_heading.isHidden()
+    wait_for_override(qtbot, page, lambda: press(qtbot, page, "X"))
+    assert (card.people_heading.text(), card.people.text()) == ("Labels of people", "Ada: both bad")
+    assert not card.people_heading.isHidden()
+    part = card._parts.itemAt(2)
+    layout = part.layout() if part else None
+    assert layout is not None
+    column = [item.widget() if (item := layout.itemAt(place)) else None for place in range(3)]
+    assert column[:2] == [card.people_heading, card.people]
+    assert isinstance(column[2], QLabel)
+    assert column[2].text() == "Human label"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
@@ -124,7 +125,7 @@ def test_a_key_overrides_the_label_and_u_takes_it_back(qtbot: QtBot, page: Revie
         assert (override.item_id, override.criterion, override.preference) == (item_id, criterion, label)
         assert (override.author, override.explanation) == ("Ada", None)
         assert card.badge.text.lower().replace(" ", "_") == label.value.lower()
-        assert card.own.text() == f"The model's own: {own[0] if len(own) == 1 else own.lower()}"
+        assert card.own.text() == f"The judge's own: {own[0] if len(own) == 1 else own.lower()}"
         assert "by Ada" in card.by.text()
         assert (current(page), page.list.view.currentIndex().row()) == (item_id, row)
         assert "✎1" in page.list.table.index(row, MARKS).data()
@@ -264,7 +265,7 @@ def test_hostile_and_unscored_items(
     judge_hostile_items(tmp_path / "hostile.tsv", workspace.store_path)
     page = open_page()
     assert (current(page), page.desk.card.badge.text) == ("long", "Unscored")
-    assert "needs" in page.desk.card.reason.text()
+    assert "Needs" in page.desk.card.reason.text()
     assert "Human" not in page.desk.card.human.text()
     wait_for_override(qtbot, page, lambda: press(qtbot, page, "G"))
     assert page.desk.card.badge.text == "Both good"
@@ -350,3 +351,12 @@ def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(qtbot: QtBot, pa
         assert item is not None
         assert (item.id, item.output_a) == (current(page), page.reading.a.text)
         assert criterion == "safety"
+
+
+def test_what_was_said_of_an_item_is_gone_with_it(qtbot: QtBot, page: ReviewPage) -> None:
+    said: list[str] = []
+    page.workspace.note.connect(said.append)
+    qtbot.keyClick(page, Qt.Key.Key_U, Qt.KeyboardModifier.ShiftModifier)
+    assert said == ["There is nothing of yours on this item to repeat."]
+    qtbot.keyClick(page, Qt.Key.Key_J)
+    assert said[-1] == ""

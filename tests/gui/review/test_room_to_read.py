@@ -1,20 +1,21 @@
 """How the Review page shares its height: texts first, a card that folds; both follow theme and text size."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFont, QImage, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QProxyStyle, QStyle
 from pytestqt.qtbot import QtBot
 
 from engine.core.items import Preference
 from engine.core.review_filters import Filters, WantedItems
 from gui.kit.theme import DARK, LIGHT, TEXT_SIZES, ThemeWish, apply_theme
 from gui.review.review_page import ReviewPage
-from gui.review.review_table import STATE
+from gui.review.review_table import INSTRUCTION, MARKS, STATE
 from gui.work.workspace import Workspace
-from tests.gui.review.steps import Open, press, wait_for_override
+from tests.gui.review.steps import Open, press, save, wait_for_override
 
 PAGE = (1167, 661)  # what a window of 1280 x 720 leaves for a page
 
@@ -145,6 +146,23 @@ def test_writing_opens_a_folded_card_until_it_is_saved(qtbot: QtBot, page: Revie
     assert card.beginning.text() == "So."
 
 
+@pytest.mark.parametrize("end", ["save", "Esc"])
+def test_after_writing_one_reads_the_explanation_from_its_top(
+    qtbot: QtBot, small: ReviewPage, end: str
+) -> None:
+    card = small.desk.card
+    bar = card.body.verticalScrollBar()
+    press(qtbot, small, "E")
+    card.editor.field.setPlainText("So.")
+    qtbot.waitUntil(lambda: bar.value() > 0)  # the field is seen whole
+    if end == "save":
+        wait_for_override(qtbot, small, lambda: save(qtbot, card.editor.field))
+    else:
+        qtbot.keyClick(card.editor.field, Qt.Key.Key_Escape)
+    assert not card.editing
+    assert bar.value() == 0
+
+
 def test_a_fold_is_remembered_and_the_height_of_the_card_with_it(
     qtbot: QtBot, page: ReviewPage, workspace: Workspace, open_page: Open
 ) -> None:
@@ -228,3 +246,38 @@ def test_six_items_are_seen_whatever_is_folded_or_stands_side_by_side(
     press(qtbot, small, "/")
     search = small.list.filters.search
     qtbot.waitUntil(lambda: search.visibleRegion().boundingRect().height() == search.height(), timeout=10_000)
+
+
+def test_what_is_chosen_above_the_list_is_all_in_sight(qtbot: QtBot, small: ReviewPage) -> None:
+    controls = small.list._controls
+    inside = controls.widget()
+    assert inside is not None
+    qtbot.waitUntil(lambda: controls.viewport().height() >= inside.height(), timeout=5_000)
+
+
+def test_marks_are_whole_and_nothing_is_scrolled_sideways_in_a_small_window(small: ReviewPage) -> None:
+    view = small.list.view
+    metrics = view.fontMetrics()
+    assert view.columnWidth(MARKS) >= metrics.horizontalAdvance("⇄2 ≠2 ✎2 !2") + 8
+    left = view.columnViewportPosition(INSTRUCTION)
+    letters = (view.viewport().width() - left - 8) / metrics.averageCharWidth()
+    assert letters >= 6
+    assert view.horizontalScrollBar().maximum() == 0
+
+
+class WithIcons(QProxyStyle):
+    """Fusion as many desktops ask for it: with icons on the buttons of dialogs."""
+
+    def styleHint(self, hint: QStyle.StyleHint, *around: Any) -> int:  # noqa: N802 - Qt calls it
+        """One for these icons, else Fusion's own."""
+        asked = hint is QStyle.StyleHint.SH_DialogButtonBox_ButtonsHaveIcons
+        return 1 if asked else super().styleHint(hint, *around)
+
+
+def test_buttons_of_dialogs_have_no_icons_that_no_other_button_has(qtbot: QtBot, look: float) -> None:
+    assert look
+    style, box = WithIcons("Fusion"), QDialogButtonBox()
+    qtbot.addWidget(box)
+    box.setStyle(style)
+    box.addButton(QDialogButtonBox.StandardButton.Ok)
+    assert box.button(QDialogButtonBox.StandardButton.Ok).icon().isNull()

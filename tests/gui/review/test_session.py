@@ -9,7 +9,8 @@ import pytest
 
 from engine.core.items import Preference
 from engine.core.judgments import Draft, JudgedItem, JudgmentKey, NewOverride, NewReview, Override
-from engine.core.people import PersonStep, Reviews, in_force
+from engine.core.label_sources import LAST
+from engine.core.people import PersonStep, Reviews
 from engine.core.said import NewDraft
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults, load_results
@@ -54,9 +55,7 @@ class Window:
         return self.run.results
 
     def hear(self, *overrides: Override) -> None:
-        reviews = Reviews(overrides)
-        results = replace(self.results, overrides=in_force(overrides), reviews=reviews)
-        self.run = OpenRun(results, GOLD)
+        self.run = OpenRun(self.results.with_people(Reviews(overrides), {}), GOLD)
 
     def store(self, change: Change, author: str = "Ada") -> None:
         """What the store does with a change."""
@@ -142,7 +141,7 @@ def test_what_was_settled_is_changed_by_who_settles_alone(session: ReviewSession
     window.store(session.change(KEY, B), "Eve")
     session.stored(KEY)
     session.settling = False
-    assert shown(session).override == in_force(window.results.reviews.overrides)[KEY]
+    assert shown(session).override == window.results.reviews.standing_by(LAST)[KEY]
     assert session.change(KEY, A) == Change(note="Eve settled this label: Settle changes it.")
     assert session.begin_writing() is None
     session.settling = True

@@ -34,7 +34,7 @@ def people(page: ReviewPage, qtbot: QtBot, store: Path) -> ReviewPage:
                     opened.override(
                         1, NewOverride(item, criterion, label, text, author, blind=author == "Ben")
                     )
-        opened.note(load_results(opened, 1).content_hash("3"), "Look at the dose.", ["dose"], "Ben")
+        opened.note(load_results(opened, 1).content_hashes["3"], "Look at the dose.", ["dose"], "Ben")
     page.workspace.set_author("Dora")
     with qtbot.waitSignal(page.workspace.run_changed):
         page.workspace.read_run_again()

@@ -85,7 +85,7 @@ def test_filters_that_are_folded_away_are_said_and_ended_one_by_one(qtbot: QtBot
     after_listing(qtbot, page, lambda: pick(filters.labels["own"], "A"))
     choose_slice(qtbot, page, "longer", "A")
     assert not filters.chips["flipped"].isVisible()
-    assert said(page) == ["Flipped  ×", "Model: A  ×", f"{filters.slices.words}  ×"]
+    assert said(page) == ["Flipped  ×", "Judge: A  ×", f"{filters.slices.words}  ×"]
     filters.more.click()
     assert said(page) == []  # there they are themselves
     filters.more.click()

@@ -1,5 +1,6 @@
 """An incomplete submission in the window: opened, what it lacks labelled with keys, exported whole."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -94,7 +95,7 @@ def test_the_baseline_without_eight_items_is_completed_with_keys(
     wait_for(qtbot, interior, "Submission part.tsv")
     page, run = interior.review, interior.workspace.run
     assert run is not None
-    assert "answers 91 of the 99 items" in interior.notices.text
+    assert "ids missing (8 of 99)" in interior.notices.text
     assert "The 8 items that it lacks stand in Review" in interior.notices.text
     assert exported(qtbot, interior, tmp_path / "as-it-was.tsv") == (tmp_path / "part.tsv").read_bytes()
     places = sorted([*TAKEN, EMPTIED])
@@ -104,7 +105,7 @@ def test_the_baseline_without_eight_items_is_completed_with_keys(
     assert "∅5" in table.index(0, MARKS).data()
     assert "∅1" in table.index(places.index(EMPTIED), MARKS).data()
     qtbot.waitUntil(lambda: current(page) == lacking[0] and not page.desk.card.reason.isHidden())
-    assert page.desk.card.reason.text() == "Unscored: the submission does not answer this item."
+    assert page.desk.card.reason.text() == "The submission does not answer this item."
     for number, place in enumerate(places):
         assert current(page) == lacking[number]
         with qtbot.waitSignal(interior.workspace.note) as told:
@@ -179,5 +180,9 @@ def test_results_and_exports_say_that_it_is_complete(
     qtbot.addWidget(dialog)
     assert dialog.facts["Items"].text() == "91 of 99 answered, 8 labelled by people"
     assert not dialog.unfinished.isVisibleTo(dialog)
+    interior.notices.dismiss_all()
+    with qtbot.waitSignals([interior.submissions.opened, interior.workspace.run_changed]):
+        interior.submissions.open(tmp_path / "part.tsv")  # once more
+    assert not re.findall("91 of the 99|lacks|missing", interior.notices.text)
     interior.results.whose.choose(JUDGE_ALONE)
     qtbot.waitUntil(lambda: measured(interior) == 91, timeout=A_WHILE)

@@ -16,6 +16,7 @@ from gui.review.sample_seed import SeedDialog
 from gui.window.interior import Interior
 from gui.window.prompt_dialog import PromptDialog, PromptWish
 from gui.work.dataset_reader import ColumnsWish
+from gui.work.page_name import PageName
 from tests.gui.tabbed import by_tab, called, wrong_by_keyboard
 from tests.gui.window.test_long_names import InteriorOf, dialogs, interior_of, settle  # noqa: F401  the fixture
 from tests.gui.window.test_sizes import USUAL, own_dialogs, places
@@ -64,6 +65,7 @@ def test_tab_reaches_each_control_of_each_page_and_dialog_as_one_reads(
             wrong[place] = wrong_by_keyboard(made.frame)
             if place == "Review":
                 assert in_turn(made) == texts_before_judgments(made.review)
+        made.frame.show_page(PageName.COMPARE)
         made.compare.compare()
         qtbot.waitUntil(made.compare.view.isVisible)
         wrong["Compare, compared"] = wrong_by_keyboard(made.frame)

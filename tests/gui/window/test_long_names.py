@@ -3,6 +3,7 @@
 Knows: the whole window. Does not know: what a page is for.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,7 @@ from engine.core.errors import SetupError
 from engine.core.judgments import NewOverride
 from engine.data.dataset import load_dataset
 from engine.store.run_store import RunStore
+from gui.dataset.outputs_dialog import OutputsDialog
 from gui.judge.run_control import UNFINISHED
 from gui.judge.usual_setup import usual_setup
 from gui.kit.busy import BusyLine
@@ -95,10 +97,12 @@ class Study:
             "output_b",
             "safety_preference",
             "safety_explanation",
+            "candidate_a",
+            "candidate_b",
             name,
         ]
         rows = [
-            [f"{name[:-1]}{number}", name, name, name, label, name, name]
+            [f"{name[:-1]}{number}", name, name, name, label, name, *self.candidates, name]
             for number, label in enumerate(("A", "B", "both_good"))
         ]
         self.dataset.write_text("\n".join("\t".join(row) for row in [header, *rows]) + "\n", "utf-8")
@@ -137,6 +141,11 @@ class Study:
             for item in gold:
                 store.note(item.content_hash, name, self.tags, name)
         return path
+
+    @property
+    def candidates(self) -> tuple[str, str]:
+        """Who wrote A and B."""
+        return f"{self.name[:-1]}A", f"{self.name[:-1]}B"
 
     @property
     def tags(self) -> list[str]:
@@ -295,6 +304,7 @@ def check_pages(qtbot: QtBot, made: Interior, letter: str) -> None:
     for page, shown in zip(PageName, made.pages, strict=True):
         frame.show_page(page)
         look(page.value)
+        assert page is not PageName.RANKING or made.ranking.ranked is not None
         if page is PageName.REVIEW:
             made.review.beside._tick(2, True)
             look("Review, side by side")
@@ -349,6 +359,18 @@ def dialogs(made: Interior, study: Study) -> Iterator[QDialog]:
     for form in Form:
         made.results.exporter.export(form)
         yield made.results.exporter.dialog
+    yield outputs_dialog(made, study)
+
+
+def outputs_dialog(made: Interior, study: Study) -> QDialog:
+    """Of two files, whose candidates have names as long as others."""
+    files = [made.workspace.store_path.with_name(f"outputs {number}.json") for number in range(2)]
+    for path in files:
+        row = {"instruction": study.name, "output": path.stem, "generator": f"{study.name} {path.stem}"}
+        path.write_text(json.dumps([row, {**row, "instruction": path.stem}]), "utf-8")
+    dialog = OutputsDialog(made.workspace, made.frame)
+    dialog.add(files)
+    return dialog
 
 
 def check_dialogs(qtbot: QtBot, made: Interior, study: Study) -> None:

@@ -1,4 +1,4 @@
-"""What tips and readers of the screen are told: text, never markup; foreign markup is never obeyed.
+"""What tips, dialogs and readers of the screen say: text, never markup; foreign markup is never obeyed.
 
 Knows: the whole window. Does not know: what a page is for.
 """
@@ -6,19 +6,54 @@ Knows: the whole window. Does not know: what a page is for.
 import re
 import sys
 from collections.abc import Iterator
+from itertools import chain
 
 import pytest
 from PySide6 import QtGui
 from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, Qt
 from PySide6.QtGui import QAccessible, QAction
-from PySide6.QtWidgets import QAbstractItemView, QComboBox, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QGroupBox,
+    QLabel,
+    QMenu,
+    QTabBar,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
+from engine.core.cancel import CancelToken
+from engine.people.hand_over import hand_over
+from engine.store.run_store import RunStore
+from gui.kit.lines_dialog import LinesDialog
+from gui.kit.notice import question
+from gui.people import hand_over_jobs
+from gui.people.hand_over_dialog import AddWordsDialog, ExportWordsDialog
+from gui.people.said_in_words import override_in_words
+from gui.runs import runs_jobs
+from gui.runs.delete_dialog import DeleteDialog
+from gui.runs.differences_dialog import DifferencesDialog
+from gui.runs.name_dialog import RunNameDialog
+from gui.runs.queued import Queued
 from gui.window.interior import Interior
-from tests.gui.window.test_long_names import InteriorOf, interior_of  # noqa: F401  the fixture
-from tests.gui.window.test_sizes import places
+from gui.window.submission_jobs import Unanswered
+from gui.work.lanes import JobControl
+from tests.gui.window.test_keyboard import more_dialogs
+from tests.gui.window.test_long_names import (  # noqa: F401  the fixture
+    InteriorOf,
+    Study,
+    dialogs,
+    interior_of,
+    settle,
+)
+from tests.gui.window.test_sizes import own_dialogs, places
 
 FOREIGN = "<b>"
+AMPERSAND = "<b>&"
+_SWALLOWED = re.compile(r"<b>&(?!&)")  # the line below the next letter, in place of it
 _TAG = re.compile(r"</?(?!b)[a-z][^<>]*>|</|<br|&(lt|gt|amp);")  # other than in FOREIGN
 _ROWS = 5
 
@@ -60,23 +95,81 @@ def obeys_foreign(text: str) -> bool:
     return bool(QtGui.Qt.mightBeRichText(text)) and FOREIGN in text
 
 
-def wrong(made: Interior) -> list[str]:
-    """What is said with markup in it, and which tips obey foreign markup."""
-    widgets = [widget for widget in made.frame.findChildren(QWidget) if widget.window() is made.frame]
+def rich(widget: QWidget) -> Iterator[str]:
+    """The text of a label that is read as HTML with somebody's own tag in it."""
+    if isinstance(widget, QLabel) and widget.textFormat() != Qt.TextFormat.PlainText:
+        yield from filter(obeys_foreign, [widget.text()])
+
+
+def swallowed(widget: QWidget) -> Iterator[str]:
+    """What a widget says of which an ampersand of somebody is not shown."""
+    said = [action.text() for action in widget.actions()]
+    if isinstance(widget, QAbstractButton):
+        said.append(widget.text())
+    if isinstance(widget, QLabel) and widget.buddy() is not None:
+        said.append(widget.text())
+    if isinstance(widget, QGroupBox):
+        said.append(widget.title())
+    if isinstance(widget, QTabBar):
+        said += map(widget.tabText, range(widget.count()))
+    yield from filter(_SWALLOWED.search, said)
+
+
+def wrong(window: QWidget) -> list[str]:
+    """What is said or shown with markup in it, and which tips obey foreign markup."""
+    widgets = [window, *(each for each in window.findChildren(QWidget) if each.window() is window)]
     marked = [text for widget in widgets for text in told(widget) if _TAG.search(text)]
     obeyed = [text for widget in widgets for text in tips(widget) if obeys_foreign(text)]
-    return [f"{text[:80]!r}" for text in dict.fromkeys([*marked, *obeyed])]
+    shown = [text for widget in widgets for text in (*rich(widget), *swallowed(widget))]
+    return [f"{text[:80]!r}" for text in dict.fromkeys([*marked, *obeyed, *shown])]
+
+
+def dialogs_of_people(made: Interior, study: Study) -> Iterator[QDialog]:
+    """What asks before labels are handed over, before those of namesakes are added, what was changed."""
+    space, frame = made.workspace, made.frame
+    assert space.run is not None
+    yield ExportWordsDialog(space.run, [study.name], frame)
+    (study.folder / "away").mkdir()
+    other = Study(study.folder / "away", study.letter)
+    other.write()
+    with RunStore(other.store()) as away:
+        files = [(study.file_name(".json"), hand_over(away, 1))]
+    made_of = hand_over_jobs._counted(space.store_path, 1, files, {})
+    assert made_of.joining.namesakes
+    yield AddWordsDialog(made_of, frame)
+    yield LinesDialog("Changes", [override_in_words(each) for each in space.run.results.reviews.overrides])
+
+
+def dialogs_of_runs(made: Interior, study: Study) -> Iterator[QDialog]:
+    """What is asked and shown of runs, and of a submission or rubric whose file is in the way."""
+    space, frame = made.workspace, made.frame
+    control = JobControl(CancelToken(), lambda _progress: None)
+    yield DeleteDialog(runs_jobs.contents(space.store_path, [1, 2])(control), frame)
+    yield DifferencesDialog(runs_jobs.differences(space.store_path, 1, 2)(control), frame)
+    yield RunNameDialog(Queued(made.judge.setup(), name=study.name[:80], note=study.name), frame)
+    yield question(frame, "Title", study.name, study.name)
+    made.submissions._ask_which(Unanswered(study.submission, 3, study.dataset, 2))
+    assert made.submissions.question is not None
+    yield made.submissions.question
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no file can have such a name")
-def test_nothing_is_told_with_markup_and_no_tip_obeys_foreign_markup(
+def test_foreign_text_is_never_taken_for_markup_and_no_ampersand_of_it_is_swallowed(
     qtbot: QtBot,
     interior_of: InteriorOf,  # noqa: F811
 ) -> None:
-    with interior_of(FOREIGN) as (made, _):
+    with interior_of(AMPERSAND) as (made, study):
         found = {}
         for place in places(qtbot, made):
             qtbot.wait(100)
-            if lines := wrong(made):
-                found[place] = lines
-        assert found == {}
+            found[place] = wrong(made.frame)
+        for menu in made.frame.findChildren(QMenu):
+            menu.aboutToShow.emit()
+            found[f"The menu {menu.title()}"] = wrong(menu)
+        people, runs = dialogs_of_people(made, study), dialogs_of_runs(made, study)
+        for dialog in chain(dialogs(made, study), own_dialogs(made), more_dialogs(made), people, runs):
+            dialog.show()
+            settle(qtbot, dialog, made.threads)
+            found[f"{type(dialog).__name__} {dialog.windowTitle()[:40]}"] = wrong(dialog)
+            dialog.close()
+        assert {place: lines for place, lines in found.items() if lines} == {}

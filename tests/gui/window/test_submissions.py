@@ -104,7 +104,9 @@ def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, interior: Interior, s
     interior.submissions.open(few)
     wait_for(qtbot, interior, "Submission few.tsv")
     said.append(interior.notices.text)
-    assert "few.tsv answers 20 of the 30 items of gold.tsv" in interior.notices.text
+    answers = [text for text in said if "few.tsv answers 20 of the 30 items of gold.tsv" in text]
+    assert len(answers) == 1  # in the status bar, and not once more in the notice
+    assert interior.notices.text.startswith("Found in few.tsv:")
     assert "ids missing (10 of 30)" in interior.notices.text
     interior.frame.show_page(PageName.RESULTS)
     qtbot.waitUntil(lambda: interior.results.measurer.scores is not None, timeout=A_WHILE)
@@ -142,7 +144,7 @@ def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
     assert not interior.workspace.runs
     press(button(box, "Use gold.tsv"))
     wait_for(qtbot, interior, "Submission few.tsv")
-    assert "ids that are not in the dataset (1): x9." in interior.notices.text
+    assert "ids that are not in the dataset (1), left out: x9." in interior.notices.text
 
 
 def test_the_dataset_may_be_chosen(qtbot: QtBot, interior: Interior, tmp_path: Path) -> None:
@@ -288,10 +290,10 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     with qtbot.waitSignal(interior.workspace.overrides_changed):
         interior.workspace.override(JudgmentKey(item, criterion), None, "Because I say so.")
     qtbot.waitUntil(lambda: card.explanation.text() == "Because I say so.")
-    assert "The submission's own explanation:" in card.by.text()
+    assert "The judge's own explanation:" in card.by.text()
     other = Preference.BOTH_BAD if own != "Both bad" else Preference.BOTH_GOOD
     interior.review.desk.override_label(other)
-    qtbot.waitUntil(lambda: card.own.text().startswith("The submission's own: "))
+    qtbot.waitUntil(lambda: card.own.text().startswith("The judge's own: "))
     interior.results.export_explained(path=submission)
     qtbot.waitUntil(lambda: "would be overwritten" in interior.notices.text)
     assert "submission that is open" in interior.notices.text

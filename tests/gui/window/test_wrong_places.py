@@ -86,6 +86,18 @@ def test_a_submission_chosen_as_labels_is_opened_by_a_button(
     qtbot.waitUntil(lambda: interior.frame.page is PageName.REVIEW, timeout=A_WHILE)
 
 
+def test_a_dataset_that_is_added_to_compare_is_opened_by_a_button(
+    qtbot: QtBot, interior: Interior, submission: Path, demo_gold: Path, tmp_path: Path
+) -> None:
+    other = Path(shutil.copy(demo_gold, tmp_path / "other.tsv"))
+    interior.frame.show_page(PageName.COMPARE)
+    interior.compare.choosing.add_files([submission, other])
+    step(qtbot, interior, "other.tsv: is a dataset of pairs, not a submission.", "Open as dataset")
+    qtbot.waitUntil(lambda: interior.workspace.dataset.path == other, timeout=A_WHILE)  # type: ignore[union-attr]
+    assert interior.compare.choosing.systems.all_files == (submission,)
+    assert interior.compare.notice.isHidden()
+
+
 def calibration(interior: Interior, path: Path) -> None:
     with RunStore(interior.workspace.store_path) as store:
         judge = judge_of_run(store.run(1).identity)

@@ -5,13 +5,17 @@ Where a figure stands for items, a click or its menu asks for them.
 Knows: painting SVG, the menu of a figure. Does not know: what a figure shows, how it is drawn.
 """
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
     QFocusEvent,
+    QGuiApplication,
+    QImage,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -26,9 +30,33 @@ from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
 from engine.core.formatting import visible, words
 from gui.kit.foreign_text import set_tip
 from gui.kit.theme import colours
-from gui.results.figure_jobs import Spot
 
 _FRAME = 8  # pixels around a figure, in which the mark of the focus stands
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, as shares (0 to 1) of a figure's width and height."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place in a figure that stands for items of a criterion; `words`: what these have in common."""
+
+    box: Box
+    criterion: str
+    words: str
+    ids: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure. `svg`: as it is shown; `in_words`: for those who do not see it; `spots`: where it stands for
+    items, those without any left out.
+    """
+
+    name: str
+    svg: bytes
+    in_words: str
+    spots: Sequence[Spot] = ()
 
 
 class FigureView(QWidget):
@@ -52,7 +80,7 @@ class FigureView(QWidget):
     def show_figure(self, svg: bytes, in_words: str, spots: Sequence[Spot] = ()) -> None:
         """Show another picture; `in_words` says what it shows, `spots` where it stands for items."""
         self._spots = spots
-        self._renderer.load(QByteArray(svg))
+        self._renderer.load(QByteArray(_without_empty_glyphs(svg)))
         self._renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
         self.setAccessibleName(visible(in_words))
         set_tip(self, in_words)
@@ -180,3 +208,15 @@ class FigureView(QWidget):
             entry = of[spot.criterion].addAction(f"{count}: {spot.words}")
             entry.triggered.connect(lambda _checked=False, wanted=spot: self.spot_wanted.emit(wanted))
         return menu
+
+
+def to_clipboard(png: bytes) -> None:
+    """Put a picture on the clipboard."""
+    QGuiApplication.clipboard().setImage(QImage.fromData(png))
+
+
+def _without_empty_glyphs(svg: bytes) -> bytes:
+    """The same picture without the glyph of the space, of whose empty path Qt complains at each use."""
+    for name in re.findall(rb'<path id="([\w-]+)" transform="[^"]*"/>', svg):
+        svg = re.sub(rb'<use xlink:href="#' + name + rb'"[^>]*/>', b"", svg)
+    return re.sub(rb'<path id="[\w-]+" transform="[^"]*"/>', b"", svg)

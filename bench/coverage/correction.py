@@ -1,0 +1,185 @@
+"""Whether shares and strengths that people's labels of a part correct hold the truth, whatever the judge is.
+
+Knows: `engine/rank/corrected.py`, `engine/rank/correction.py`. Does not know: datasets, runs.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from bench.coverage.claims import Claim, Promise
+from bench.coverage.intervals import LEAST, NOMINAL, World, holds
+from engine.core.events import Reports
+from engine.core.items import HUMAN_LABELS
+from engine.core.log_probs import BoolArray, FloatArray
+from engine.measure.intervals import Interval
+from engine.rank.contests import Contests
+from engine.rank.corrected import Corrected, corrected
+from engine.rank.correction import Correction, correct
+from engine.rank.strengths import expected_score
+
+_RATE = Promise("a corrected share", NOMINAL, LEAST)
+_OF_THESE = Promise("a corrected share of these items", NOMINAL, LEAST)
+_ALONE = Promise("a share by labels alone", NOMINAL, LEAST)
+_STRENGTH = Promise("a corrected strength", NOMINAL, LEAST)
+_COSTLY = 10  # a correction with its draws takes a twentieth of a second: so many times fewer worlds
+_DRAWS = 200
+_TIES = 0.1
+_BY_CHANCE = {"usual": 0.45, "good": 0.15, "useless": 1.0, "perfect": 0.0}
+JUDGES = (*_BY_CHANCE, "lenient", "rarely wrong", "reversed", "one answer")
+
+
+@dataclass(frozen=True)
+class PartWorld:
+    """`labelled` items of a world, at random, or all of so many instructions (`whole`). `share`: of what is
+    won; a tenth are ties.
+    """
+
+    world: World
+    judge: str
+    labelled: int
+    share: float
+    whole: bool = False
+
+    def __str__(self) -> str:
+        how = ", whole instructions" if self.whole else ""
+        return f"{self.judge}, {self.labelled} labels{how}, {self.share:g}, {self.world}"
+
+    def drawn(self, random: np.random.Generator) -> tuple[Corrected, float]:
+        """What is found, and the share that people would say of these very items."""
+        groups = np.array(self.world.groups(random))
+        lost = 1 - self.share - _TIES / 2
+        people = np.array([1.0, 0.5, 0.0])[
+            self.world.drawn(random, groups.tolist(), [self.share - _TIES / 2, _TIES, lost])
+        ]
+        part = self._part(random, groups)
+        said = np.where(part, people, np.nan)
+        found = corrected(said, judged(self.judge, people, random), groups, self.world.instructions)
+        assert found is not None
+        return found, float(people.mean())
+
+    def _part(self, random: np.random.Generator, groups: np.ndarray) -> BoolArray:
+        if self.whole:
+            chosen = random.permutation(self.world.instructions)[: self.labelled // self.world.each]
+            return np.isin(groups, chosen)
+        part: BoolArray = random.permutation(len(groups)) < self.labelled
+        return part
+
+
+def judged(judge: str, people: FloatArray, random: np.random.Generator) -> FloatArray:
+    """What a judge of such a kind says where people say so: 0 to 1, shape as theirs."""
+    chance, anything = random.random(len(people)), random.random(len(people))
+    if judge in _BY_CHANCE:
+        return np.where(chance < _BY_CHANCE[judge], anything, people)
+    if judge == "lenient":
+        return np.where(chance < 0.3, anything, 0.3 + 0.7 * people)
+    if judge == "rarely wrong":
+        return np.where(chance < 0.05, 1.0, people)
+    if judge == "reversed":
+        return 1 - np.where(chance < 0.45, anything, people)
+    return np.full(len(people), 0.5)
+
+
+def part_worlds() -> Iterator[PartWorld]:
+    """From 20 to 100 labels; instructions of one item, of several, of many."""
+    many = (World(600, 1), World(150, 4, 0.3), World(60, 10, 0.3), World(100, 5, 0.6, uneven=True))
+    for judge, labelled, share, world in product(JUDGES, (20, 50, 100), (0.5, 0.8, 0.15), many):
+        yield PartWorld(world, judge, labelled, share)
+        if world.each > 1 and not world.uneven and labelled >= 10 * world.each:
+            yield PartWorld(world, judge, labelled, share, whole=True)
+
+
+def shares_corrected(times: int) -> Iterator[Claim]:
+    """On other items, on these very items, and by labels alone."""
+    for seed, world in enumerate(part_worlds()):
+        for promise in (_RATE, _OF_THESE, _ALONE):
+            yield Claim.drawn(promise, str(world), partial(_holds, world, promise), times, seed)
+
+
+def _holds(world: PartWorld, promise: Promise, random: np.random.Generator) -> bool:
+    found, of_these = world.drawn(random)
+    if promise is _OF_THESE:
+        return holds(Interval(*found.of_these), of_these)
+    ends = (found.rate if promise is _RATE else found.labels).ends
+    return ends is not None and holds(Interval(*ends), world.share)
+
+
+@dataclass(frozen=True)
+class Match:
+    """Candidates of known strengths, `items` contests on `instructions`, of which `labelled` are labelled."""
+
+    judge: str
+    labelled: int
+    instructions: int
+    items: int = 600
+    strengths: tuple[float, ...] = (1.0, 0.4, 0.0, -0.4, -1.0)
+    tie: float = 0.4
+
+    def __str__(self) -> str:
+        return f"{self.judge}, {self.labelled} of {self.items} labels, {self.instructions} instructions"
+
+    def drawn(self, random: np.random.Generator) -> tuple[Contests, Contests]:
+        """What people said of a part, and the judge of all."""
+        truth, count = np.array(self.strengths), len(self.strengths)
+        first = random.integers(0, count, self.items)
+        second = (first + random.integers(1, count, self.items)) % count
+        half = (truth[first] - truth[second]) / 2
+        odds = np.stack([np.exp(half), np.full(self.items, self.tie), np.exp(-half)], axis=1)
+        edges = np.cumsum(odds / odds.sum(axis=1)[:, None], axis=1)
+        won = np.array([1.0, 0.5, 0.0])[
+            np.minimum((random.random(self.items)[:, None] > edges).sum(axis=1), 2)
+        ]
+        everything = Contests(
+            ids=tuple(map(str, range(self.items))),
+            names=tuple(f"c{place}" for place in range(count)),
+            first=first,
+            second=second,
+            instructions=random.integers(0, self.instructions, self.items),
+            lengths=np.ones((self.items, 2)),
+            said=_said(won),
+        )
+        part = random.permutation(self.items) < self.labelled
+        people = replace(everything, said=np.where(part[:, None], everything.said, np.nan))
+        return people, everything.with_said(_said(judged(self.judge, won, random)))
+
+    def corrected(self, random: np.random.Generator, draws: int = _DRAWS) -> Correction:
+        """One such world, corrected."""
+        reports = Reports(correct(*self.drawn(random), draws=draws))
+        list(reports)
+        return reports.result
+
+    @property
+    def scores(self) -> FloatArray:
+        """What each candidate would win against one of mean strength."""
+        return expected_score(np.array(self.strengths), np.array(self.tie))
+
+
+def _said(won: FloatArray) -> FloatArray:
+    """What was won as labels: all the rest of both sides is ties of which nobody says more."""
+    said = np.zeros((len(won), len(HUMAN_LABELS)))
+    decided = np.abs(2 * won - 1)
+    said[:, 0], said[:, 1], said[:, -1] = decided * (won > 0.5), decided * (won < 0.5), 1 - decided
+    return said
+
+
+def strengths_corrected(times: int) -> Iterator[Claim]:
+    """Five candidates; intervals of all of them are counted."""
+    worlds = product(("usual", "good", "useless", "lenient", "reversed"), (50, 100, 200), (600, 100))
+    for seed, (judge, labelled, instructions) in enumerate(worlds):
+        match = Match(judge, labelled, instructions)
+        random = np.random.default_rng(seed)
+        held = of = 0
+        for _ in range(max(times // _COSTLY, 1)):
+            found = match.corrected(random).strengths
+            assert found is not None
+            ends = [found.scores[name].ends for name in found.names]
+            inside = [
+                holds(Interval(*each), truth)
+                for each, truth in zip(ends, match.scores, strict=True)
+                if each is not None
+            ]
+            held, of = held + sum(inside), of + len(inside)
+        yield Claim(_STRENGTH, str(match), held, of)

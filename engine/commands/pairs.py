@@ -1,0 +1,76 @@
+"""`pairs`: a dataset of pairs out of the outputs of several candidates, a file of each.
+
+Knows: its arguments and what it prints.
+"""
+
+import argparse
+from pathlib import Path
+
+from engine.commands.shared.console import DONE, command_parser, interruptible
+from engine.commands.shared.printed_sheet import print_sheet
+from engine.core.column_map import parse_columns
+from engine.data.dataset_file import check_suffix
+from engine.data.outputs import read_instructions, read_outputs
+from engine.data.pairs import PairsPlan, make_pairs, match_outputs
+from engine.report.pairs_sheet import pairs_sheet
+from engine.system.files import check_targets
+from engine.system.paths import program
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `pairs`."""
+    arguments = command_parser(
+        "pairs",
+        "Make a dataset of pairs out of what several candidates, models that wrote responses, answered to\n"
+        "the same instructions. Each FILE holds the outputs of one: a table with an instruction and its\n"
+        "output in each row, as AlpacaEval, Arena-Hard and MT-Bench write them. All meet all, unless you\n"
+        "say otherwise.",
+    )
+    arguments.add_argument("files", nargs="+", type=Path, metavar="FILE", help="the outputs of one candidate")
+    arguments.add_argument(
+        "--out", type=Path, required=True, metavar="DATASET", help="where to write it (.tsv, .json, .parquet)"
+    )
+    arguments.add_argument("--baseline", metavar="NAME", help="pair each candidate with this one alone")
+    arguments.add_argument(
+        "--pairs",
+        type=int,
+        metavar="N",
+        help="make this many: every candidate and every instruction equally often",
+    )
+    arguments.add_argument(
+        "--seed", type=int, default=PairsPlan.seed, metavar="N", help="by which these are drawn (%(default)s)"
+    )
+    arguments.add_argument(
+        "--instructions",
+        type=Path,
+        metavar="FILE",
+        help="the instructions by id, where the outputs have ids alone (Arena-Hard's question.jsonl)",
+    )
+    arguments.add_argument(
+        "--columns",
+        default="",
+        metavar="OURS=THEIRS,...",
+        help="what is read for id, instruction, output and candidate: instruction=prompt,output=text",
+    )
+    return arguments
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, match, write and print."""
+    plan = PairsPlan(options.baseline, options.pairs, options.seed)
+    columns = parse_columns(options.columns, of_outputs=True)
+    check_suffix(options.out)
+    read = {f"outputs {path.name}": path for path in options.files}
+    if options.instructions is not None:
+        read["instructions"] = options.instructions
+    check_targets({"--out": options.out}, read)
+    with interruptible() as cancel:
+        questions = None
+        if options.instructions is not None:
+            questions = read_instructions(options.instructions, columns, cancel)
+        matched = match_outputs([read_outputs(path, columns, cancel) for path in options.files], questions)
+    made = make_pairs(matched, plan)
+    made.write(options.out)
+    print_sheet(pairs_sheet(made, options.out))
+    print(f"\nDataset: {options.out}. Judge it: {program()} judge {options.out} --model FILE")
+    return DONE

@@ -1,0 +1,175 @@
+"""`rank`: which candidate is better: win rates, strengths and their intervals, out of judged pairs.
+
+Knows: its arguments and what it prints.
+"""
+
+import argparse
+from pathlib import Path
+from textwrap import indent
+
+from engine.commands.shared.column_arguments import read_dataset, read_labels, rubric_of
+from engine.commands.shared.console import (
+    DONE,
+    add_store,
+    command_parser,
+    interruptible,
+    printable,
+    tell,
+)
+from engine.commands.shared.measure_arguments import (
+    add_gold,
+    add_labels_of,
+    add_weights,
+    check_measure_outputs,
+    say_what_was_left_out,
+    weigh_system,
+)
+from engine.commands.shared.printed_sheet import print_sheet
+from engine.commands.shared.progress import show_measure
+from engine.commands.shared.remedies import OPTIONS
+from engine.commands.shared.run_outputs import health_lines
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.formatting import listed
+from engine.core.rubric import rubric_for_labels
+from engine.decisions.run_dataset import dataset_of_run
+from engine.measure.matching import match_items
+from engine.measure.systems import open_system
+from engine.rank.by_labels import by_labels
+from engine.rank.ranking import USUAL_SEED, rank
+from engine.rank.ranking_json import ranking_json
+from engine.rank.side_by_side import side_by_side
+from engine.report.methods import methods_text
+from engine.report.ranked_by import RankedBy, usual_criterion
+from engine.report.ranking_files import ranking_csv, ranking_latex
+from engine.report.ranking_sheet import ranking_sheet
+from engine.report.side_by_side_tables import side_by_side_json, side_by_side_section
+from engine.system.files import write_json, write_whole
+from engine.weigh.item_winner import OVERALL
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of `rank`."""
+    arguments = command_parser(
+        "rank",
+        "Rank the candidates, the models that wrote the responses, by judged pairs: win rates, strengths,\n"
+        "which cannot be told apart, and what length does. WHAT is the id of a run, a submission file with\n"
+        "--gold, or a dataset, which is ranked by its human labels. The dataset names the candidates in its\n"
+        "columns candidate_a and candidate_b.",
+    )
+    arguments.add_argument("what", metavar="WHAT", help="the id of a run, SUBMISSION.tsv or a dataset")
+    arguments.add_argument(
+        "--criterion", metavar="NAME", help=f"rank by this one (default: {OVERALL}, else the last one)"
+    )
+    arguments.add_argument(
+        "--weighted", action="store_true", help="rank by the winners of the weighted judge, of all criteria"
+    )
+    add_weights(arguments)
+    add_gold(arguments, required=False)
+    arguments.add_argument(
+        "--with",
+        dest="beside",
+        metavar="OTHER",
+        help="a second ranking beside it, of the same items: a run, a submission or a dataset",
+    )
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="every rate, pair and interval")
+    arguments.add_argument("--csv", type=Path, metavar="FILE", help="candidates and pairs, a row for each")
+    arguments.add_argument("--latex", type=Path, metavar="FILE", help="the candidates as a table for a paper")
+    arguments.add_argument(
+        "--methods", type=Path, metavar="FILE", help="a paragraph on how it was made, with sources"
+    )
+    arguments.add_argument(
+        "--seed", type=int, default=USUAL_SEED, metavar="N", help="of the draws of the bootstrap"
+    )
+    add_labels_of(arguments)
+    add_store(arguments)
+    return arguments
+
+
+def run(options: argparse.Namespace) -> int:
+    """Rank, write the files, and print."""
+    forms = ("json", "csv", "latex", "methods")
+    written = {f"--{form}": getattr(options, form) for form in forms}
+    words = [options.what, *([options.beside] if options.beside else ())]
+    check_measure_outputs(options, written, words)
+    with interruptible() as cancel:
+        ranked, *others = [_ranked(options, word, cancel) for word in words]
+        for by in (ranked, *others):
+            _say_what_it_is_worth(by)
+        contests = ranked.contests
+        ranking = show_measure("draws", rank(contests, options.seed, cancel))
+        corrected = ranked.judge and show_measure(
+            "draws of the correction", by_labels(*ranked.judge, seed=options.seed, cancel=cancel)
+        )
+        sheet = ranking_sheet(ranking, ranked.title, corrected, OPTIONS.of)
+        made = {"ranked": ranked.title, **ranking_json(ranking, corrected)}
+        for other in others:
+            found = show_measure("draws", side_by_side(contests, other.contests, options.seed, cancel))
+            sheet = sheet.with_section(side_by_side_section(found, ranked.title, other.title))
+            made["side_by_side"] = side_by_side_json(found, other.title)
+    if options.json:
+        write_json(options.json, made)
+        print(f"Ranking: {options.json}\n")
+    if options.csv:
+        write_whole(options.csv, ranking_csv(ranking, corrected))
+        print(f"Candidates and pairs: {options.csv}\n")
+    if options.latex:
+        write_whole(options.latex, ranking_latex(ranking, ranked.title, corrected).encode("utf-8"))
+        print(f"LaTeX table: {options.latex}\n")
+    if options.methods:
+        text = methods_text(ranked, ranking, options.seed, corrected)
+        write_whole(options.methods, text.encode("utf-8"))
+        print(f"Methods: {options.methods}\n")
+    print_sheet(sheet)
+    return DONE
+
+
+def _say_what_it_is_worth(by: RankedBy) -> None:
+    """Whether a judge judged at all, and whether its run stopped where that suited what it found."""
+    health = by.system.health if by.system is not None else None
+    if health is not None and health.doubted:
+        tell(f"{printable(by.title)}:\n{indent(health_lines(health), '    ')}")
+    if by.remark:
+        tell(by.remark)
+
+
+def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:
+    """By whose labels on which items candidates are ranked."""
+    if not what.isdecimal() and options.gold in {None, Path(what)}:
+        return _by_people(options, Path(what), cancel)
+    system = open_system(what, options.store, options.labels_of)
+    if options.gold is not None:
+        dataset = read_labels(options, options.gold, [system], cancel)
+    elif system.results is not None:
+        dataset = dataset_of_run(system.results.run, cancel=cancel)
+    else:
+        raise SetupError("A submission does not say which models wrote.", "Name its dataset with --gold.")
+    matched = match_items(system, dataset, options.partial or options.gold is None)
+    say_what_was_left_out(matched)
+    if options.weighted:
+        _, weighed = weigh_system(options, system, None, matched.dataset)
+        weighed.carried.check()
+        return RankedBy.by_weights(system, matched.dataset, weighed)
+    criterion = _criterion(options, system.criteria, system.name)
+    return RankedBy.by_system(system, matched.dataset, criterion)
+
+
+def _by_people(options: argparse.Namespace, path: Path, cancel: CancelToken) -> RankedBy:
+    if options.weighted:
+        raise SetupError("--weighted is for runs and submissions.", "Leave it out, or name a run.")
+    given = rubric_of(options)
+    dataset = read_dataset(options, path, cancel, rubric_for_labels([given] if given else []))
+    if not dataset.criteria:
+        raise SetupError(
+            f"{dataset.name} has no human labels to rank by.",
+            "Judge it first, then rank the run; a submission needs --gold with its dataset.",
+        )
+    return RankedBy.by_people(dataset, _criterion(options, dataset.criteria, dataset.name))
+
+
+def _criterion(options: argparse.Namespace, known: tuple[str, ...], name: str) -> str:
+    if options.criterion is None:
+        return usual_criterion(known)
+    if options.criterion not in known:
+        raise SetupError(f"{name} has no criterion {options.criterion!r}.", f"It has {listed(known)}.")
+    return str(options.criterion)

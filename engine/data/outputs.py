@@ -1,0 +1,171 @@
+"""The outputs of one candidate: a single response to each instruction, read from one file.
+
+Knows: what is read of a row, who the candidate is. Does not know: how the files of several are matched.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.core.cancel import CancelToken
+from engine.core.column_map import CANDIDATE, GAP, ID, INSTRUCTION, OUTPUT, OUTPUTS, ColumnMap
+from engine.core.errors import InputError
+from engine.core.formatting import listed, quoted
+from engine.core.remedies import Remedy, RemedyPart, Setting
+from engine.core.rubric import ELOQUENT
+from engine.data.column_content import look_into
+from engine.data.column_guess import guess_columns
+from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
+from engine.data.single_outputs import guess_outputs
+from engine.data.tables import SourceTable, open_table
+from engine.system.gate import gated
+
+_ROWS_AT_ONCE = 2048
+_MOST_COLUMNS_SHOWN = 20
+_BETWEEN = {ID: "-", INSTRUCTION: "\n\n", OUTPUT: "\n\n", CANDIDATE: " "}
+_EXAMPLE = "id=uid,instruction=prompt,output=response"
+
+
+class Response(NamedTuple):
+    """`id` and `instruction` are None where the file has none of them."""
+
+    id: str | None
+    instruction: str | None
+    output: str
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """What one candidate wrote, in the order of its file. `columns`: what was read for what, in words."""
+
+    path: Path
+    candidate: str
+    responses: tuple[Response, ...]
+    columns: str = ""
+
+
+@gated
+def read_outputs(
+    path: Path, columns: Mapping[str, str] | None = None, cancel: CancelToken | None = None
+) -> Outputs:
+    """The outputs in a TSV, CSV, JSON, JSON Lines or Parquet file, plain or gzip-compressed.
+
+    `columns`: sources by column of OF_OUTPUTS; what it does not name is guessed, and an empty source is
+    nothing. The candidate is what the file's own column says where that is one name, else the file's name.
+    Raises SetupError where the file cannot be read, InputError where it holds no outputs, or those of several
+    candidates; Cancelled.
+    """
+    table, sources = _opened(path, columns or {}, cancel)
+    if OUTPUT not in sources:
+        raise _no_column(path, OUTPUT, "responses", table)
+    responses: list[Response] = []
+    names: dict[str, None] = {}
+    for cells in _rows(table, sources, cancel):
+        responses.append(Response(cells.get(ID), cells.get(INSTRUCTION), cells[OUTPUT]))
+        names[cells.get(CANDIDATE, "").strip()] = None
+    table.raise_problems()
+    if not responses:
+        raise table.no_rows()
+    known = [name for name in names if name]
+    _refuse_several(path, known, responses)
+    return Outputs(
+        path, known[0] if len(names) == 1 and known else _stem(path), tuple(responses), _said(sources)
+    )
+
+
+@gated
+def read_instructions(
+    path: Path, columns: Mapping[str, str] | None = None, cancel: CancelToken | None = None
+) -> Mapping[str, str]:
+    """The instructions by id in a file of its own, for outputs that repeat the ids alone.
+
+    Formats, `columns` and errors as those of `read_outputs`.
+    """
+    table, sources = _opened(path, columns or {}, cancel)
+    for name, what in ((ID, "ids"), (INSTRUCTION, "instructions")):
+        if name not in sources:
+            raise _no_column(path, name, what, table)
+    wanted = {name: source for name, source in sources.items() if name in (ID, INSTRUCTION)}
+    found: dict[str, str] = {}
+    for cells in _rows(table, wanted, cancel):
+        found.setdefault(cells[ID], cells[INSTRUCTION])
+    table.raise_problems()
+    return found
+
+
+def _opened(
+    path: Path, columns: Mapping[str, str], cancel: CancelToken | None
+) -> tuple[SourceTable, dict[str, tuple[str, CellSource]]]:
+    """The table in a file, and what is read of it: each source as it is written, and parsed."""
+    sample = look_into(path, may_be_empty=False, cancel=cancel)
+    guess = guess_columns(sample, ELOQUENT)
+    texts = {**guess_outputs(sample, guess), **columns}
+    if OUTPUT not in texts and not {*OUTPUTS} & {*guess.open}:
+        raise InputError(
+            path,
+            ["holds pairs of responses already, not the outputs of one candidate."],
+            Remedy(
+                "Use it as a dataset; or name the column of one candidate's: ", Setting.COLUMNS.at(_EXAMPLE)
+            ),
+        )
+    sources = {}
+    problems = []
+    for name, text in texts.items():
+        try:
+            if text:
+                sources[name] = (text, parse_source(text, sample.columns))
+        except SourceProblem as problem:
+            problems.append(f"{name}: {problem}")
+    if problems:
+        raise InputError(path, problems, Remedy("Name columns that it has: ", Setting.COLUMNS.at(_EXAMPLE)))
+    return open_table(path, cancel), sources
+
+
+def _rows(
+    table: SourceTable, sources: Mapping[str, tuple[str, CellSource]], cancel: CancelToken | None
+) -> Iterator[dict[str, str]]:
+    """What is read of each row, by column of outputs; a row that lacks something is reported."""
+    needed = {name for _, source in sources.values() for name in source.columns}
+    table.must_be_text = needed
+    for count, row in enumerate(table.rows(needed)):
+        if cancel is not None and count % _ROWS_AT_ONCE == 0:
+            cancel.raise_if_requested()
+        reader = RowReader(row.cells)
+        cells = {}
+        for name, (_, source) in sources.items():
+            try:
+                if not reader.has(source):
+                    raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
+                cells[name] = reader.text(source, _BETWEEN[name])
+            except SourceProblem as problem:
+                table.report(row.number, str(problem))
+        if len(cells) == len(sources):
+            yield cells
+
+
+def _no_column(path: Path, name: str, what: str, table: SourceTable) -> InputError:
+    found = listed(table.first_columns(), _MOST_COLUMNS_SHOWN, quoted)
+    remedy: list[RemedyPart] = ["Say which it is: ", Setting.COLUMNS.at(f"{name}={GAP}")]
+    return InputError(path, [f"no column seems to hold the {what}. Columns found: {found}."], Remedy(*remedy))
+
+
+def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> None:
+    """InputError where a file that names several candidates has several responses to an instruction."""
+    asked = {response.id or response.instruction for response in responses}
+    if len(names) > 1 and len(asked) < len(responses):
+        raise InputError(
+            path,
+            [f"holds the outputs of {len(names)} candidates ({listed(names)}) one below the other."],
+            "Split it into a file for each.",
+        )
+
+
+def _stem(path: Path) -> str:
+    """The name of a file without its suffixes: `gpt-4.1.json.gz` is gpt-4.1."""
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return plain.stem
+
+
+def _said(sources: Mapping[str, tuple[str, CellSource]]) -> str:
+    return ColumnMap(tuple((name, text) for name, (text, _) in sources.items())).columns_text

@@ -1,0 +1,363 @@
+"""Pairs out of the outputs of several candidates: all of them, each against a baseline, or a balanced part.
+
+Which candidate is A is drawn by a hash of the instruction and the two names, so that none keeps a place.
+
+Knows: what two files have in common, which candidates meet on which instruction. Does not know: file formats,
+what anybody says of a pair.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import lcm
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.core.column_map import CANDIDATE, CANDIDATES, GAP, ID, INSTRUCTION, OUTPUTS
+from engine.core.errors import InputError, SetupError
+from engine.core.formatting import did_you_mean, listed, named
+from engine.core.items import digest
+from engine.core.remedies import Remedy, Setting
+from engine.data.dataset_file import write_dataset
+from engine.data.outputs import Outputs, Response
+from engine.data.sampling import in_drawn_order
+
+SEED_COLUMN = "pairs_seed"
+"""The column that says by which seed a part of the pairs was drawn."""
+_EXAMPLE = f"{ID}={GAP},{INSTRUCTION}={GAP}"
+_MOST_LETTERS = 1 << 30
+_BETWEEN = "~"  # in an id: stands in no name of a candidate there
+_WORDS_OF_ID, _LETTERS_OF_WORDS, _DIGITS_OF_HASH = 4, 32, 8
+
+
+@dataclass(frozen=True)
+class PairsPlan:
+    """Which pairs are made: all, those with `baseline`, or `pairs` of either, drawn evenly by `seed`.
+
+    SetupError for fewer than one pair.
+    """
+
+    baseline: str | None = None
+    pairs: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.pairs is not None and self.pairs < 1:
+            raise SetupError(f"{self.pairs:,} pairs are asked for.", "Ask for 1 or more.")
+
+
+@dataclass(frozen=True)
+class UsedOutputs:
+    """What of a file is in pairs.
+
+    `left_out`: the ids, or instructions, that other files do not answer, or with another text. `lacking`: how
+    many that others answer are not in it. `repeated`: responses to an instruction after the first.
+    """
+
+    outputs: Outputs
+    left_out: tuple[str, ...]
+    lacking: int
+    repeated: int
+
+
+@dataclass(frozen=True)
+class MatchedOutputs:
+    """The instructions that every candidate answered, in the order of the first file.
+
+    `keys`: by what each is known, its id or its text; `by_id` says which. `responses`: for each candidate one
+    to each instruction.
+    """
+
+    by_id: bool
+    keys: tuple[str, ...]
+    instructions: tuple[str, ...]
+    responses: Mapping[str, tuple[str, ...]]
+    kept: tuple[UsedOutputs, ...]
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Their names, in the order of the files."""
+        return tuple(self.responses)
+
+
+class PlacedPair(NamedTuple):
+    """The place of an instruction, and the candidates of responses A and B."""
+
+    instruction: int
+    a: str
+    b: str
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What was made. `possible`: how many pairs there would be without a number that was asked for."""
+
+    matched: MatchedOutputs
+    plan: PairsPlan
+    pairs: tuple[PlacedPair, ...]
+    possible: int
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the pairs were drawn."""
+        return len(self.pairs) < self.possible
+
+    @cached_property
+    def of_candidate(self) -> Counter[str]:
+        """In how many pairs each candidate stands."""
+        return Counter(name for pair in self.pairs for name in pair[1:])
+
+    @cached_property
+    def as_a(self) -> Counter[str]:
+        """In how many it is A."""
+        return Counter(pair.a for pair in self.pairs)
+
+    def write(self, path: Path) -> None:
+        """Write them as a dataset. SetupError."""
+        write_dataset(path, self._columns())
+
+    def _columns(self) -> dict[str, list[str]]:
+        found = self.matched
+        names = [
+            _in_id(key, text, found.by_id) for key, text in zip(found.keys, found.instructions, strict=True)
+        ]
+        texts = found.responses
+        columns = {
+            ID: [_BETWEEN.join((names[at], *map(_of_candidate, sorted((a, b))))) for at, a, b in self.pairs],
+            INSTRUCTION: [found.instructions[pair.instruction] for pair in self.pairs],
+            OUTPUTS[0]: [texts[pair.a][pair.instruction] for pair in self.pairs],
+            OUTPUTS[1]: [texts[pair.b][pair.instruction] for pair in self.pairs],
+            CANDIDATES[0]: [pair.a for pair in self.pairs],
+            CANDIDATES[1]: [pair.b for pair in self.pairs],
+        }
+        return {**columns, SEED_COLUMN: [str(self.plan.seed)] * len(self.pairs)} if self.is_part else columns
+
+
+def match_outputs(files: Sequence[Outputs], questions: Mapping[str, str] | None = None) -> MatchedOutputs:
+    """What several files have in common; `questions`: instructions by id, for files that have ids alone.
+
+    Instructions are matched by id, where the texts that are known are the same, or by their exact text:
+    by what matches more of them. Raises SetupError for fewer than two files and for two candidates of one
+    name, InputError where the files have no instruction in common or nothing says what it was.
+    """
+    _refuse_names(files)
+    ways = [_by_id(files, questions or {}), _by_text(files)]
+    found = max((way for way in ways if way is not None), key=lambda way: len(way.keys), default=None)
+    if found is None:
+        raise _no_instructions(files)
+    if not found.keys:
+        raise _nothing_in_common(files, found)
+    return found
+
+
+def make_pairs(matched: MatchedOutputs, plan: PairsPlan) -> Pairs:
+    """The pairs of a plan, by instruction and then in the order of the candidates.
+
+    Of a number of pairs every candidate (but for the baseline), every two that meet, and every instruction
+    have as many as any other, or one fewer; a larger number by the same seed holds the smaller one.
+    SetupError for a baseline that is no candidate, and for more text than a dataset may have.
+    """
+    names = matched.candidates
+    if plan.baseline is not None and plan.baseline not in names:
+        raise SetupError(
+            f"No candidate is called {named(plan.baseline)}.",
+            f"{did_you_mean(plan.baseline, names)}There are {listed(names, len(names))}.",
+        )
+    meetings = [two for two in combinations(names, 2) if plan.baseline in (None, *two)]
+    possible = len(meetings) * len(matched.keys)
+    if plan.pairs is None or plan.pairs >= possible:
+        places = [divmod(at, len(meetings)) for at in range(possible)]
+    else:
+        places = sorted(_drawn(matched, meetings, plan))
+    pairs = tuple(_placed(matched, at, *meetings[two]) for at, two in places)
+    _refuse_too_much(matched, pairs)
+    return Pairs(matched, plan, pairs, possible)
+
+
+# Matching
+
+
+def _by_id(files: Sequence[Outputs], questions: Mapping[str, str]) -> MatchedOutputs | None:
+    """None where a file lacks ids, or no file says the instructions."""
+    if any(one.id is None for file in files for one in file.responses):
+        return None
+    first = [_first((str(one.id), one) for one in file.responses) for file in files]
+    texts: dict[str, set[str]] = {key: {text} for key, text in questions.items()}
+    for of_file in first:
+        for key, one in of_file.items():
+            if one.instruction is not None:
+                texts.setdefault(key, set()).add(one.instruction)
+    if not texts:
+        return None
+    shared = [key for key in first[0] if len(texts.get(key, ())) == 1 and all(key in one for one in first)]
+    return _matched(files, first, shared, {key: next(iter(texts[key])) for key in shared}, by_id=True)
+
+
+def _by_text(files: Sequence[Outputs]) -> MatchedOutputs | None:
+    """None where a file has no instructions."""
+    if any(one.instruction is None for file in files for one in file.responses):
+        return None
+    first = [_first((str(one.instruction), one) for one in file.responses) for file in files]
+    shared = [key for key in first[0] if all(key in one for one in first)]
+    return _matched(files, first, shared, {key: key for key in shared}, by_id=False)
+
+
+def _first(responses: Iterable[tuple[str, Response]]) -> dict[str, Response]:
+    """The first response to each key, in the order of the file."""
+    found: dict[str, Response] = {}
+    for key, one in responses:
+        found.setdefault(key, one)
+    return found
+
+
+def _matched(
+    files: Sequence[Outputs],
+    first: Sequence[Mapping[str, Response]],
+    shared: Sequence[str],
+    texts: Mapping[str, str],
+    by_id: bool,
+) -> MatchedOutputs:
+    everywhere = set().union(*first)
+    kept = tuple(
+        UsedOutputs(
+            file,
+            tuple(key for key in of_file if key not in texts),
+            len(everywhere) - len(of_file),
+            len(file.responses) - len(of_file),
+        )
+        for file, of_file in zip(files, first, strict=True)
+    )
+    responses = {
+        file.candidate: tuple(of_file[key].output for key in shared)
+        for file, of_file in zip(files, first, strict=True)
+    }
+    return MatchedOutputs(by_id, tuple(shared), tuple(texts[key] for key in shared), responses, kept)
+
+
+def _refuse_names(files: Sequence[Outputs]) -> None:
+    if len(files) < 2:
+        raise SetupError(
+            "Pairs need the outputs of two candidates or more.",
+            "Name a file for each, on the same instructions.",
+        )
+    taken: dict[str, Path] = {}
+    for file in files:
+        called = _of_candidate(file.candidate)
+        if called in taken:
+            raise InputError(
+                file.path,
+                [f"its candidate is called {named(file.candidate)}, as that of {taken[called].name}."],
+                Remedy(
+                    "Leave one out; if they are two candidates, let the names of the files be theirs: ",
+                    Setting.COLUMNS.at(f"{CANDIDATE}="),
+                ),
+            )
+        taken[called] = file.path
+
+
+def _no_instructions(files: Sequence[Outputs]) -> InputError:
+    lacks = next(file for file in files if any(one.instruction is None for one in file.responses))
+    without = next((file for file in files if any(one.id is None for one in file.responses)), None)
+    if without is not None:
+        return InputError(
+            lacks.path,
+            [f"has no instructions, and {without.path.name} no ids by which they could be found."],
+            Remedy("Name the columns: ", Setting.COLUMNS.at(_EXAMPLE)),
+        )
+    return InputError(
+        lacks.path,
+        ["has no instructions, and neither has any other file."],
+        Remedy("Name the file that has them by id: ", Setting.INSTRUCTIONS.at("question.jsonl")),
+    )
+
+
+def _nothing_in_common(files: Sequence[Outputs], found: MatchedOutputs) -> InputError:
+    worst = max(found.kept, key=lambda kept: (kept.lacking, len(kept.left_out)))
+    shown = listed(worst.left_out, 2) if worst.left_out else "none"
+    other = next(file for file in files if file is not worst.outputs)
+    return InputError(
+        worst.outputs.path,
+        [f"has no instruction that all other files have too. It has {shown}; compare {other.path.name}."],
+        Remedy(
+            "Leave that file out, or name the columns by which instructions are matched: ",
+            Setting.COLUMNS.at(_EXAMPLE),
+        ),
+    )
+
+
+def _refuse_too_much(matched: MatchedOutputs, pairs: Sequence[PlacedPair]) -> None:
+    lengths = {name: [*map(len, texts)] for name, texts in matched.responses.items()}
+    asked = [*map(len, matched.instructions)]
+    letters = sum(asked[at] + lengths[a][at] + lengths[b][at] for at, a, b in pairs)
+    if letters > _MOST_LETTERS:
+        raise SetupError(
+            f"{len(pairs):,} pairs would have {letters:,} characters.",
+            "Make fewer: each against a baseline, or a balanced part of so many pairs.",
+        )
+
+
+# Which pairs
+
+
+def _drawn(
+    matched: MatchedOutputs, meetings: Sequence[tuple[str, str]], plan: PairsPlan
+) -> Iterator[tuple[int, int]]:
+    """The places of instructions and meetings of a balanced part."""
+    number = {frozenset(two): place for place, two in enumerate(meetings)}
+    candidates = in_drawn_order((name for name in matched.candidates if name != plan.baseline), plan.seed)
+    if plan.baseline is not None:
+        order = [number[frozenset((plan.baseline, name))] for name in candidates]
+    else:
+        order = [number[frozenset(candidates[at] for at in two)] for two in _evenly_met(len(candidates))]
+    place_of = {key: place for place, key in enumerate(matched.keys)}
+    asked = [place_of[key] for key in in_drawn_order(matched.keys, plan.seed)]
+    # Both go round and round. Once they come back to where they began together, instructions move on by one:
+    # so each of them meets every pair of candidates once, and none twice.
+    together = lcm(len(asked), len(order))
+    for turn in range(plan.pairs or 0):
+        yield asked[(turn + turn // together) % len(asked)], order[turn % len(order)]
+
+
+def _evenly_met(count: int) -> Iterator[tuple[int, int]]:
+    """Every two of so many, in an order of which any first part has each as often as any other, or once less.
+
+    Of an even number: the rounds of a tournament, each of which has all. Of an odd one: Walecki's circles, in
+    each of which every second meeting comes first.
+    """
+    last = count - 1
+    if count % 2 == 0:
+        for turn in range(last):
+            yield turn, last
+            yield from (((turn + by) % last, (turn - by) % last) for by in range(1, count // 2))
+        return
+    for turn in range(last // 2):
+        zigzag = [turn]
+        for by in range(1, last // 2 + 1):
+            zigzag += [(turn + by) % last, (turn - by) % last]
+        circle = [last, *zigzag[:last]]
+        meetings = [(circle[at], circle[(at + 1) % count]) for at in range(count)]
+        yield from (*meetings[::2], *meetings[1::2])
+
+
+def _placed(matched: MatchedOutputs, at: int, one: str, other: str) -> PlacedPair:
+    first, second = sorted((one, other))
+    is_first = int(digest([matched.instructions[at], first, second]), 16) % 2 == 0
+    return PlacedPair(at, first, second) if is_first else PlacedPair(at, second, first)
+
+
+# Ids
+
+
+def _in_id(key: str, instruction: str, by_id: bool) -> str:
+    """What an instruction is called in ids: its own id, or its first words and a hash."""
+    if by_id:
+        return key
+    words = "-".join(re.findall(r"\w+", instruction.lower())[:_WORDS_OF_ID])[:_LETTERS_OF_WORDS]
+    return "-".join(filter(None, (words, digest(instruction)[:_DIGITS_OF_HASH])))
+
+
+def _of_candidate(name: str) -> str:
+    return re.sub(rf"[\s{_BETWEEN}]+", "-", name)

@@ -1,0 +1,106 @@
+"""Judging until something is clear: instructions one after another as a seed draws them, and no item that no
+open question needs.
+
+Knows: in which order groups are judged, when the question is looked at. Does not know: what is asked, how it
+is answered (engine/rank/until_sure.py).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from engine.core.errors import SetupError
+from engine.core.events import ItemJudged, MadeClear
+from engine.core.items import Preference
+from engine.core.judgments import AnyJudgment, Unscored
+from engine.core.run_records import RANDOM_ORDER, StoredRun
+from engine.data.dataset import Dataset
+from engine.data.sampling import drawn_instructions
+
+
+class Inquiry(Protocol):
+    """What a run is to answer. It can be sent to another process, and what it was told is not lost there."""
+
+    @property
+    def seed(self) -> int:
+        """By which instructions are drawn, one after another."""
+
+    @property
+    def criterion(self) -> str:
+        """By whose labels it is answered."""
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether it has several parts, so that the items of a part that is clear are left out."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether nothing of it is open."""
+
+    def wants(self, item_id: str) -> bool:
+        """Whether an item could answer what is open."""
+
+    def add(self, labels: Mapping[str, Preference | None]) -> Sequence[str]:
+        """What was said of items, None where nothing could be; what is clear now, in words."""
+
+
+class Asking:
+    """An inquiry, or none, beside the groups of a run."""
+
+    def __init__(self, inquiry: Inquiry | None, criteria: Sequence[str]) -> None:
+        self._inquiry = inquiry
+        self._column = criteria.index(inquiry.criterion) if inquiry is not None else 0
+        self._labels: dict[str, Preference | None] = {}
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything is asked."""
+        return self._inquiry is not None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether there is no need to go on."""
+        return self._inquiry is not None and self._inquiry.is_answered
+
+    def wants(self, item_ids: Iterable[str]) -> bool:
+        """Whether a group of items is to be judged."""
+        return self._inquiry is None or any(map(self._inquiry.wants, item_ids))
+
+    def hear(self, event: object) -> None:
+        """Note what an event says of an item."""
+        if self._inquiry is not None and isinstance(event, ItemJudged):
+            self._labels[event.judged.item_id] = label_of(event.judgments[self._column])
+
+    def look(self) -> Iterator[MadeClear]:
+        """Look at what is open, with all that was heard."""
+        labels, self._labels = self._labels, {}
+        if self._inquiry is not None and labels:
+            yield from map(MadeClear, self._inquiry.add(labels))
+
+
+def label_of(judgment: AnyJudgment) -> Preference | None:
+    """What a judge said of an item; None where it could not be scored."""
+    return None if isinstance(judgment, Unscored) else judgment.preference
+
+
+def order_of(run: StoredRun, inquiry: Inquiry | None, judged: int) -> Mapping[str, Any] | None:
+    """In which random order a run is judged, for its manifest: as it was before, else as an inquiry begins it
+    after so many items were `judged`; None for the order of its file. SetupError for another seed.
+    """
+    leaves_out = inquiry is not None and inquiry.leaves_out
+    if run.order_seed is None:
+        if inquiry is None:
+            return None
+        return {"seed": inquiry.seed, "after": judged, "leaves_out": leaves_out}
+    if inquiry is not None and inquiry.seed != run.order_seed:
+        raise SetupError(
+            f"Run {run.id} draws its instructions by seed {run.order_seed}, not {inquiry.seed}.",
+            f"Use the seed {run.order_seed}, or begin a new run.",
+        )
+    known: Mapping[str, Any] = run.manifest[RANDOM_ORDER]
+    return {**known, "leaves_out": leaves_out or known.get("leaves_out", False)}
+
+
+def in_random_order(groups: Sequence[range], dataset: Dataset, seed: int) -> list[range]:
+    """Groups of positions, each in the place of that of its instructions which a seed draws first."""
+    places = drawn_instructions(dataset.texts("instruction").to_pylist(), seed)
+    return sorted(groups, key=lambda group: min(places[position] for position in group))

@@ -1,0 +1,61 @@
+"""A judge's ranking held against people's labels of a part of its items: corrected, or why it cannot be.
+
+Knows: which steps that takes. Does not know: formulas, how it is shown.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import MeasureProgress
+from engine.data.dataset import Dataset
+from engine.measure.systems import System
+from engine.rank.contests import contests_of
+from engine.rank.correction import Correction, correct
+from engine.rank.how_many import HowMany, how_many
+from engine.rank.labelled_part import LabelledPart, judge_expects, labelled_part
+
+
+@dataclass(frozen=True, eq=False)
+class ByLabels:
+    """`part`: the labels that count; None where there are none, or they are `refused`. `correction`: None
+    without them, and where all items have a label. `how_many`: None where nothing can be said of it.
+    """
+
+    part: LabelledPart | None
+    refused: SetupError | None
+    correction: Correction | None
+    how_many: HowMany | None
+
+    @property
+    def more_would_help(self) -> bool:
+        """Whether people's labels of a random sample are still missing: not all items have one."""
+        return self.part is None or self.correction is not None
+
+
+def by_labels(
+    system: System,
+    dataset: Dataset,
+    criterion: str,
+    seed: int = 0,
+    cancel: CancelToken | None = None,
+) -> Generator[MeasureProgress, None, ByLabels]:
+    """`dataset`: the items, with the candidates, and labels where it has any. Those count that the system
+    answers: of the items that a run has not come to, labels of its own part say nothing.
+
+    Raises SetupError where the dataset does not name its candidates, and Cancelled.
+    """
+    dataset = dataset.only(frozenset(system.rows))
+    judge = contests_of(dataset, judge_expects(system, dataset, criterion))
+    part, refused = None, None
+    try:
+        part = labelled_part(system, dataset, criterion)
+    except SetupError as error:
+        refused = error
+    correction = None
+    if part is not None:
+        people = contests_of(dataset, part.said)
+        if not people.known.all() and people.known.any():
+            correction = yield from correct(people, judge, seed, cancel=cancel)
+    return ByLabels(part, refused, correction, how_many(judge, correction))

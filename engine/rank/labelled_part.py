@@ -1,0 +1,227 @@
+"""Whose labels may correct a judge: those of a random part of the items, and why others may not.
+
+Knows: what people said of a run and how they came to it, human labels of a dataset. Does not know:
+candidates, how anything is corrected.
+"""
+
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.core.errors import SetupError
+from engine.core.formatting import counted
+from engine.core.items import HumanLabel
+from engine.core.judgments import JudgmentKey, Origin
+from engine.core.label_sources import LAST, Whose
+from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.people import skipped_in_words
+from engine.core.remedies import Remedy, Step
+from engine.data.dataset import Dataset
+from engine.data.label_origins import label_origins, skipped_items
+from engine.decisions.random_part import random_part
+from engine.decisions.run_results import RunResults
+from engine.measure.folds import group_numbers
+from engine.measure.intervals import FEW
+from engine.measure.systems import System, system_of_run
+from engine.rank.contests import human_said, labels_said, system_expected
+from engine.rank.corrected import moved
+
+USUAL_LABELS = 50
+"""So many labels of a random sample are asked for where there are none: with fewer intervals are wide."""
+_SURELY = 3.5
+"""Standard errors by which labelled items differ from the others where they were hardly drawn at random."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledPart:
+    """`said`: what people said of each item of a dataset, NaN where nothing counts, shape (items, 5). `whose`
+    labels these are, in words; `sentences` on how their items were picked.
+    """
+
+    said: FloatArray
+    whose: str
+    sentences: tuple[str, ...]
+
+    @property
+    def labels(self) -> int:
+        """How many items are labelled."""
+        return int(np.sum(~np.isnan(self.said[:, 0])))
+
+
+def judge_expects(system: System, dataset: Dataset, criterion: str) -> FloatArray:
+    """What the judge says of each item, where nobody's label stands in the place of its own."""
+    return system_expected(_judge_alone(system), dataset, criterion)
+
+
+def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledPart | None:
+    """The labels that may correct a judge: those of people on its run, or of the dataset, whichever are more.
+
+    None where there are no human labels. SetupError where there are, but of items that were not picked at
+    random, or on fewer than FEW instructions.
+    """
+    found: list[LabelledPart] = []
+    refused: list[SetupError] = []
+    for part in (_of_run, _of_dataset):
+        try:
+            one = part(system, dataset, criterion)
+        except SetupError as error:
+            refused.append(error)
+        else:
+            found += [one] if one is not None else []
+    if not found and refused:
+        raise refused[0]
+    return max(found, key=lambda one: one.labels, default=None)
+
+
+def _judge_alone(system: System) -> System:
+    return system if system.results is None else system_of_run(system.results.model_alone())
+
+
+def _of_run(system: System, dataset: Dataset, criterion: str) -> LabelledPart | None:
+    results = system.results
+    if results is None or results.source.kind is Whose.JUDGE:
+        return None
+    labels = dict(_labels_of_people(results, criterion))
+    if not labels:
+        return None
+    if results.source.kind is Whose.SETTLED:
+        raise SetupError(
+            "Settled labels are of items on which people differed: they are no random part.",
+            "Correct by what people said last.",
+        )
+    author = results.source.person if results.source.kind is Whose.PERSON else None
+    part = random_part(results.reviews, author)
+    kept, sentences = labels.keys() & part.labelled, [part.in_words] if part.in_words else []
+    said_by = f"labels of {results.source.in_words}" if results.source != LAST else "labels of people"
+    how = "the random sample on Review"
+    if not _enough(kept, dataset):
+        in_order = {
+            item_id
+            for item_id in labels
+            for given in results.reviews.given_on(JudgmentKey(item_id, criterion)).values()
+            if given.origin is Origin.DATASET and author in (None, given.author)
+        }
+        if not _enough(in_order, dataset):
+            raise _picked(len(labels), len(kept), said_by)
+        kept, how = in_order, "the order of the dataset: as good as random only if that order says nothing"
+    elif lost := len(part.labelled) - len(kept):
+        items = counted(lost, "item", "items")
+        sentences.append(
+            f"{items} of the random sample {'has' if lost == 1 else 'have'} none of these labels."
+        )
+    sentences.insert(0, f"{counted(len(kept), 'item has', 'items have')} {said_by}, by {how}.")
+    if left := len(labels.keys() - kept):
+        were = counted(left, "label is", "labels are")
+        sentences.append(f"{were} left out: of items that were picked in another way.")
+    sentences += _in_sight(results, [JudgmentKey(item_id, criterion) for item_id in kept])
+    said = labels_said(labels[item_id] if item_id in kept else None for item_id in dataset.ids)
+    return LabelledPart(said, said_by, tuple(sentences))
+
+
+def _in_sight(results: RunResults, keys: Sequence[JudgmentKey]) -> Iterator[str]:
+    """A sentence on labels that people gave while they saw the judge's; none where all were given blind."""
+    seen = sum(any(given.blind is False for given in results.reviews.given_on(key).values()) for key in keys)
+    if seen:
+        were = "label was" if seen == 1 else "labels were"
+        yield (
+            f"{seen:,} {were} given with the judge's in sight: as far as people lean towards what they see,"
+            " it agrees with them more than it would."
+        )
+
+
+def _labels_of_people(results: RunResults, criterion: str) -> Iterator[tuple[str, HumanLabel]]:
+    """By item, the label of the people whose labels count, given or confirmed."""
+    for judgment in results.judgments.get(criterion, ()):
+        standing = results.overrides.get(judgment.key)
+        if standing is not None and standing.preference is not None:
+            yield judgment.item_id, standing.preference
+        elif results.source == LAST:
+            given = results.reviews.given_on(judgment.key).values()
+            last = max(given, key=lambda each: each.created, default=None)
+            if last is not None and last.preference is not None:
+                yield judgment.item_id, last.preference
+
+
+def _of_dataset(system: System, dataset: Dataset, criterion: str) -> LabelledPart | None:
+    if criterion not in dataset.criteria:
+        return None
+    said, whose = human_said(dataset, criterion), f"human labels of {dataset.name}"
+    labelled = ~np.isnan(said[:, 0])
+    if not labelled.any() or labelled.all():
+        return LabelledPart(said, whose, ()) if labelled.any() else None
+    items = counted(int(labelled.sum()), "item has", "items have")
+    origins = label_origins(dataset, criterion)
+    if origins is not None:
+        at_random = np.array([origins.get(item_id) is Origin.RANDOM for item_id in dataset.ids])
+        kept = labelled & at_random
+        if not _enough({dataset.ids[place] for place in np.flatnonzero(kept)}, dataset):
+            raise _picked(int(labelled.sum()), int(kept.sum()), whose)
+        said[~kept] = np.nan
+        skipped = skipped_in_words(skipped_items(dataset), int(kept.sum()))
+        sentence = f"{counted(int(kept.sum()), 'item has', 'items have')} {whose}, by a random sample."
+        return LabelledPart(said, whose, tuple(filter(None, (sentence, skipped))))
+    if not _enough({dataset.ids[place] for place in np.flatnonzero(labelled)}, dataset):
+        raise _too_few(int(labelled.sum()), whose)
+    against = _speaks_against(judge_expects(system, dataset, criterion), labelled, dataset)
+    if against:
+        raise SetupError(
+            f"{items} {whose}, and these were hardly picked at random: {against}.",
+            _remedy(USUAL_LABELS),
+        )
+    return LabelledPart(
+        said,
+        whose,
+        (
+            f"{items} {whose}. They count as a random part of all: nothing says how they were picked, and the"
+            " judge is as sure of them as of the others.",
+        ),
+    )
+
+
+def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset) -> str:
+    """How the judge's word differs between labelled items and others, where that is no chance; else empty."""
+    known = ~np.isnan(expected[:, 0])
+    groups = _groups(dataset)
+    measured = {
+        "the judge's doubt of them": 1 - expected.max(axis=1),
+        "how often the judge calls them a tie": expected[:, 2:].sum(axis=1),
+    }
+    for what, values in measured.items():
+        apart = moved(values[known], labelled[known], groups[known])
+        if apart is not None and abs(apart[0]) > _SURELY * apart[1]:
+            here, there = (100 * float(values[known & which].mean()) for which in (labelled, ~labelled))
+            return f"{what} is {here:.0f} %, of the others {there:.0f} %"
+    return ""
+
+
+def _groups(dataset: Dataset) -> IntArray:
+    return group_numbers(dataset.texts("instruction").to_pylist())
+
+
+def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:
+    """Whether items are of FEW or more instructions."""
+    numbered = zip(dataset.ids, _groups(dataset), strict=True)
+    return len({int(group) for item_id, group in numbered if item_id in ids}) >= FEW
+
+
+def _picked(labels: int, at_random: int, whose: str) -> SetupError:
+    others = f"{at_random:,} of them in a random sample: the others" if at_random else "all of them"
+    return SetupError(
+        f"There are {labels:,} {whose}, {others} of items that were picked, by doubt or by hand. What people"
+        " say of the hardest items says nothing of the rest.",
+        _remedy(USUAL_LABELS - at_random),
+    )
+
+
+def _too_few(labels: int, whose: str) -> SetupError:
+    return SetupError(
+        f"There are {labels:,} {whose}, on fewer than {FEW} instructions: they say next to nothing.",
+        _remedy(USUAL_LABELS - labels),
+    )
+
+
+def _remedy(labels: int) -> Remedy:
+    items = counted(max(labels, 1), "item", "items")
+    return Remedy(f"Label {items} more, of a random sample: ", Step.LABEL_AT_RANDOM)

@@ -1,0 +1,246 @@
+"""Judging until it is sure: which of each two candidates is better, or how often each wins, and no item more.
+
+An instruction is one bet: of its contests the mean counts, for they are alike. Questions take instructions in
+the order in which a seed draws them, each as soon as all of its own contests there are known, so that neither
+the order of judging nor what was judged before can lean to one side.
+
+All answers together are wrong with 5 % at most, however often one looks: Holm over the questions with
+e-values (the largest of k open ones must reach k / 0.05; Vovk & Wang, E-values, Annals of Statistics 2021),
+which holds at all moments together: before the first wrong answer all answered questions were true
+differences, so k is no less than the number of those that are none. Intervals of a given width hold for each
+question by itself.
+
+Knows: contests, betting. Does not know: how items are judged, stores, how answers are shown.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from engine.core.formatting import interval, percent
+from engine.core.item_sample import USUAL_SEED
+from engine.core.items import Preference
+from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.until import Until
+from engine.data.dataset import Dataset
+from engine.data.sampling import drawn_instructions
+from engine.measure.intervals import FEW
+from engine.rank.betting import Tally, needed
+from engine.rank.contests import SCORES, Contests, contests_of, contests_of_places, labels_said
+
+
+@dataclass(eq=False)
+class WhoWins:
+    """How often a candidate wins against one `opponent`, or against all of them.
+
+    `won`: what it won, an instruction each. `answered`: the side of one half that it is surely on, or, where
+    an interval is asked for, that it is narrow enough (0 where neither side is sure); None while it is open.
+    """
+
+    candidate: str
+    opponent: str | None
+    won: Tally = field(default_factory=Tally)
+    answered: int | None = None
+    _lead: tuple[int, float] = (1, 0.0)
+    _next_look: int = FEW
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it needs more items."""
+        return self.answered is None
+
+    @property
+    def in_words(self) -> str:
+        """What is clear: `llama is better than opt: it wins 71.0 % (55.1-84.0) of 31 instructions`."""
+        rate = f"{percent(self.won.mean)} ({interval(self.ends)}) of {len(self.won):,} instructions"
+        if self.opponent is None or not self.answered:
+            against = f" against {self.opponent}" if self.opponent is not None else ""
+            return f"{self.candidate}{against} wins {rate}"
+        worse = self.answered < 0
+        return f"{self.candidate} is {'worse' if worse else 'better'} than {self.opponent}: it wins {rate}"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of its interval, which holds however often it is looked at, in percent."""
+        low, high = self.won.interval()
+        return 100 * low, 100 * high
+
+    def add(self, won: float) -> None:
+        """What the candidate won on one instruction more, 0 to 1."""
+        self.won.add(won)
+        self._lead = self.won.lead()
+
+    def sure_side(self, least: float) -> int | None:
+        """The side of one half on which it is, once the fortune of that side has this logarithm."""
+        side, has = self._lead
+        return side if has >= least and len(self.won) >= FEW else None
+
+    def narrow_side(self, width: float) -> int | None:
+        """Once its interval is no wider than this, 0 to 1: the side on which all of it is, 0 for neither."""
+        if len(self.won) < self._next_look:
+            return None
+        low, high = self.won.interval()
+        if high - low <= width:
+            return (low > 0.5) - (high < 0.5)
+        # An interval takes a millisecond, so it is not made while it is surely far too wide.
+        self._next_look = len(self.won) + max(1, int(more_for_width(self.won, width) / 2))
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Turns:
+    """The contests of a question: their rows, an array for each instruction, in the order of drawing;
+    `turned`: whether the candidate stands as B in them.
+    """
+
+    rows: Sequence[IntArray]
+    turned: Sequence[BoolArray]
+
+
+class UntilSure:
+    """Questions to contests of which nothing is known yet; what is said of items is added as it comes.
+
+    `contests`: their `instructions` say when each is drawn: the lower the earlier. `width`: of the interval
+    that is asked for, 0 to 1; None: which side of one half. `seed`, `criterion`: by which instructions are
+    drawn, and by whose labels it is answered.
+    """
+
+    def __init__(
+        self, contests: Contests, width: float | None = None, seed: int = USUAL_SEED, criterion: str = ""
+    ) -> None:
+        self.width, self.seed, self.criterion = width, seed, criterion
+        self._row_of = {item_id: row for row, item_id in enumerate(contests.ids)}
+        self._scores: FloatArray = np.full(len(contests), np.nan)
+        self._is_known: BoolArray = np.zeros(len(contests), np.bool_)
+        self._of_row: list[list[int]] = [[] for _ in range(len(contests))]
+        self.questions: list[WhoWins] = []
+        self._turns: list[_Turns] = []
+        self._next: list[int] = []
+        for candidate, opponent, rows in _asked(contests, width):
+            for row in rows:
+                self._of_row[row].append(len(self.questions))
+            self.questions.append(WhoWins(candidate, opponent))
+            self._turns.append(_turns(contests, candidate, rows))
+            self._next.append(0)
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether items of what is answered are left out while other questions are open."""
+        return len(self.questions) > 1
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether nothing that is asked is open."""
+        return not self.open
+
+    @property
+    def open(self) -> list[WhoWins]:
+        """The questions that need more items."""
+        return [question for question in self.questions if question.is_open]
+
+    def wants(self, item_id: str) -> bool:
+        """Whether an item is of a question that is open."""
+        row = self._row_of.get(item_id)
+        return row is not None and any(self.questions[place].is_open for place in self._of_row[row])
+
+    def add(self, labels: Mapping[str, Preference | None]) -> list[str]:
+        """What was said of items, None where nothing could be; then look at all that is open. What is clear
+        now and was not before, in words.
+        """
+        before = self.open
+        rows = np.array([self._row_of[item_id] for item_id in labels if item_id in self._row_of], np.int64)
+        said = labels_said(label for item_id, label in labels.items() if item_id in self._row_of)
+        self._scores[rows] = said @ SCORES
+        self._is_known[rows] = True
+        self._take({place for row in rows for place in self._of_row[row]})
+        return [question.in_words for question in before if not question.is_open]
+
+    def left(self, question: WhoWins) -> int:
+        """How many instructions of a question are not known yet."""
+        place = self.questions.index(question)
+        return len(self._turns[place].rows) - self._next[place]
+
+    def more(self, question: WhoWins) -> float:
+        """About how many instructions more an open question needs, if they are like those that are known."""
+        if self.width is None:
+            return question.won.more_for_half(needed(questions=len(self.open)))
+        return more_for_width(question.won, self.width)
+
+    def _take(self, places: Iterable[int]) -> None:
+        """Go on with questions, instruction after instruction, as far as what is known reaches."""
+        waiting = sorted(place for place in places if self.questions[place].is_open)
+        while waiting:
+            waiting = [place for place in waiting if self.questions[place].is_open and self._take_one(place)]
+            self._answer()
+
+    def _take_one(self, place: int) -> bool:
+        """Take the next instruction of a question; whether it was known."""
+        turns, turn = self._turns[place], self._next[place]
+        if turn == len(turns.rows) or not self._is_known[turns.rows[turn]].all():
+            return False
+        scores = self._scores[turns.rows[turn]]
+        won = np.where(turns.turned[turn], 1 - scores, scores)
+        if not np.isnan(won).all():
+            self.questions[place].add(float(np.nanmean(won)))
+        self._next[place] += 1
+        return True
+
+    def _answer(self) -> None:
+        """Answer what can be, one question after another: each makes the next one easier."""
+        while any(self._answer_one(question) for question in self.open):
+            pass
+
+    def _answer_one(self, question: WhoWins) -> bool:
+        if self.width is None:
+            question.answered = question.sure_side(needed(questions=len(self.open)))
+        else:
+            question.answered = question.narrow_side(self.width)
+        return not question.is_open
+
+
+def until_sure(dataset: Dataset, criterion: str, until: Until) -> UntilSure:
+    """What a run on a dataset is to answer, by the judge's labels on a criterion.
+
+    Where candidates are not named, a width is that of the share of instructions on which A wins. SetupError
+    where nobody is named of whom it could be sure.
+    """
+    if until.width is None or dataset.names_candidates:
+        contests = contests_of(dataset)
+    else:
+        contests = contests_of_places(dataset)
+    places = dict(
+        zip(
+            dataset.ids, drawn_instructions(dataset.texts("instruction").to_pylist(), until.seed), strict=True
+        )
+    )
+    drawn = replace(contests, instructions=np.array([places[item_id] for item_id in contests.ids], np.int64))
+    return UntilSure(drawn, None if until.width is None else until.width / 100, until.seed, criterion)
+
+
+def more_for_width(won: Tally, width: float) -> float:
+    """About how many instructions more until an interval is no wider than this, 0 to 1: four times as many
+    for half the width.
+    """
+    low, high = won.interval()
+    return max(len(won), 1) * max(0.0, ((high - low) / width) ** 2 - 1)
+
+
+def _asked(contests: Contests, width: float | None) -> Iterable[tuple[str, str | None, IntArray]]:
+    """What is asked of contests: candidate, opponent, rows. Of two candidates alone it is one question."""
+    names = contests.names
+    if width is not None and len(names) > 2:
+        for number, name in enumerate(names):
+            yield name, None, np.flatnonzero((contests.first == number) | (contests.second == number))
+        return
+    low, high = np.minimum(contests.first, contests.second), np.maximum(contests.first, contests.second)
+    for one, other in np.unique(np.stack([low, high], axis=1), axis=0).tolist():
+        yield names[one], names[other], np.flatnonzero((low == one) & (high == other))
+
+
+def _turns(contests: Contests, candidate: str, rows: IntArray) -> _Turns:
+    number = contests.names.index(candidate)
+    order = rows[np.argsort(contests.instructions[rows], kind="stable")]
+    starts = np.flatnonzero(np.diff(contests.instructions[order])) + 1
+    each = np.split(order, starts)
+    return _Turns(each, [contests.second[part] == number for part in each])

@@ -1,0 +1,141 @@
+"""How often each candidate won, against all others together and against each of them: ties count half.
+
+Knows: contests. Does not know: strengths, labels of people beside those of a judge.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, permutations
+
+import numpy as np
+
+from engine.core.items import HUMAN_LABELS, Preference, Tie
+from engine.core.log_probs import FloatArray, IntArray
+from engine.core.value_tables import Estimate
+from engine.measure.intervals import FEW, OverInstructions
+from engine.rank.contests import Contests
+
+
+@dataclass(frozen=True)
+class WinRate:
+    """What a candidate won of its contests, against all others or one `opponent`.
+
+    `rate`: the mean of what it won (0 to 1, half a tie), with its 95 % interval over instructions.
+    `standard_error`: in the same unit; None for a single instruction. `good_ties`, `bad_ties`, `other_ties`:
+    the shares of contests that ended in both_good, both_bad, and in a tie of which nobody said more.
+    """
+
+    candidate: str
+    contests: int
+    instructions: int
+    rate: Estimate
+    standard_error: float | None
+    good_ties: float
+    bad_ties: float
+    other_ties: float
+    opponent: str | None = None
+
+    @property
+    def few(self) -> bool:
+        """True where it rests on too few instructions to be called better or worse than another."""
+        return self.instructions < FEW
+
+    @property
+    def is_surely(self) -> int:
+        """1 where the whole interval is above one half, -1 where it is below, else 0."""
+        if self.few or self.rate.ends is None:
+            return 0
+        low, high = self.rate.ends
+        return (low > 0.5) - (high < 0.5)
+
+
+@dataclass(frozen=True)
+class WinRates:
+    """`candidates`: by name, against all others. `pairs`: of two candidates that met, in both directions."""
+
+    candidates: dict[str, WinRate]
+    pairs: dict[tuple[str, str], WinRate]
+
+    @cached_property
+    def components(self) -> list[list[str]]:
+        """The candidates that are held together by contests, directly or by way of others, the largest group
+        first: of two groups nobody can say which is better.
+        """
+        groups: list[set[str]] = [{name} for name in self.candidates]
+        for one, other in self.pairs:
+            joined = [group for group in groups if one in group or other in group]
+            groups = [group for group in groups if group not in joined] + [set().union(*joined)]
+        groups.sort(key=len, reverse=True)
+        return [[name for name in self.candidates if name in group] for group in groups]
+
+    @cached_property
+    def cycles(self) -> list[tuple[str, str, str]]:
+        """Three candidates each of which won more than half against the next one, and the last against the
+        first; those in which each of the three is sure stand first.
+        """
+        beats = {pair for pair, met in self.pairs.items() if met.rate.value > 0.5}
+        found = [
+            (one, two, three)
+            for trio in combinations(self.candidates, 3)
+            for one, two, three in (trio, (trio[0], trio[2], trio[1]))
+            if {(one, two), (two, three), (three, one)} <= beats
+        ]
+        return sorted(found, key=lambda cycle: not self.is_sure(cycle))
+
+    def is_sure(self, cycle: Sequence[str]) -> bool:
+        """Whether no contest of a cycle can be chance alone."""
+        after = [*cycle[1:], cycle[0]]
+        return all(self.pairs[pair].is_surely > 0 for pair in zip(cycle, after, strict=True))
+
+
+def win_rates(contests: Contests) -> WinRates:
+    """Of all candidates of which something was said."""
+    candidates: dict[str, WinRate] = {}
+    pairs: dict[tuple[str, str], WinRate] = {}
+    for number, name in enumerate(contests.names):
+        places, won = contests.of(number)
+        if len(places):
+            candidates[name] = _rate(contests, name, places, won)
+    for one, other in permutations(range(len(contests.names)), 2):
+        places, won = contests.of(one)
+        against = (contests.first[places] == other) | (contests.second[places] == other)
+        if against.any():
+            names = contests.names[one], contests.names[other]
+            pairs[names] = _rate(contests, names[0], places[against], won[against], names[1])
+    return WinRates(candidates, pairs)
+
+
+def place_rate(contests: Contests) -> Estimate:
+    """How often the response that stood as A won, 0 to 1, half a tie: one half where places decide nothing.
+
+    At least one contest must be known.
+    """
+    known = np.flatnonzero(contests.known)
+    return _estimate(contests, known, contests.scores[known])[0]
+
+
+def _rate(
+    contests: Contests, name: str, places: IntArray, won: FloatArray, opponent: str | None = None
+) -> WinRate:
+    rate, error = _estimate(contests, places, won)
+    shares = dict(zip(HUMAN_LABELS, contests.said[places].mean(axis=0).tolist(), strict=True))
+    return WinRate(
+        candidate=name,
+        contests=len(places),
+        instructions=len(np.unique(contests.instructions[places])),
+        rate=rate,
+        standard_error=error,
+        good_ties=shares[Preference.BOTH_GOOD],
+        bad_ties=shares[Preference.BOTH_BAD],
+        other_ties=shares[Tie.TIE],
+        opponent=opponent,
+    )
+
+
+def _estimate(contests: Contests, places: IntArray, won: FloatArray) -> tuple[Estimate, float | None]:
+    """The mean with its interval, and its standard error."""
+    found = OverInstructions.of_one(won.tolist(), contests.instructions[places].tolist())
+    if found is None:
+        return Estimate(float(won.mean())), None
+    return Estimate(found.mean, found.share_interval()), found.standard_error

@@ -1,0 +1,77 @@
+"""By whose labels candidates are ranked: people's, a judge's on one criterion, or the weighted judge's.
+
+Knows: datasets, systems, which labels each gives. Does not know: how candidates are ranked, how it is shown.
+"""
+
+from dataclasses import dataclass
+
+from engine.core.formatting import words
+from engine.core.log_probs import FloatArray
+from engine.data.dataset import Dataset
+from engine.measure.systems import System
+from engine.rank.contests import Contests, contests_of, human_said, system_said, winners_said
+from engine.weigh.item_winner import OVERALL
+from engine.weigh.system_weighing import Weighing
+
+_STOPPED = (
+    "This run stopped once something was clear, or before: rates here may lie too far from 50 %, and their"
+    " intervals with them. Those that it stopped by hold however often one looks."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RankedBy:
+    """`said`: what was said of each item of the dataset, shape (items, 5), as Contests has it. `system`: by
+    whom; None for people in the dataset. `criterion`: None for the weighted judge, whose `weighing` it is.
+    """
+
+    dataset: Dataset
+    said: FloatArray
+    criterion: str | None
+    system: System | None = None
+    weighing: Weighing | None = None
+
+    @classmethod
+    def by_people(cls, dataset: Dataset, criterion: str) -> "RankedBy":
+        """By the human labels of a dataset."""
+        return cls(dataset, human_said(dataset, criterion), criterion)
+
+    @classmethod
+    def by_system(cls, system: System, dataset: Dataset, criterion: str) -> "RankedBy":
+        """By a system's labels on the items of a dataset. SetupError where it lacks the criterion."""
+        return cls(dataset, system_said(system, dataset, criterion), criterion, system)
+
+    @classmethod
+    def by_weights(cls, system: System, dataset: Dataset, weighing: Weighing) -> "RankedBy":
+        """By the winners of the weighted judge."""
+        winners = {decision["id"]: decision["winner"] for decision in weighing.result["results"]}
+        return cls(dataset, winners_said(winners, dataset), None, system, weighing)
+
+    @property
+    def title(self) -> str:
+        """By whom on what, in words: `run 7, overall quality`."""
+        whose = f"{self.dataset.name} by human labels" if self.system is None else self.system.name
+        return f"{whose}, {'weighted judge' if self.criterion is None else words(self.criterion)}"
+
+    @property
+    def remark(self) -> str:
+        """What is to be said of a run that stopped once something was clear; empty of all others."""
+        results = self.system.results if self.system is not None else None
+        return _STOPPED if results is not None and results.run.is_sample else ""
+
+    @property
+    def judge(self) -> tuple[System, Dataset, str] | None:
+        """Whose labels those of people may correct: a system on a criterion, on which items; else None."""
+        if self.system is None or self.criterion is None:
+            return None
+        return self.system, self.dataset, self.criterion
+
+    @property
+    def contests(self) -> Contests:
+        """The contests of the dataset with what was said of them. SetupError as `contests_of` raises it."""
+        return contests_of(self.dataset, self.said)
+
+
+def usual_criterion(known: tuple[str, ...]) -> str:
+    """By which of some criteria candidates are ranked unless somebody chooses."""
+    return OVERALL if OVERALL in known else known[-1]

@@ -1,0 +1,83 @@
+"""The figure of a ranking: a point for each candidate, with its interval, and who cannot be told apart.
+
+Knows: what the figure shows, in a picture and in words. Does not know: formulas, colours, files, windows.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import blended_transform_factory
+
+from engine.core.value_tables import Estimate
+from engine.rank.ranking import Ranking
+from engine.report.figure_style import Theme, drawable, drawing, finish, new_figure
+
+_ROW = 0.24  # inches
+_GROUP_STEP = 0.022  # of the width, between the lines of two groups
+
+
+def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> Figure:
+    """A row for each candidate, the best first: what it would win against one of mean strength, else its win
+    rate, in percent with its 95 % interval; lines at the right join those that cannot be told apart.
+    """
+    shown = _estimates(ranking)
+    with drawing(dark) as theme:
+        figure = new_figure(1.1 + _ROW * max(len(shown), 3))
+        axes = figure.subplots()
+        rows = range(len(shown))
+        for row, estimate in zip(rows, shown.values(), strict=True):
+            _draw_estimate(axes, row, estimate, theme)
+        axes.axvline(50, color=theme.muted, linestyle=":", linewidth=1.2)
+        axes.set_yticks(rows, [drawable(name) for name in shown])
+        axes.set_ylim(len(shown) - 0.4, -0.6)
+        axes.set_xlim(0, 100)
+        axes.set_xlabel(f"{_measure(ranking)} (%)")
+        axes.grid(axis="x")
+        _draw_groups(axes, _groups(ranking), list(shown), theme)
+        finish(figure, [axes], f"{drawable(title)}, with 95 % intervals", theme)
+    return figure
+
+
+def ranking_in_words(ranking: Ranking) -> str:
+    """What the figure shows, for those who do not see it."""
+    shown = [f"{name} {estimate} %" for name, estimate in _estimates(ranking).items()]
+    groups = "; ".join(", ".join(group) for group in _groups(ranking))
+    apart = f" Cannot be told apart: {groups}." if groups else ""
+    return (
+        f"Points with 95 % intervals of the {_measure(ranking)}, the best first. {'; '.join(shown)}.{apart}"
+    )
+
+
+def _measure(ranking: Ranking) -> str:
+    return "win rate against the mean candidate" if ranking.strengths else "win rate"
+
+
+def _estimates(ranking: Ranking) -> Mapping[str, Estimate]:
+    found, rates = ranking.strengths, ranking.rates.candidates
+    return {name: found.scores[name] if found else rates[name].rate for name in ranking.order}
+
+
+def _groups(ranking: Ranking) -> Sequence[Sequence[str]]:
+    """Those of two candidates or more."""
+    found = ranking.strengths
+    return [group for group in found.groups if len(group) > 1] if found else []
+
+
+def _draw_estimate(axes: Axes, row: int, estimate: Estimate, theme: Theme) -> None:
+    if estimate.ends is not None:
+        ends = [100 * end for end in estimate.ends]
+        axes.plot(ends, [row, row], color=theme.judge, linewidth=1.6, marker="|", markersize=6)
+    axes.plot(100 * estimate.value, row, marker="o", markersize=5, color=theme.text, zorder=3)
+
+
+def _draw_groups(axes: Axes, groups: Sequence[Sequence[str]], names: Sequence[str], theme: Theme) -> None:
+    """A line for each group, beside the rows of its candidates, which stand together."""
+    beside = blended_transform_factory(axes.transAxes, axes.transData)
+    ends: list[float] = []  # where the last line of each column at the right ends: the next one may follow it
+    for group in groups:
+        rows = [names.index(group[0]) - 0.25, names.index(group[-1]) + 0.25]
+        column = next((place for place, end in enumerate(ends) if end < rows[0]), len(ends))
+        ends[column : column + 1] = [rows[1]]
+        x = 1.02 + _GROUP_STEP * column
+        axes.plot([x, x], rows, transform=beside, color=theme.marked, linewidth=2.2, clip_on=False)

@@ -1,0 +1,129 @@
+"""A ranking as files for others: CSV for programs and LaTeX for papers.
+
+Knows: columns, what CSV needs quoted, what LaTeX needs escaped. Does not know: how rankings are computed.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from engine.core.formatting import counted, visible
+from engine.core.value_tables import Table
+from engine.data.submission import quoted_cell
+from engine.rank.by_labels import ByLabels
+from engine.rank.contests import in_words
+from engine.rank.ranking import Ranking
+from engine.rank.ranking_json import ranking_json
+from engine.report.correction_sections import corrected_candidates
+from engine.report.ranking_sheet import candidate_table
+
+_IN_A_PAPER = frozenset(
+    ("candidate", "rank", "strength", "win_rate", "equal_length", "contests", "corrected", "labels", "judge")
+)
+"""The columns that a page is wide enough for."""
+_BRACKETS = "In brackets the 95 % intervals over instructions."
+
+
+def ranking_csv(ranking: Ranking, corrected: ByLabels | None = None) -> bytes:
+    """A row for each candidate, the best first, then for each pair of candidates that met, in both
+    directions: `against` names the opponent, and is empty for all together. UTF-8, values as in the JSON of a
+    ranking; the two ends of an interval stand in two columns; a cell is empty where nothing is known. What
+    people's labels make of a judge's ranking stands in columns that begin with `corrected`.
+    """
+    made = ranking_json(ranking, corrected)
+    rows = [dict(_flat(row)) for row in (*made["candidates"], *made["pairs"])]
+    names = dict.fromkeys(("name", "against", *(name for row in rows for name in row)))
+    lines = [list(names), *([_cell(row.get(name)) for name in names] for row in rows)]
+    return "".join(f"{','.join(map(_quoted, line))}\n" for line in lines).encode("utf-8")
+
+
+def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in row.items():
+        if name == "ranks":
+            yield from zip(("best_rank", "worst_rank"), value, strict=True)
+        elif name.endswith("_interval"):
+            stem = name.removesuffix("_interval")
+            yield from zip((f"{stem}_low", f"{stem}_high"), value or (None, None), strict=True)
+        elif isinstance(value, Mapping):
+            yield from ((f"{name}_{inner}", each) for inner, each in _flat(value))
+        else:
+            yield name, value
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else visible(str(value))
+
+
+def _quoted(cell: str) -> str:
+    return quoted_cell(cell, ",")
+
+
+def ranking_latex(ranking: Ranking, title: str, corrected: ByLabels | None = None) -> str:
+    r"""A table of the candidates in LaTeX with the rules of the package booktabs; `title`: by whose labels.
+    A second one where people's labels correct these.
+
+    Every text is escaped; each table stands by itself, for \input.
+    """
+    caption = f"{title}: {in_words(ranking.contests)}. {_BRACKETS}"
+    made = [latex_table(_narrow(candidate_table(ranking)), caption, "ranking")]
+    correction = corrected.correction if corrected else None
+    if correction is not None and correction.candidates:
+        caption = (
+            f"{title}, corrected by labels of people on {correction.labelled:,} of"
+            f" {counted(correction.items, 'item', 'items')}. {_BRACKETS}"
+        )
+        made.append(latex_table(_narrow(corrected_candidates(correction)), caption, "ranking-corrected"))
+    return "\n".join(made)
+
+
+def _narrow(table: Table) -> Table:
+    kept = [place for place, column in enumerate(table.columns) if column.key in _IN_A_PAPER]
+    return Table(
+        [table.columns[place] for place in kept], [[row[place] for place in kept] for row in table.rows]
+    )
+
+
+def latex_table(table: Table, caption: str, label: str) -> str:
+    r"""A table in LaTeX, with a caption, under the name `tab:label`."""
+    columns = "".join("r" if column.kind.is_number else "l" for column in table.columns)
+    rows = [_row(table.titles), r"\midrule", *map(_row, table.texts())]
+    return "\n".join(
+        (
+            r"% Needs \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escaped(caption)}}}",
+            rf"\label{{tab:{label}}}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        )
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    return rf"{' & '.join(map(escaped, cells))} \\"
+
+
+_MEANINGFUL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}
+_SIGN = re.compile("|".join(map(re.escape, _MEANINGFUL)))
+
+
+def escaped(text: str) -> str:
+    r"""A text that LaTeX shows as it is, on one line: `R\&D`. Hidden characters are written out."""
+    plain = " ".join(visible(text).split())
+    # A bracket at the beginning of a row is taken for an option of the row before it.
+    shown = _SIGN.sub(lambda found: _MEANINGFUL[found[0]], plain)
+    return f"{{{shown}}}" if shown.startswith(("[", "*")) else shown

@@ -1,0 +1,264 @@
+"""A ranking of candidates: which sections there are, the words and columns for what each shows.
+
+Knows: the sections, titles, meanings. Does not know: how rankings are computed, terminals, HTML, windows.
+"""
+
+from collections.abc import Iterator
+
+from engine.core.formatting import counted, listed, percent, short_name
+from engine.core.measure_words import INTERVAL
+from engine.core.sheets import Picture, Section, Sentences, Sheet, Tone
+from engine.core.value_tables import Column, Estimate, Fact, ItemsBehind, Kind, Row, Table, Value
+from engine.rank.by_labels import ByLabels
+from engine.rank.contests import in_words
+from engine.rank.lengths import LengthControl
+from engine.rank.ranking import Ranking
+from engine.rank.strengths import Strengths
+from engine.report.correction_sections import Word, correction_sections
+
+_CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
+_WIN_RATE = Column(
+    "win_rate",
+    "win rate (%)",
+    Kind.ESTIMATE,
+    f"What it won of its contests, in percent; a tie counts half. {INTERVAL}",
+)
+_STRENGTH = Column(
+    "strength",
+    "against the mean (%)",
+    Kind.ESTIMATE,
+    "What it would win against a candidate of mean strength, in percent, by the Bradley-Terry model with"
+    f" ties: fair also where candidates met different opponents. {INTERVAL}",
+)
+_RANK = Column(
+    "rank",
+    "rank",
+    Kind.TEXT,
+    "The ranks that it may have: before it stand those that are surely stronger, behind it those that are"
+    " surely weaker. All these comparisons together are wrong with 5 % at most.",
+)
+_GROUP = Column(
+    "group",
+    "group",
+    Kind.TEXT,
+    "Candidates that share a letter cannot be told apart.",
+)
+_EQUAL_LENGTH = Column(
+    "equal_length",
+    "at equal length (%)",
+    Kind.ESTIMATE,
+    "What it would win if both responses of each contest were equally long, in percent, by a logistic"
+    f" regression. {INTERVAL}",
+)
+_BY_LENGTH = Column(
+    "by_length",
+    "by length",
+    Kind.NUMBER,
+    "The win rate less that at equal length, in points: what it owes to being longer or shorter.",
+    digits=1,
+)
+_TIES = (
+    Column("both_good", "both good", Kind.SHARE, "The share of its contests in which both were good."),
+    Column("both_bad", "both bad", Kind.SHARE, "The share of its contests in which both were bad."),
+    Column("tie", "tie", Kind.SHARE, "The share of its contests that were a tie of which nobody said more."),
+)
+_CONTESTS = Column("contests", "contests", Kind.COUNT, "How many labelled items it has a response in.")
+_INSTRUCTIONS = Column("instructions", "instructions", Kind.COUNT, "How many instructions these are of.")
+_OF_LENGTHS = (
+    Column("fact", "length", Kind.NAME, "What length does to the contests."),
+    Column("value", "", Kind.FACT, f"In percent, or in log odds. {INTERVAL}"),
+)
+RANKING_FIGURE = "ranking"
+"""The name of its picture; who prints a sheet need not load what draws."""
+_OF_PICTURE = (
+    "A point for each candidate, its 95 % interval as a line. Lines at the right join candidates that cannot"
+    " be told apart; the dotted line is half of the contests."
+)
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def ranking_sheet(ranking: Ranking, title: str, corrected: ByLabels | None = None, word: Word = str) -> Sheet:
+    """All of a ranking; `title`: by whose labels, on which criterion; `corrected`: a judge's, by people.
+
+    `word`: a remedy in the words of whoever shows it.
+    """
+    is_corrected = corrected is not None and corrected.correction is not None
+    sections = [_in_short(ranking, is_corrected), _candidates(ranking), _pairs(ranking)]
+    if ranking.lengths is not None:
+        sections.append(_lengths(ranking, ranking.lengths))
+    if corrected is not None:
+        sections += correction_sections(corrected, word)
+    return Sheet(f"{title}: {in_words(ranking.contests)}", sections)
+
+
+def _in_short(ranking: Ranking, is_corrected: bool) -> Section:
+    caveats, said = ranking.caveats, list(_verdict(ranking))
+    if is_corrected:
+        said.append("This is by the judge's labels as they are; what people's make of it stands below.")
+    parts = [*([Sentences(caveats, Tone.CAVEAT)] if caveats else ()), Sentences(said)]
+    return Section("in_short", "In short", parts)
+
+
+def _verdict(ranking: Ranking) -> Iterator[str]:
+    found = ranking.strengths
+    rates = ranking.rates.candidates
+    if found is None:
+        best = ranking.order[0]
+        highest = f"{short_name(best)} has the highest win rate, {rates[best].rate} %"
+        yield f"{highest}; nothing says that it is the best."
+        return
+    best, group = found.order[0], found.groups[0]
+    rate = percent(rates[best].rate.value)
+    if len(group) == 1:
+        yield f"{short_name(best)} is surely the strongest: it wins {rate} of its contests."
+    else:
+        yield (
+            f"{short_name(best)} wins most, {rate} of its contests, but these labels cannot tell it from"
+            f" {listed(group[1:], shown=short_name)}."
+        )
+    count = len(found.names)
+    told = int(found.better.sum())
+    yield f"{told:,} of {counted(count * (count - 1) // 2, 'pair', 'pairs')} of candidates are told apart."
+
+
+def _candidates(ranking: Ranking) -> Section:
+    return Section(
+        "candidates",
+        "Candidates",
+        [candidate_table(ranking), Picture(RANKING_FIGURE, _OF_PICTURE)],
+        "Sorted by strength where the contests hold all candidates together, else by win rate.",
+        help=("Ranking",),
+        spelt_out=True,
+    )
+
+
+def candidate_table(ranking: Ranking) -> Table:
+    """A row for each candidate, the best first."""
+    found, lengths = ranking.strengths, ranking.lengths
+    rates = ranking.rates.candidates
+    ties = {name: (rate.good_ties, rate.bad_ties, rate.other_ties) for name, rate in rates.items()}
+    good, bad, other = (any(shares[place] for shares in ties.values()) for place in range(len(_TIES)))
+    # That no contest ended so is said, too, but not beside ties of which nobody could say more.
+    met = [*((0, 1) if good or bad or not other else ()), *((2,) if other else ())]
+    columns = [
+        _CANDIDATE,
+        *((_RANK, _GROUP, _STRENGTH) if found else ()),
+        _WIN_RATE,
+        *((_EQUAL_LENGTH, _BY_LENGTH) if lengths else ()),
+        *(_TIES[place] for place in met),
+        _CONTESTS,
+        _INSTRUCTIONS,
+    ]
+    rows: list[Row] = []
+    for name in ranking.order:
+        rate = rates[name]
+        rows.append(
+            [
+                name,
+                *(_order_cells(found, name) if found else ()),
+                rate.rate,
+                *(_length_cells(lengths, name, rate.rate) if lengths else ()),
+                *(ties[name][place] for place in met),
+                rate.contests,
+                rate.instructions,
+            ]
+        )
+    behind = [items_behind(ranking, name) for name in ranking.order]
+    return Table(columns, rows, behind=behind)
+
+
+def items_behind(ranking: Ranking, name: str, other: str | None = None) -> ItemsBehind:
+    """The labelled items with a response of a candidate; with those of an `other` one, both."""
+    contests = ranking.contests
+    places, _ = contests.of(contests.names.index(name))
+    if other is not None:
+        number = contests.names.index(other)
+        places = places[(contests.first[places] == number) | (contests.second[places] == number)]
+    written = (
+        f"with a response of {short_name(name)}"
+        if other is None
+        else f"{short_name(name)} against {short_name(other)}"
+    )
+    return ItemsBehind(frozenset(contests.ids[place] for place in places), None, written)
+
+
+def _order_cells(found: Strengths, name: str) -> list[Value]:
+    best, worst = found.ranks[name]
+    letters = [
+        _LETTERS[place % len(_LETTERS)] * (1 + place // len(_LETTERS))
+        for place, group in enumerate(found.groups)
+        if name in group
+    ]
+    rank = str(best) if best == worst else f"{best} to {worst}"
+    return [rank, " ".join(letters), found.scores[name]]
+
+
+def _length_cells(lengths: LengthControl, name: str, rate: Estimate) -> list[Value]:
+    even = lengths.rates.get(name)
+    return [even, None if even is None else 100 * (rate.value - even.value)]
+
+
+def _pairs(ranking: Ranking) -> Section:
+    return Section(
+        "pairs",
+        "Each against each",
+        [pair_table(ranking)],
+        "What the candidate of a row won against that of a column, in percent, a tie counted half. Whose"
+        " whole interval lies above 50 is surely the better one, of this pair looked at alone.",
+    )
+
+
+def pair_table(ranking: Ranking) -> Table:
+    """A row and a column for each candidate, in the same order."""
+    order, pairs = ranking.order, ranking.rates.pairs
+    columns = [
+        Column(
+            f"against {place}",
+            name,
+            Kind.ESTIMATE,
+            f"What was won against {name}, in percent. {INTERVAL}",
+            foreign=True,
+            shaded=True,
+        )
+        for place, name in enumerate(order)
+    ]
+    rows: list[Row] = [
+        [one, *(pairs[one, other].rate if (one, other) in pairs else "" for other in order)] for one in order
+    ]
+    met = {
+        (row, 1 + column): (one, other)
+        for row, one in enumerate(order)
+        for column, other in enumerate(order)
+        if (one, other) in pairs
+    }
+    return Table(
+        [_CANDIDATE, *columns],
+        rows,
+        frozenset(cell for cell, pair in met.items() if pairs[pair].is_surely > 0),
+        [items_behind(ranking, one) for one in order],
+        {cell: items_behind(ranking, *pair) for cell, pair in met.items()},
+    )
+
+
+def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
+    rows: list[Row] = [["the longer response won (%)", Fact(Kind.ESTIMATE, lengths.longer_won)]]
+    rows.append(["log odds of being longer by far", Fact(Kind.NUMBER, lengths.effect)])
+    rows.append(["95 % interval of these", Fact(Kind.INTERVAL, lengths.effect_ends)])
+    rows.append(["the response that stood as A won (%)", Fact(Kind.ESTIMATE, ranking.places)])
+    low, high = lengths.effect_ends
+    verdict = "The longer response wins more often than it would without its length."
+    if high < 0:
+        verdict = "The shorter response wins more often than it would without its length."
+    elif low <= 0:
+        verdict = "Length shows no sure effect on who wins."
+    return Section(
+        "lengths",
+        "Length and place",
+        [Table(_OF_LENGTHS, rows), Sentences([verdict])],
+        "Whether longer responses are better or only better liked, labels cannot say.",
+    )
+
+
+def place_columns() -> tuple[Column, Column, Column]:
+    """The columns of a candidate, its rank and its strength, for other tables."""
+    return _CANDIDATE, _RANK, _STRENGTH

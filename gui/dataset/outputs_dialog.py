@@ -1,0 +1,282 @@
+"""A new dataset out of the outputs of several candidates: the files, who meets whom, where it is kept.
+
+Knows: what is asked. Does not know: how outputs are read and matched.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QLineEdit,
+    QListWidgetItem,
+    QPushButton,
+    QRadioButton,
+    QWidget,
+)
+
+from engine.core.errors import EngineError
+from engine.core.formatting import counted, visible
+from engine.core.remedies import Setting
+from engine.core.setting_row import LARGEST
+from gui.dataset import outputs_jobs
+from gui.dataset.outputs_jobs import FoundOutputs, PairsWish
+from gui.kit.actions import add_key
+from gui.kit.fields import SpinBox, narrow_box
+from gui.kit.file_choice import FileChoice
+from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_target
+from gui.kit.fold import Fold
+from gui.kit.foreign_text import one_line, set_tip, tip
+from gui.kit.labels import heading, hint, label, name, panel, scrolling, set_role, show_text
+from gui.kit.layouts import STRETCH, as_column, as_row, in_column, in_row, make_room
+from gui.kit.notice import problem_of
+from gui.kit.reading_order import ReadingOrder
+from gui.kit.remedies import FIELDS
+from gui.kit.views import ListView
+from gui.reading.sheet_view import SheetView
+from gui.work.lanes import Lane, LatestTask
+from gui.work.workspace import Workspace
+
+_WHAT = (
+    "Choose a file for each candidate: a model that wrote responses. Each holds an instruction and an output"
+    " in every row, as AlpacaEval, Arena-Hard and MT-Bench write them."
+)
+_FOLDER = "last/outputs"
+_FEWEST = 2  # candidates
+_LINES_OF_FILES = 4
+_SIZE = (130, 42)  # letters, lines
+_MOST_USUAL = 300  # pairs
+
+
+class OutputsDialog(ReadingOrder, QDialog):
+    """`made`: where the dataset is that was written."""
+
+    made = Signal(object)
+
+    def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.paths: list[Path] = []
+        self.found: FoundOutputs | None = None
+        self.setWindowTitle("New dataset from outputs")
+        self.files = ListView()
+        self.add_button, self.remove_button = QPushButton("&Add files…"), QPushButton("&Remove")
+        self.columns = QLineEdit(placeholderText="as guessed; else: instruction=prompt,output=response")
+        self.instructions = FileChoice("instructions", DATASETS)
+        self.sheet = SheetView()
+        self.all_meet, self.with_baseline = QRadioButton("All &meet all"), QRadioButton("Each meets &only")
+        self.baseline = narrow_box("The baseline, which each candidate meets", 24)
+        self.part = QRadioButton("&Part of them:")
+        self.all_pairs = QRadioButton("A&ll of these pairs")
+        self.count, self.seed = SpinBox(), SpinBox()
+        self.status = label("")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+        self.save = self.buttons.addButton("&Save and open…", QDialogButtonBox.ButtonRole.AcceptRole)
+        self._lay_out()
+        self._looking = LatestTask(workspace.threads, Lane.FILES, self)
+        self._looking.finished.connect(self._take)
+        self._looking.failed.connect(self._refuse)
+        self.finished.connect(self._looking.drop)
+        self._connect()
+        self._look()
+        self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def wish(self) -> PairsWish:
+        """Which pairs are chosen."""
+        baseline = str(self.baseline.currentData()) if self.with_baseline.isChecked() else None
+        return PairsWish(baseline, self.count.value() if self.part.isChecked() else None, self.seed.value())
+
+    @property
+    def possible(self) -> int:
+        """How many pairs there are without a number that is asked for."""
+        if self.found is None:
+            return 0
+        others = len(self.found.candidates) - 1
+        met = others if self.with_baseline.isChecked() else others * (others + 1) // 2
+        return met * self.found.instructions
+
+    # Making
+
+    def _lay_out(self) -> None:
+        name(self.files, "Files of outputs", "Delete takes the selected files away")
+        self.files.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.files.setFixedHeight(self.fontMetrics().height() * (_LINES_OF_FILES + 1))
+        name(
+            self.columns, FIELDS[Setting.COLUMNS], "Which columns of the files are id, instruction and output"
+        )
+        for row in ((self.count, "How many pairs"), (self.seed, "Seed, by which they are drawn")):
+            row[0].setMaximum(LARGEST)
+            name(*row)
+        self.count.setMinimum(1)
+        self.count.setValue(_MOST_USUAL)
+        for pair in ((self.all_meet, self.with_baseline), (self.all_pairs, self.part)):
+            group = QButtonGroup(self)
+            for button in pair:
+                group.addButton(button)
+            pair[0].setChecked(True)
+        beside = as_row(self.add_button, self.remove_button, STRETCH)
+        other = as_column(
+            in_row(label(f"{FIELDS[Setting.COLUMNS]}:", wrap=False), (self.columns, STRETCH)),
+            in_row(label(f"{FIELDS[Setting.INSTRUCTIONS]}:", wrap=False), (self.instructions, STRETCH)),
+        )
+        self.other = Fold("Other columns, instructions in a file of their own", other)
+        self.choice = panel(
+            heading("Pairs"),
+            in_row(self.all_meet, self.with_baseline, self.baseline, STRETCH),
+            in_row(self.all_pairs, self.part, self.count, label("seed", wrap=False), self.seed, STRETCH),
+            hint("Which candidate is response A is drawn for each pair, so that none keeps a place."),
+        )
+        inside = QWidget()
+        in_column(hint(_WHAT), self.files, beside, self.other, self.sheet, STRETCH, on=inside, spacing=8)
+        in_column(
+            (scrolling(inside), STRETCH),
+            self.choice,
+            self.status,
+            self.buttons,
+            on=self,
+            margins=None,
+            spacing=8,
+        )
+        make_room(self, *_SIZE)
+
+    def _connect(self) -> None:
+        self.add_button.clicked.connect(self.ask_files)
+        self.remove_button.clicked.connect(self._remove)
+        add_key(self.files, QKeySequence.StandardKey.Delete, self._remove)
+        self.files.itemSelectionChanged.connect(self._show_buttons)
+        self.columns.editingFinished.connect(self._look_anew)
+        self.instructions.changed.connect(self._look)
+        for button in (self.all_meet, self.with_baseline, self.all_pairs, self.part):
+            button.toggled.connect(self._show_count)
+        self.count.valueChanged.connect(self._show_count)
+        self.baseline.currentIndexChanged.connect(self._show_count)
+        self.buttons.accepted.connect(self._save)
+        self.buttons.rejected.connect(self.reject)
+
+    # The files
+
+    @Slot()
+    def ask_files(self) -> None:
+        """Ask for files, and take them in."""
+        kept = self._workspace.state.text(_FOLDER)
+        dialog = QFileDialog(self, "Outputs of candidates", kept, f"{DATASETS};;{ALL_FILES}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda chosen: self.add([Path(each) for each in chosen]))
+        dialog.open()
+
+    def add(self, paths: Sequence[Path]) -> None:
+        """Take files in that are not there yet."""
+        if paths:
+            self._workspace.state.set_text(_FOLDER, str(paths[0].absolute().parent))
+        self.paths += [path for path in dict.fromkeys(paths) if path not in self.paths]
+        self._look()
+
+    @Slot()
+    def _remove(self) -> None:
+        gone = {index.row() for index in self.files.selectedIndexes()}
+        self.paths = [path for place, path in enumerate(self.paths) if place not in gone]
+        self._look()
+
+    @Slot()
+    def _look_anew(self) -> None:
+        if self.columns.isModified():
+            self.columns.setModified(False)
+            self._look()
+
+    @Slot()
+    def _look(self) -> None:
+        """Read the files as they are chosen now."""
+        self.files.clear()
+        for path in self.paths:
+            entry = QListWidgetItem(one_line(path.name), self.files)
+            entry.setToolTip(tip(str(path)))
+        self._looking.drop()
+        self._show(None)
+        if len(self.paths) < _FEWEST:
+            self._say("Two files or more make pairs.", "hint")
+            return
+        self._say("Reading the files …", "hint")
+        self._looking.start(
+            outputs_jobs.match_files(tuple(self.paths), self.columns.text(), self.instructions.path)
+        )
+
+    @Slot(object)
+    def _take(self, found: FoundOutputs) -> None:
+        self._show(found)
+
+    def _show(self, found: FoundOutputs | None) -> None:
+        self.found = found
+        self.sheet.show_sheet(found.sheet if found else None)
+        self.choice.setVisible(found is not None)
+        with QSignalBlocker(self.baseline):
+            before = self.baseline.currentData()
+            self.baseline.clear()
+            for candidate in found.candidates if found else ():
+                self.baseline.addItem(one_line(candidate), candidate)
+            self.baseline.setCurrentIndex(max(self.baseline.findData(before), 0))
+        self._show_buttons()
+        if found is not None:
+            self._show_count()
+
+    @Slot()
+    def _show_buttons(self) -> None:
+        self.remove_button.setEnabled(bool(self.files.selectedIndexes()))
+        self.save.setEnabled(self.found is not None)
+
+    @Slot()
+    def _show_count(self) -> None:
+        """Say how many pairs there will be."""
+        self.baseline.setEnabled(self.with_baseline.isChecked())
+        set_tip(self.baseline, str(self.baseline.currentData() or ""))
+        for field in (self.count, self.seed):
+            field.setEnabled(self.part.isChecked())
+        if self.found is None:
+            return
+        possible, wanted = self.possible, self.wish.pairs
+        drawn = wanted is not None and wanted < possible
+        pairs = counted(wanted if drawn and wanted else possible, "pair", "pairs")
+        of = f" of {possible:,}, each candidate and each instruction as often as any other" if drawn else ""
+        asked = counted(self.found.instructions, "instruction", "instructions")
+        self._say(f"{pairs}{of}, on {asked} that every candidate answered.", "hint")
+
+    # The dataset
+
+    @Slot()
+    def _save(self) -> None:
+        if self.found is None:
+            return
+        folder = self._workspace.state.export_folder(self.paths[0].parent)
+        path = ask_target(self, "Save the dataset", folder / "pairs.tsv", "Datasets (*.tsv *.json *.parquet)")
+        if path is None:
+            return
+        self._workspace.state.keep_export_folder(path.parent)
+        self.save.setEnabled(False)
+        task = self._workspace.threads.start(
+            Lane.FILES, outputs_jobs.write_pairs(self.found, self.wish, path), must_end=True
+        )
+        task.finished.connect(self._end)
+        task.failed.connect(self._refuse)
+
+    @Slot(object)
+    def _end(self, path: Path) -> None:
+        self.made.emit(path)
+        self.accept()
+
+    @Slot(object)
+    def _refuse(self, error: EngineError) -> None:
+        self._say("\n".join(problem_of(error)), "warning")
+        if self.found is None:  # where the remedy may be
+            self.other.set_open(True)
+        self._show_buttons()
+
+    def _say(self, text: str, role: str) -> None:
+        show_text(self.status, visible(text))
+        set_role(self.status, role)

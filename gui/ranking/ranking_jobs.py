@@ -1,0 +1,165 @@
+"""Jobs that rank candidates by the labels of a run or of people, draw the figure of a ranking, and write it.
+
+Knows: whose labels make a ranking, and its steps. Does not know: windows, formulas.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.sheets import Sheet
+from gui.reading.figure_view import Drawn
+from gui.weigh.run_weights import Wish
+from gui.work.lanes import Job, JobControl, Lane
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.decisions.run_results import RunResults
+    from engine.rank.by_labels import ByLabels
+    from engine.rank.ranking import Ranking
+    from engine.report.ranked_by import RankedBy
+
+DRAWING = Lane.FILES
+"""As for all figures: matplotlib is not made for two threads at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class RankWish:
+    """What is ranked: the candidates of a `dataset` that names them, by the labels on a `criterion`.
+
+    `results`: the run whose labels these are, by those who count; None for the human labels of the dataset.
+    No `criterion`: the winners of the weighted judge by `weights`.
+    """
+
+    dataset: "Dataset"
+    criterion: str | None
+    results: "RunResults | None" = None
+    weights: Wish | None = None
+
+
+@dataclass(frozen=True)
+class RankedCandidates:
+    """A ranking, and the sheet that says it. `corrected`: by labels of people; None of the weighted judge and
+    of people. `notes`: on items that take no part. `doubts`: whether the judge judged at all, empty where
+    nothing is to be said.
+    """
+
+    wish: RankWish
+    ranking: "Ranking"
+    corrected: "ByLabels | None"
+    sheet: Sheet
+    title: str
+    notes: Sequence[str] = ()
+    doubts: Sequence[str] = ()
+
+    @property
+    def labels_help(self) -> bool:
+        """Whether labels of a random sample would make the ranking by a judge surer, or right at all."""
+        return self.corrected is not None and self.corrected.more_would_help
+
+
+def rank_candidates(wish: RankWish) -> Job[RankedCandidates]:
+    """The ranking; reports MeasureProgress of the draws of its intervals. SetupError where there is none."""
+
+    def work(control: JobControl) -> RankedCandidates:
+        from engine.core.events import followed
+        from engine.rank.by_labels import by_labels
+        from engine.rank.contests import contests_of
+        from engine.rank.ranking import USUAL_SEED, rank
+        from engine.report.ranked_by import RankedBy
+        from engine.report.ranking_sheet import ranking_sheet
+        from gui.kit.remedies import IN_THE_WINDOW
+
+        if not wish.dataset.names_candidates:
+            contests_of(wish.dataset)  # which says so, before labels are read for nothing
+        notes: Sequence[str] = ()
+        doubts: Sequence[str] = ()
+        if wish.results is not None:
+            by, notes = _by_run(wish, wish.results)
+            health = by.system.health if by.system is not None else None
+            doubts = health.sentences(IN_THE_WINDOW.of) if health is not None and health.doubted else ()
+        else:
+            assert wish.criterion is not None
+            by = RankedBy.by_people(wish.dataset, wish.criterion)
+        notes = [*notes, *filter(None, [by.remark])]
+        control.cancel.raise_if_requested()
+        ranking = followed(rank(by.contests, USUAL_SEED, control.cancel), control.report)
+        corrected = by.judge and followed(
+            by_labels(*by.judge, seed=USUAL_SEED, cancel=control.cancel), control.report
+        )
+        sheet = ranking_sheet(ranking, by.title, corrected, IN_THE_WINDOW.of)
+        return RankedCandidates(wish, ranking, corrected, sheet, by.title, notes, doubts)
+
+    return work
+
+
+def _by_run(wish: RankWish, results: "RunResults") -> tuple["RankedBy", Sequence[str]]:
+    """By whose labels of a run, and what is to be said of items that take no part."""
+    from engine.measure.matching import match_items
+    from engine.measure.systems import system_of_run
+    from engine.report.ranked_by import RankedBy
+    from gui.weigh.weighing_jobs import Basis, weighed
+
+    system = system_of_run(results)
+    left_out = match_items(system, wish.dataset, partial=True).left_out
+    if wish.criterion is not None:
+        return RankedBy.by_system(system, wish.dataset, wish.criterion), left_out
+    assert wish.weights is not None
+    weighing = weighed(Basis(system, None, items=[wish.dataset]), wish.weights)
+    weighing.carried.check()
+    return RankedBy.by_weights(system, wish.dataset, weighing), [*left_out, *weighing.carried.sentences]
+
+
+def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[Drawn]:
+    """The figure of a ranking in the colours of the window."""
+
+    def work(_control: JobControl) -> Drawn:
+        from engine.report.figure_style import as_svg
+        from engine.report.ranking_figure import ranking_figure, ranking_in_words
+        from engine.report.ranking_sheet import RANKING_FIGURE
+
+        svg = as_svg(ranking_figure(ranked.ranking, ranked.title, dark))
+        return Drawn(RANKING_FIGURE, svg, ranking_in_words(ranked.ranking))
+
+    return work
+
+
+def figure_bytes(ranked: RankedCandidates, form: str) -> Job[bytes]:
+    """The figure in the light colours, as `png` or `svg`."""
+
+    def work(_control: JobControl) -> bytes:
+        from engine.report.figure_style import as_png, as_svg
+        from engine.report.ranking_figure import ranking_figure
+
+        figure = ranking_figure(ranked.ranking, ranked.title)
+        return as_svg(figure) if form == "svg" else as_png(figure)
+
+    return work
+
+
+def save_figure(ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path]) -> Job[Path]:
+    """Write the figure in the form that the suffix of the path says, over no file in use; the path."""
+
+    def work(control: JobControl) -> Path:
+        from engine.system.files import check_targets, write_whole
+
+        check_targets({"the figure": path}, in_use)
+        write_whole(path, figure_bytes(ranked, path.suffix.lower().lstrip("."))(control))
+        return path
+
+    return work
+
+
+def save_ranking(ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path]) -> Job[Path]:
+    """Write every rate, pair and interval as JSON, over no file in use; the path."""
+
+    def work(_control: JobControl) -> Path:
+        from engine.rank.ranking_json import ranking_json
+        from engine.system.files import check_targets, write_json
+
+        check_targets({"The ranking": path}, {**in_use, "dataset": ranked.wish.dataset.path})
+        write_json(path, {"ranked": ranked.title, **ranking_json(ranked.ranking, ranked.corrected)})
+        return path
+
+    return work

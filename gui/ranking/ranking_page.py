@@ -1,0 +1,301 @@
+"""The page Ranking: which candidate, a model that wrote responses, is better, and how sure that is.
+
+Knows: when a ranking begins and ends, what is said where there is none, and the way to Review. Does not know:
+how candidates are ranked.
+"""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
+
+from engine.core.column_map import ColumnMap
+from engine.core.errors import EngineError
+from engine.core.events import MeasureProgress
+from engine.core.formatting import counted, short_name, visible
+from engine.core.review_filters import Filters, ListOrder, WantedItems
+from engine.core.value_tables import ItemsBehind
+from gui.kit.actions import add_key
+from gui.kit.busy import BusyLine
+from gui.kit.file_dialogs import ask_target
+from gui.kit.foreign_text import OneLine, plain_label
+from gui.kit.labels import column, heading, hint, main_button, name, panel, scrolling, show_text
+from gui.kit.layouts import STRETCH, in_column
+from gui.kit.notice import problem_of
+from gui.ranking.rank_choice import By, RankChoice
+from gui.ranking.ranking_jobs import RankedCandidates, RankWish, rank_candidates, save_ranking
+from gui.ranking.ranking_picture import RankingPicture
+from gui.reading.sheet_view import SheetView
+from gui.work.dataset_reader import ColumnsWish
+from gui.work.files_in_use import files_in_use
+from gui.work.lanes import Lane, LatestTask
+from gui.work.page import Page
+from gui.work.page_name import PageName
+from gui.work.run_picker import RunPicker
+from gui.work.workspace import Workspace
+
+_DEBOUNCE_MS = 300
+_WHAT = (
+    "Which candidate is better: a candidate is a model that wrote responses. Win rates, strengths with 95 %"
+    " intervals, which candidates cannot be told apart, each against each, and what length does, by the"
+    " labels of a run or of people. The dataset names the candidates in its columns candidate_a and"
+    " candidate_b."
+)
+_HOW = (
+    "A double click or Enter on a row, or on a cell of each against each, lists its items in Review. The tip"
+    " of a cell has its interval; bold: surely the better one of the two."
+)
+_NOTHING = "Nothing to rank yet"
+_JUDGE = "Open a dataset that has human labels, or judge it and open its run."
+_NO_ITEMS = "The dataset of {run} is not there any more, or has changed: open it on the Dataset page."
+_STOPPED = "You stopped before all was ranked. Press Rank to begin again."
+_SAMPLE = "the random sample, in its order: what people say of it, from the top, corrects the ranking"
+_ONLY_RUNS = "Review lists items of a run: judge this dataset, or choose a run of it in the list above."
+
+
+class RankingPage(Page):
+    """The candidates of the open run, or of a dataset with human labels, the best first."""
+
+    NAME = PageName.RANKING
+    KEYS = (
+        ("Ctrl+Enter", "Rank again"),
+        (
+            "Enter",
+            "List the items of a row or of a pair in Review; menu of the picture",
+        ),
+        ("Ctrl+C", "Copy the table or the picture that has the focus"),
+    )
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self.ranked: RankedCandidates | None = None
+        self._wish: RankWish | None = None  # that is being ranked, or was last
+        self._stale = True
+        self._ranking = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._later = QTimer(self, singleShot=True)
+        self.label_button = QPushButton("&Label at random")
+        name(
+            self.label_button,
+            "Label a random sample in Review",
+            "Lists the run's items in the order of a random sample: labels of its top correct the judge",
+        )
+        self.choice = RankChoice(workspace, beside=[self.label_button])
+        self.picture = RankingPicture(workspace)
+        self.sheet = SheetView(above={"pairs": self.picture})
+        self.busy = BusyLine()
+        self._build()
+        self._connect()
+        self._show_state()
+
+    def entered(self) -> None:
+        """Rank what has changed while another page was shown."""
+        self.workspace.refresh_runs()
+        wish = self.choice.wish
+        if wish is not None and self._wish is not None and wish.weights != self._wish.weights:
+            self._stale = True
+        self._rank_if_stale()
+
+    def restyle(self) -> None:
+        """The picture has colours of its own."""
+        super().restyle()
+        self.picture.restyle()
+
+    @Slot()
+    def rank(self) -> None:
+        """Rank what is chosen, once more where it was."""
+        wish = self.choice.wish
+        self._stale = False
+        if wish is None:
+            self._ranking.drop()
+            self._show(None)
+            return
+        self._wish = wish
+        self.busy.begin("Ranking …")
+        self._ranking.start(rank_candidates(wish))
+        self._show_state()
+
+    def save(self, path: Path) -> None:
+        """Write the ranking as JSON."""
+        if self.ranked is not None:
+            job = save_ranking(self.ranked, path, files_in_use(self.workspace, self))
+            task = self.workspace.threads.start(Lane.FILES, job, must_end=True)
+            task.finished.connect(lambda written: self.workspace.note.emit(f"Written: {written}"))
+            self.workspace.failures.follow(task, "ranking saved")
+
+    # Making
+
+    def _build(self) -> None:
+        self.picker = RunPicker(self.workspace)
+        self.save_button = QPushButton("&Save as JSON…")
+        name(self.save_button, "Save the ranking as JSON", "Every rate, pair and interval")
+        self.rank_button = main_button("Ran&k")
+        name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
+        self.header.addWidget(self.picker, 4)
+        self.header.addWidget(self.save_button)
+        self.header.addWidget(self.rank_button)
+        self.title = OneLine(role="heading")
+        self.doubts, self.notes = plain_label(role="bad"), plain_label(role="warning")
+        found = column(self.title, self.doubts, self.notes, hint(_HOW), self.sheet)
+        self.stack = QStackedWidget()
+        self.stack.addWidget(self._empty())
+        self.stack.addWidget(scrolling(found, "Ranking"))
+        content = QWidget()
+        in_column(self.choice, self.busy, (self.stack, STRETCH), on=content)
+        self.body.addWidget(content, 1)
+
+    def _empty(self) -> QWidget:
+        """What stands where the ranking will be."""
+        self._empty_title, self._why = heading(_NOTHING), plain_label()
+        self.columns_button = main_button("Choose &columns…")
+        name(self.columns_button, "Choose columns", "Say which columns name the models that wrote")
+        self.columns_button.clicked.connect(self._ask_columns)
+        self.judge_button = QPushButton("Go to &Judge")
+        name(self.judge_button, "Go to the Judge page to make a run")
+        self.judge_button.clicked.connect(lambda: self.workspace.page_wanted.emit(PageName.JUDGE))
+        buttons = [
+            (button, Qt.AlignmentFlag.AlignLeft) for button in (self.columns_button, self.judge_button)
+        ]
+        return panel(self._empty_title, self._why, *buttons, hint(_WHAT), STRETCH)
+
+    def _connect(self) -> None:
+        self.choice.changed.connect(self._rank_soon)
+        for signal in (self.workspace.run_changed, self.workspace.dataset_changed):
+            signal.connect(self._let_go)
+        self.rank_button.clicked.connect(self.rank)
+        self.label_button.clicked.connect(self._label_at_random)
+        self.save_button.clicked.connect(self._ask_where_to_save)
+        self._later.timeout.connect(self._rank_if_stale)
+        self._ranking.progress.connect(self._follow)
+        self._ranking.finished.connect(self._take)
+        self._ranking.failed.connect(self._fail)
+        self._ranking.cancelled.connect(self._tell_stop)
+        self._ranking.busy_changed.connect(self._follow_busy)
+        self.busy.cancelled.connect(self._ranking.cancel)
+        self.sheet.listed.connect(self._list_behind)
+        add_key(self, "Ctrl+Return", self.rank, inside=True)
+
+    # What happens
+
+    @Slot()
+    def _rank_soon(self) -> None:
+        """Rank again once the changes end; where the page is hidden, when it is entered."""
+        self._stale = True
+        if self.isVisible():
+            self._later.start(0 if self.ranked is None else _DEBOUNCE_MS)
+
+    @Slot()
+    def _let_go(self) -> None:
+        """Hold nothing of a run or a dataset that is closed while nobody looks."""
+        if not self.isVisible() and (self.ranked is not None or self._wish is not None):
+            self._ranking.drop()
+            self._wish = None
+            self._show(None)
+
+    @Slot()
+    def _rank_if_stale(self) -> None:
+        if self._stale:
+            self.rank()
+
+    @Slot(object)
+    def _follow(self, event: MeasureProgress) -> None:
+        done = f"{event.done:,} of {counted(event.total, 'draw', 'draws')} of the intervals"
+        self.busy.go_on(f"Ranking: {done}", event.done, event.total)
+
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        if not busy:
+            self.busy.end()
+
+    @Slot(object)
+    def _take(self, ranked: RankedCandidates) -> None:
+        self._show(ranked)
+
+    @Slot(object)
+    def _fail(self, error: EngineError) -> None:
+        self._show(None, "\n".join(problem_of(error)))
+
+    @Slot()
+    def _tell_stop(self) -> None:
+        self._show(None, _STOPPED)
+
+    def _show(self, ranked: RankedCandidates | None, why: str = "") -> None:
+        """Show a ranking, or why there is none."""
+        self.ranked = ranked
+        self.sheet.show_sheet(ranked.sheet if ranked else None)
+        self.picture.show_ranking(ranked)
+        if ranked is not None:
+            self.title.setText(ranked.sheet.title)
+            show_text(self.doubts, "\n".join(ranked.doubts))
+            show_text(self.notes, "\n".join(ranked.notes))
+        self._show_state(why)
+
+    def _show_state(self, why: str = "") -> None:
+        ranked, dataset = self.ranked is not None, self.choice.dataset
+        self.stack.setCurrentIndex(1 if ranked else 0)
+        self.save_button.setEnabled(ranked)
+        self.label_button.setVisible(self.ranked is not None and self.ranked.labels_help)
+        self.rank_button.setEnabled(self.choice.wish is not None)
+        under_way = not why and self.choice.wish is not None
+        self._empty_title.setText("No ranking" if why else "Ranking …" if under_way else _NOTHING)
+        self._why.setText(visible(why or self._lacking()))
+        unnamed = bool(why) and dataset is not None and not dataset.names_candidates
+        self.columns_button.setVisible(unnamed)
+        self.judge_button.setVisible(self.workspace.run is None)
+
+    def _lacking(self) -> str:
+        """What is missing before something can be ranked."""
+        run, opened = self.workspace.run, self.workspace.dataset
+        if run is not None and self.choice.chosen is By.RUN and self.choice.dataset is None:
+            return _NO_ITEMS.format(run=run.results.run.called)
+        if run is None and opened is not None and not opened.criteria:
+            return f"{short_name(opened.name)} has no human labels to rank by. Judge it, then open its run."
+        return "" if self.choice.wish is not None else _JUDGE
+
+    @Slot()
+    def _ask_columns(self) -> None:
+        """Ask which columns of the file name the candidates, and open it by them."""
+        dataset = self.choice.dataset
+        if dataset is not None:
+            rubric = self.workspace.rubric.rubric
+            wish = ColumnsWish(dataset.path, self._open_by, dataset.columns, rubric=rubric)
+            self.workspace.columns_wanted.emit(wish)
+
+    def _open_by(self, path: Path, columns: ColumnMap, remember: bool) -> None:
+        self.workspace.open_dataset(path, columns, remember)
+
+    @Slot()
+    def _ask_where_to_save(self) -> None:
+        path = ask_target(
+            self, "Save ranking", self.workspace.state.export_folder() / "ranking.json", "JSON (*.json)"
+        )
+        if path is not None:
+            self.workspace.state.keep_export_folder(path.parent)
+            self.save(path)
+
+    # The way to Review
+
+    @Slot()
+    def _label_at_random(self) -> None:
+        """List the run that ranked in the order of its random sample."""
+        wish = self.ranked.wish if self.ranked is not None else None
+        if wish is not None and wish.results is not None:
+            run_id, filters = wish.results.run.id, Filters(criterion=wish.criterion)
+            wanted = WantedItems(run_id, filters, _SAMPLE, ListOrder.RANDOM)
+            self.workspace.open_in_review(run_id, wanted)
+
+    @Slot(object)
+    def _list_behind(self, behind: ItemsBehind) -> None:
+        """List the items of a row or of a cell in the run that ranked, else in the open run of them."""
+        run, ranked = self.workspace.run, self.ranked
+        if ranked is None:
+            return
+        results = ranked.wish.results
+        own = run is not None and run.results.run.identity.dataset_path == ranked.wish.dataset.path
+        if results is None and (run is None or not own):
+            self.workspace.note.emit(_ONLY_RUNS)
+            return
+        stored = results.run if results is not None else run.results.run if run is not None else None
+        assert stored is not None
+        criterion = ranked.wish.criterion if ranked.wish.criterion in stored.identity.criteria else None
+        filters = Filters(ids=behind.ids, criterion=criterion)
+        self.workspace.open_in_review(stored.id, WantedItems(stored.id, filters, behind.words))

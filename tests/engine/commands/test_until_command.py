@@ -1,0 +1,87 @@
+"""`judge --until`: it stops by itself, says what is clear and that it is a sample, and goes on."""
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.commands import ROOT, run_here
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture(scope="module")
+def contests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's items, of which `good` wrote each better response; of ties it wrote A."""
+    rows = pd.read_csv(ROOT / "examples" / "demo.tsv", sep="\t", dtype=str).head(60)
+    is_b = rows["overall_quality_preference"] == "B"
+    rows["candidate_a"] = is_b.map({True: "poor", False: "good"})
+    rows["candidate_b"] = is_b.map({True: "good", False: "poor"})
+    path = tmp_path_factory.mktemp("contests") / "contests.tsv"
+    rows.to_csv(path, sep="\t", index=False)
+    return path
+
+
+class Asked:
+    """A command that judges them, with files of its own."""
+
+    def __init__(self, dataset: Path, folder: Path) -> None:
+        self.out, self.json, self.store = folder / "out.tsv", folder / "run.json", folder / "runs.sqlite"
+        self.words = [
+            "judge",
+            dataset,
+            "--model",
+            "demo",
+            "--mode",
+            "labels",
+            "--threads",
+            1,
+            "--out",
+            self.out,
+        ]
+        self.words += ["--criteria", "overall_quality", "--store", self.store, "--json", self.json]
+
+    @property
+    def rows(self) -> int:
+        return len(pd.read_csv(self.out, sep="\t"))
+
+
+def test_it_stops_says_what_is_clear_and_goes_on(contests: Path, tmp_path: Path) -> None:
+    asked = Asked(contests, tmp_path)
+    first = run_here(*asked.words, "--until", "sure")
+    assert first.returncode == 0, first.stderr
+    assert 10 <= asked.rows < 40
+    sample = f"a random sample, {asked.rows} of 60 items, by seed 0"
+    assert f"Submission: {asked.out} ({sample})" in first.stdout
+    assert "surely" in first.stdout
+    assert re.search(r"[\r\n]Clear: ", first.stderr)  # not behind the bar, on its line
+    run = json.loads(asked.json.read_text("utf-8"))["run"]
+    assert run["sample"] == sample
+    assert not run["complete"]
+    shown = run_here("runs", "show", 1, "--store", asked.store)
+    assert f"{asked.rows} of 60 judged, a random sample" in shown.stdout
+    assert "contests.tsv, a random sample" in run_here("runs", "--store", asked.store).stdout
+    ranked = run_here("rank", 1, "--store", asked.store)
+    assert "good is surely the strongest" in ranked.stdout
+    assert "This run stopped once something was clear" in ranked.stderr
+    narrow = run_here(*asked.words, "--until", 5)
+    assert "0 of 1 interval is narrow enough." in narrow.stdout
+    assert "none is left here" in narrow.stdout
+    assert "because it was sure" in first.stdout
+    assert "because it was sure" not in narrow.stdout
+    assert asked.rows == 60
+
+
+def test_workers_cannot_be_asked(contests: Path, tmp_path: Path) -> None:
+    asked = Asked(contests, tmp_path)
+    refused = run_here(*asked.words, "--until", "sure", "--cluster", "tls://localhost:8786")
+    assert refused.returncode == 2
+    assert "--until cannot look after each group" in refused.stderr
+
+
+def test_a_plan_says_that_it_may_take_less(contests: Path, tmp_path: Path) -> None:
+    planned = run_here(*Asked(contests, tmp_path).words, "--until", "sure", "--plan")
+    assert planned.returncode == 0, planned.stderr
+    assert "With --until it is that at most" in planned.stdout

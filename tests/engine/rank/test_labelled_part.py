@@ -1,0 +1,223 @@
+"""Which labels may correct a judge: of real stores, labelled at random, by doubt, or as items came."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.core.errors import SetupError
+from engine.core.events import Reports
+from engine.core.items import HumanLabel
+from engine.core.judgments import NewOverride, NewReview, Origin
+from engine.core.label_sources import JUDGE_ALONE, LabelSource, Whose
+from engine.core.remedies import Remedy, Step
+from engine.core.sheets import Sentences
+from engine.core.value_tables import Table
+from engine.data.dataset import Dataset
+from engine.data.sampling import in_drawn_order
+from engine.decisions.run_results import load_results
+from engine.measure.systems import System, system_of_run
+from engine.rank.by_labels import ByLabels, by_labels
+from engine.rank.labelled_part import judge_expects, labelled_part
+from engine.report.correction_sections import correction_sections
+from engine.store.run_store import RunStore
+from tests.judged import GOOD, SURE_A, SURE_B, TIE, A, B, dataset, stored_run, system, text_table
+
+ITEMS = 60
+NAMES = ("llama", "opt", "pythia")
+
+
+def with_candidates(labels: Sequence[HumanLabel | None]) -> Dataset:
+    """Items with these labels, of three candidates in turn."""
+    beside = {
+        column: [NAMES[(place + step) % 3] for place in range(len(labels))]
+        for column, step in (("candidate_a", 0), ("candidate_b", 1))
+    }
+    return replace(dataset({"safety": labels}), others=text_table(beside))
+
+
+GOLD = with_candidates([None] * ITEMS)
+DRAWN = in_drawn_order(GOLD.ids, 0)
+
+
+def run_of(folder: Path, said: Iterable[tuple[str, Origin]], author: str = "Ada") -> System:
+    """A run whose judge calls all even items A, in which somebody said B of some, and how he came to each."""
+    stored_run(folder, GOLD, {"safety": [(SURE_A, SURE_B)[place % 2] for place in range(ITEMS)]})
+    with RunStore(folder / "runs.sqlite") as store:
+        for item, origin in said:
+            store.override(1, NewOverride(item, "safety", B, None, author, origin))
+        return system_of_run(load_results(store, 1))
+
+
+def by(run: System, source: LabelSource) -> System:
+    """The same run, of which the labels of others count."""
+    assert run.results is not None
+    return system_of_run(run.results.by(source))
+
+
+def test_labels_of_the_random_sample_count_and_picked_ones_are_left_out(tmp_path: Path) -> None:
+    said = [*((item, Origin.RANDOM) for item in DRAWN[:20]), *((item, Origin.DOUBT) for item in DRAWN[40:45])]
+    part = labelled_part(run_of(tmp_path, said), GOLD, "safety")
+    assert part is not None
+    assert {GOLD.ids[place] for place in np.flatnonzero(~np.isnan(part.said[:, 0]))} == set(DRAWN[:20])
+    assert part.sentences == (
+        "20 items have labels of people, by the random sample on Review.",
+        "5 labels are left out: of items that were picked in another way.",
+    )
+
+
+def test_a_confirmed_label_is_a_label(tmp_path: Path) -> None:
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for item in DRAWN[:15]:
+            store.review(1, NewReview(item, "Ada", confirmed={"safety": A}, origin=Origin.RANDOM))
+        run = system_of_run(load_results(store, 1))
+    part = labelled_part(run, GOLD, "safety")
+    assert part is not None
+    assert part.labels == 15
+
+
+def test_labels_that_were_given_beside_the_judges_are_counted(tmp_path: Path) -> None:
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for place, item in enumerate(DRAWN[:15]):
+            blind = place >= 5
+            store.override(1, NewOverride(item, "safety", B, None, "Ada", origin=Origin.RANDOM, blind=blind))
+        run = system_of_run(load_results(store, 1))
+    part = labelled_part(run, GOLD, "safety")
+    assert part is not None
+    assert part.sentences[-1].startswith("5 labels were given with the judge's in sight")
+
+
+def test_labels_of_the_hardest_items_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [(item, Origin.DOUBT) for item in DRAWN[:20]])
+    with pytest.raises(SetupError, match="picked, by doubt or by hand") as refused:
+        labelled_part(run, GOLD, "safety")
+    assert isinstance(refused.value.remedy, Remedy)
+    assert Step.LABEL_AT_RANDOM in refused.value.remedy.parts
+    assert "Label 50 items more" in str(refused.value.remedy)
+
+
+def test_labels_in_the_order_of_the_dataset_count_with_a_word_of_doubt(tmp_path: Path) -> None:
+    part = labelled_part(run_of(tmp_path, [(item, Origin.DATASET) for item in GOLD.ids[:15]]), GOLD, "safety")
+    assert part is not None
+    assert part.labels == 15
+    assert "as good as random only if that order says nothing" in part.sentences[0]
+
+
+def test_settled_labels_are_no_random_part(tmp_path: Path) -> None:
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for item in DRAWN[:20]:
+            store.override(1, NewOverride(item, "safety", B, None, "Ada", Origin.RANDOM, settles=True))
+        run = system_of_run(load_results(store, 1))
+    with pytest.raises(SetupError, match="on which people differed"):
+        labelled_part(by(run, LabelSource(Whose.SETTLED)), GOLD, "safety")
+
+
+def test_of_one_person_that_sample_counts(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20]])
+    part = labelled_part(by(run, LabelSource(Whose.PERSON, "Ada")), GOLD, "safety")
+    assert part is not None
+    assert part.sentences[0].startswith("20 items have labels of Ada")
+    assert labelled_part(by(run, JUDGE_ALONE), GOLD, "safety") is None
+
+
+def test_what_people_say_where_the_judge_is_silent_is_not_taken_for_its_word(tmp_path: Path) -> None:
+    probabilities = [SURE_A if place else None for place in range(ITEMS)]
+    said = [(item, "safety", B, None) for item in GOLD.ids[:15]]
+    run = stored_run(tmp_path, GOLD, {"safety": probabilities}, overrides=said)
+    expected = judge_expects(run, GOLD, "safety")
+    assert np.isnan(expected[0]).all()
+    assert expected[1, 0] == pytest.approx(SURE_A[0], abs=0.01)
+
+
+def test_labels_of_a_dataset_count_unless_something_speaks_against_it(tmp_path: Path) -> None:
+    judge = system({"safety": [A, B] * 100})
+    at_random = in_drawn_order([str(number + 1) for number in range(200)], 3)[:80]
+    labels = [A if str(number + 1) in at_random else None for number in range(200)]
+    part = labelled_part(judge, with_candidates(labels), "safety")
+    assert part is not None
+    assert part.labels == 80
+    assert "They count as a random part of all" in part.sentences[0]
+    # Now labels of those items alone that the judge calls ties.
+    ties = system({"safety": [GOOD if number < 40 else A for number in range(200)]})
+    with pytest.raises(SetupError, match="how often the judge calls them a tie is 100 %"):
+        labelled_part(ties, with_candidates([A if number < 40 else None for number in range(200)]), "safety")
+
+
+def test_few_labels_say_next_to_nothing() -> None:
+    with pytest.raises(SetupError, match="on fewer than 10 instructions"):
+        labelled_part(system({"safety": [A] * 60}), with_candidates([A] * 5 + [None] * 55), "safety")
+
+
+def found(judge: System, gold: Dataset) -> ByLabels:
+    reports = Reports(by_labels(judge, gold, "safety"))
+    list(reports)
+    return reports.result
+
+
+def texts(of: ByLabels) -> str:
+    return "\n".join(
+        text
+        for section in correction_sections(of)
+        for part in section.parts
+        if isinstance(part, Sentences)
+        for text in part.texts
+    )
+
+
+def test_what_labels_make_of_a_judge_is_shown_beside_both_alone() -> None:
+    random = np.random.default_rng(1)
+    people = [A if random.random() < 0.6 else B for _ in range(300)]
+    judge = system({"safety": [label if random.random() < 0.8 else A for label in people]})
+    labelled = random.permutation(300) < 120
+    gold = with_candidates([label if here else None for label, here in zip(people, labelled, strict=True)])
+    of = found(judge, gold)
+    sections = correction_sections(of)
+    assert [section.key for section in sections] == ["corrected", "how_many"]
+    table = next(part for part in sections[0].parts if isinstance(part, Table))
+    assert [column.title for column in table.columns][:5] == [
+        "candidate",
+        "corrected (%)",
+        "of these items",
+        "labels alone (%)",
+        "judge alone",
+    ]
+    assert {row[0] for row in table.rows} == set(NAMES)
+    assert "Labels of 120 of 300 items, with the judge on all, say as much of" in texts(of)
+    assert "120 labels on 300 items show differences of two win rates from" in texts(of)
+    assert "of which" in texts(of)
+
+
+def test_a_judge_of_one_answer_adds_nothing_and_it_says_so() -> None:
+    random = np.random.default_rng(1)
+    labels = [(A, B, TIE, None)[place] for place in random.integers(0, 4, 200)]
+    of = found(system({"safety": [GOOD] * 200}), with_candidates(labels))
+    assert "The judge adds nothing to labels of" in texts(of)
+    assert of.correction is not None
+    assert all(one.rate == one.labels for one in of.correction.candidates.values())
+
+
+def test_without_labels_it_says_how_many_it_takes_and_of_all_labelled_that_there_is_nothing_to_do() -> None:
+    none = found(system({"safety": [A, B] * 100}), with_candidates([None] * 200))
+    assert (none.part, none.correction) == (None, None)
+    assert "with a judge whose correlation with people is 0.6" in texts(none)
+    everything = found(system({"safety": [A, B] * 100}), with_candidates([A, B] * 100))
+    assert everything.correction is None
+    assert "there is nothing to correct" in texts(everything)
+
+
+def test_items_that_the_judge_has_not_come_to_take_no_part() -> None:
+    labels = [(A, B, None)[place % 3] for place in range(200)]
+    of = found(system({"safety": [A, B, B, A] * 30}), with_candidates(labels))
+    assert of.correction is not None
+    assert (of.correction.labelled, of.correction.items) == (80, 120)
+
+
+def test_what_is_refused_is_shown_with_its_remedy() -> None:
+    of = found(system({"safety": [A, B] * 30}), with_candidates([A] * 5 + [None] * 55))
+    assert "Not corrected. There are 5 human labels" in texts(of)
+    assert "Random sample" in texts(of)

@@ -1,0 +1,70 @@
+"""A ranking as CSV and LaTeX: what other programs read of it."""
+
+import io
+import json
+
+import pandas as pd
+import pytest
+
+from engine.core.events import Reports
+from engine.rank.contests import Contests
+from engine.rank.ranking import Ranking, rank
+from engine.rank.ranking_json import ranking_json
+from engine.report.ranking_files import escaped, ranking_csv, ranking_latex
+from tests.engine.rank.worlds import A, B, contests, davidson_contests
+
+
+def ranked(of: Contests) -> Ranking:
+    reports = Reports(rank(of))
+    list(reports)
+    return reports.result
+
+
+def test_the_csv_has_all_values_of_the_json() -> None:
+    ranking = ranked(davidson_contests([0.8, 0.0, -0.8], 200, seed=1))
+    table = pd.read_csv(io.BytesIO(ranking_csv(ranking)))
+    made = json.loads(json.dumps(ranking_json(ranking)))
+    assert len(table) == 3 + 6
+    assert table["name"][:3].tolist() == ranking.order
+    assert table["against"].isna().sum() == 3
+    for row, told in zip(table.to_dict("records"), [*made["candidates"], *made["pairs"]], strict=True):
+        assert row["win_rate"] == told["win_rate"]
+        assert [row["win_rate_low"], row["win_rate_high"]] == told["win_rate_interval"]
+        assert row["instructions"] == told["instructions"]
+    assert [table["best_rank"][0], table["worst_rank"][0]] == made["candidates"][0]["ranks"]
+
+
+def test_a_name_with_commas_quotes_and_halves_of_characters_stays_one_cell() -> None:
+    name = 'a, "b"\n\ud800'
+    table = pd.read_csv(io.BytesIO(ranking_csv(ranked(contests([(name, "c", A), (name, "c", B)])))))
+    assert table["name"].tolist() == ['a, "b"\n\\ud800', "c", 'a, "b"\n\\ud800', "c"]
+    assert table["win_rate_low"].isna().sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("R&D_50% #1 {x} $y$", r"R\&D\_50\% \#1 \{x\} \$y\$"),
+        (r"a\b~c^d", r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d"),
+        ("[a]", "{[a]}"),
+        ("*", "{*}"),
+        ("two\nlines\u202e", r"two lines\textbackslash{}u202e"),
+        ("größer 7B", "größer 7B"),
+    ],
+)
+def test_texts_are_shown_as_they_are(text: str, shown: str) -> None:
+    assert escaped(text) == shown
+
+
+def test_the_table_has_a_row_for_each_candidate_and_as_many_cells_as_columns() -> None:
+    ranking = ranked(davidson_contests([0.8, 0.0, -0.8], 200, seed=1))
+    lines = ranking_latex(ranking, "Run 7, 50 % of_all").splitlines()
+    assert r"\caption{Run 7, 50 \% of\_all: 3 candidates in 200 items" in "\n".join(lines)
+    rows = [line for line in lines if line.endswith(r"\\")]
+    [tabular] = [line for line in lines if line.startswith(r"\begin{tabular}")]
+    width = len(tabular.removeprefix(r"\begin{tabular}{").removesuffix("}"))
+    assert len(rows) == 1 + 3
+    assert {row.count(" & ") + 1 for row in rows} == {width}
+    assert rows[1].startswith(f"{ranking.order[0]} & 1 & ")
+    inside = [line for line in lines if line.startswith(("\\begin", "\\end"))]
+    assert inside == [r"\begin{table}", tabular, r"\end{tabular}", r"\end{table}"]

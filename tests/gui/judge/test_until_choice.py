@@ -1,0 +1,110 @@
+"""The Judge page with a run that stops once something is clear."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.core.run_records import StoredRun
+from engine.core.settings import Mode
+from engine.core.until import Until
+from engine.store.run_store import RunStore
+from engine.system.paths import demo_dataset
+from gui.judge.judge_page import JudgePage
+from gui.judge.until_choice import UntilChoice
+from gui.judge.usual_setup import usual_setup
+from gui.work.workspace import Workspace
+from tests.gui.judge.pages import A_WHILE, new_page, open_dataset, wait_for_plan
+
+WIDE = Until(70.0)
+INSTRUCTIONS, FEWEST = 12, 10
+
+
+@pytest.fixture
+def contests(tmp_path: Path) -> Path:
+    """The demo's contests on a few instructions."""
+    head, *rows = demo_dataset().with_name("demo-candidates.tsv").read_text("utf-8").splitlines(keepends=True)
+    place = head.split("\t").index("instruction")
+    instructions = list(dict.fromkeys(row.split("\t")[place] for row in rows))[:INSTRUCTIONS]
+    path = tmp_path / "contests.tsv"
+    kept = (row for row in rows if row.split("\t")[place] in instructions)
+    path.write_text("".join([head, *kept]), "utf-8")
+    return path
+
+
+def run(qtbot: QtBot, page: JudgePage) -> None:
+    with qtbot.waitSignal(page.control.ended, timeout=A_WHILE):
+        page.run_button.click()
+    wait_for_plan(qtbot, page)
+
+
+def runs(page: JudgePage) -> list[StoredRun]:
+    with RunStore(page.workspace.store_path) as store:
+        return list(store.runs())
+
+
+@pytest.fixture
+def choice(qtbot: QtBot) -> UntilChoice:
+    made = UntilChoice()
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.fixture
+def page(qtbot: QtBot, workspace: Workspace, demo_tried: None) -> JudgePage:
+    made = new_page(qtbot, workspace)
+    made.settings.show_setup(
+        replace(usual_setup(), mode=Mode.LABELS, criteria=("overall_quality",), threads=1)
+    )
+    return made
+
+
+def test_who_is_better_is_asked_only_where_candidates_have_names(qtbot: QtBot, choice: UntilChoice) -> None:
+    assert not choice.until
+    choice.choose(WIDE)
+    assert choice.until == WIDE
+    choice.choose(Until())
+    assert not choice.until  # which is not offered here
+    choice.offer(True)
+    choice.choose(Until())
+    assert choice.until == Until()
+    with qtbot.waitSignal(choice.changed):
+        choice.offer(False)
+    assert not choice.until
+
+
+def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
+    qtbot: QtBot, page: JudgePage, contests: Path
+) -> None:
+    open_dataset(qtbot, page, contests)
+    page.dataset_line.until.choose(WIDE)
+    wait_for_plan(qtbot, page)
+    assert page.planner.plan is not None
+    assert page.planner.plan.notices[-1].startswith("It takes that at most: the run goes on until intervals")
+    run(qtbot, page)
+    said = page.run_panel.text
+    assert "Run 1 stopped, for all that it was asked is clear:" in said
+    assert "of 72 items are judged" in said
+    assert "Clear: alder wins " in said
+    (stored,) = runs(page)
+    assert 6 * FEWEST <= stored.judged < 6 * INSTRUCTIONS
+    assert stored.is_sample
+    page.dataset_line.until.choose(None)
+    wait_for_plan(qtbot, page)
+    run(qtbot, page)
+    (stored,) = runs(page)
+    assert stored.complete
+
+
+def test_a_queued_run_and_one_that_is_shown_again_say_how_long_they_go_on(
+    qtbot: QtBot, page: JudgePage, contests: Path
+) -> None:
+    open_dataset(qtbot, page, contests)
+    page.dataset_line.until.choose(Until())
+    setup = page.setup()
+    assert setup.dataset_in_words.endswith(".tsv, until it is sure which candidate is better")
+    assert type(setup).of_json(setup.as_json(), usual_setup()).until == Until()
+    page.dataset_line.until.choose(None)
+    page._describe(setup)
+    assert page.setup().until == Until()
