@@ -38,6 +38,8 @@ def windows_collected() -> Iterator[None]:
     app = QApplication.instance()
     if isinstance(app, QApplication):
         app.setStyleSheet("")  # with it each widget of the tests to come would take twice as long
+        app.styleHints().unsetColorScheme()
+        app.setPalette(app.style().standardPalette())  # dark colours too end with the tests that chose them
 
 
 @pytest.fixture(autouse=True)
