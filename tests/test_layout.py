@@ -52,7 +52,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "gui.reading": "kit",
         "gui.people": "kit work reading",
         "gui.review": "kit work reading people",
-        "gui.compare": "kit work",
+        "gui.compare": "kit work reading",
         "gui.ranking": "kit work weigh reading",
         "gui.runs": "kit work judge",
         "gui.window": "kit work dataset judge results weigh reading people review compare ranking runs",

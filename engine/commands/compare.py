@@ -41,7 +41,6 @@ from engine.measure.slice_measures import SlicedMeasures
 from engine.measure.systems import open_system, told_apart
 from engine.report.comparison_tables import comparison_json, comparison_sheet
 from engine.report.ranking_sections import rankings_beside
-from engine.report.side_by_side_tables import side_by_side_json
 from engine.report.slice_tables import compared_slice_table, compared_slices_in_words, compared_win_table
 from engine.system.files import write_json
 from engine.weigh.slice_weighing import SlicedWeighing, weigh_as_usual
@@ -88,11 +87,11 @@ def run(options: argparse.Namespace) -> int:
     result = compare(evaluations)
     slices = [sliced(joined, divisions) for joined in matched]
     wins = [_wins(matched, division) for division in divisions]
-    beside = rankings_beside(*matched) if len(matched) == 2 else None
+    beside = rankings_beside(matched)
     if options.json:
-        found = dict(comparison_json(result, evaluations, measures.judge_name, slices, wins))
-        if beside:
-            found["side_by_side"] = {"ranked": beside.one, **side_by_side_json(beside.found, beside.other)}
+        found = comparison_json(
+            result, evaluations, judge_name=measures.judge_name, slices=slices, wins=wins, beside=beside
+        )
         write_json(options.json, found)
         print(f"Comparison: {options.json}\n")
     for sentence in result.not_compared:

@@ -18,6 +18,7 @@ from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures
 from engine.report.columns import AGREEMENT, BERTSCORE, CRITERION, KAPPA, ROUGE_L
 from engine.report.measure_tables import TRIVIAL
+from engine.report.ranking_sections import RankingsBeside
 from engine.weigh.slice_weighing import SlicedWeighing
 
 MEASURED_ON = "the task's private test set"
@@ -245,14 +246,17 @@ def published_table() -> Table:
 def comparison_json(
     comparison: Comparison,
     evaluations: Sequence[Evaluation],
+    *,
     judge_name: str | None = None,
     slices: Sequence[Sequence[SlicedMeasures]] = (),
     wins: Sequence[Mapping[str, SlicedWeighing]] = (),
+    beside: RankingsBeside | None = None,
 ) -> Mapping[str, Any]:
     """All of a comparison with every difference, the published systems, and each system's own scores.
 
     `judge_name`: the model that was asked for agreement. `slices`: those of each system, if asked for.
-    `wins`: for each division what the weighted judge decides on its slices, by system.
+    `wins`: for each division what the weighted judge decides on its slices, by system. `beside`: the
+    candidates ranked by each of two systems.
     """
     of_each = {
         found.name: [measured.as_json() for measured in divisions]
@@ -265,6 +269,7 @@ def comparison_json(
         "scores": {found.name: official_json(found, judge_name) for found in evaluations},
         **({"slices": of_each} if of_each else {}),
         **({"wins": [_wins_json(by_system) for by_system in wins]} if wins else {}),
+        **({"side_by_side": beside.as_json()} if beside else {}),
     }
 
 

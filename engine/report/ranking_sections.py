@@ -7,7 +7,9 @@ rankings are computed.
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
+from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
 from engine.core.formatting import words
@@ -21,7 +23,7 @@ from engine.rank.ranking import Ranking, rank
 from engine.rank.side_by_side import TwoRankings, side_by_side
 from engine.report.ranked_by import RankedBy, usual_criterion
 from engine.report.ranking_sheet import ranking_sheet
-from engine.report.side_by_side_tables import side_by_side_section
+from engine.report.side_by_side_tables import side_by_side_json, side_by_side_section
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,23 +89,33 @@ class RankingsBeside:
         """As a sheet says it."""
         return side_by_side_section(self.found, self.one, self.other)
 
+    def as_json(self) -> dict[str, Any]:
+        """As plain values; shares in percent."""
+        return {"ranked": self.one, **side_by_side_json(self.found, self.other)}
 
-def rankings_beside(one: Matched, other: Matched) -> RankingsBeside | None:
-    """The candidates ranked by each of two systems, on the items that both answer; None where the dataset
-    does not name them, or nothing can be said of both.
+
+def rankings_beside(matched: Sequence[Matched], cancel: CancelToken | None = None) -> RankingsBeside | None:
+    """The candidates ranked by each of two systems, on the items that both answer; None where these are not
+    two, the dataset does not name candidates, or nothing can be said of both. Raises Cancelled.
     """
+    if len(matched) != 2:
+        return None
+    one, other = matched
     shared = tuple(name for name in one.system.criteria if name in other.system.criteria)
     if not shared:
         return None
     with suppress(SetupError):
         dataset, criterion = _naming_candidates(one), usual_criterion(shared)
         ranked = [RankedBy.by_system(each.system, dataset, criterion) for each in (one, other)]
-        return _beside(ranked[0].contests, ranked[0].title, ranked[1].contests, ranked[1].title)
+        return _beside(ranked[0].contests, ranked[0].title, ranked[1].contests, ranked[1].title, cancel)
     return None
 
 
-def _beside(one: Contests, one_title: str, other: Contests, other_title: str) -> RankingsBeside:
-    return RankingsBeside(followed(side_by_side(one, other), _unheard), one_title, other_title)
+def _beside(
+    one: Contests, one_title: str, other: Contests, other_title: str, cancel: CancelToken | None = None
+) -> RankingsBeside:
+    found = followed(side_by_side(one, other, cancel=cancel), _unheard)
+    return RankingsBeside(found, one_title, other_title)
 
 
 def _naming_candidates(matched: Matched) -> Dataset:

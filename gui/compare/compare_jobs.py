@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.measure.evaluation import Evaluation
     from engine.measure.matching import Matched
     from engine.measure.systems import System
+    from engine.report.ranking_sections import RankingsBeside
     from gui.work.slice_jobs import Sliced
 
 
@@ -117,7 +118,8 @@ class Compared:
     `notes`: sentences on what is not compared or not to be taken for
     more than it is. `doubts`: a line for each system whose judge may not have judged. `runs`: by system, the
     id of its run, None for a submission. `rows`: by item id, its place in `dataset`. `marks`: by the id of
-    each run, what it was, by value.
+    each run, what it was, by value. `beside`: the candidates ranked by each of two systems, None where there
+    are more of them, or the dataset names no candidates.
     """
 
     choice: CompareWish
@@ -130,6 +132,7 @@ class Compared:
     rows: Mapping[str, int]
     marks: Mapping[int, RunMark]
     sheet: Sheet
+    beside: "RankingsBeside | None" = None
     whole: "Sequence[Matched]" = ()
     chosen: Chosen | None = None
 
@@ -150,7 +153,7 @@ def compare_systems(
         from engine.measure.comparison import match_all
         from engine.measure.systems import open_system, system_of_file, told_apart
 
-        steps = _Steps(control, 2 * choice.systems + 2)
+        steps = _Steps(control, 2 * choice.systems + 3)
         opened = []
         for run in choice.runs:
             steps.begin(f"Reading run {run} …")
@@ -174,7 +177,7 @@ def compare_part(compared: Compared, chosen: Chosen | None) -> Job[Compared]:
     """
 
     def work(control: JobControl) -> Compared:
-        steps = _Steps(control, len(compared.whole) + 1)
+        steps = _Steps(control, len(compared.whole) + 2)
         return _on_slice(compared.choice, compared.dataset, compared.whole, chosen, steps)
 
     return work
@@ -190,6 +193,7 @@ class _Steps:
 
     def __init__(self, control: JobControl, total: int) -> None:
         self._control = control
+        self.cancel = control.cancel
         self._total = total
         self._done = 0
 
@@ -215,7 +219,15 @@ def _on_slice(
         evaluations.append(evaluate(joined))
     steps.begin("Comparing …")
     found = _compared(choice, gold, [one.system for one in whole], evaluations, compare(evaluations))
-    return replace(found, whole=whole, chosen=chosen)
+    return replace(found, beside=_ranked(kept, steps), whole=whole, chosen=chosen)
+
+
+def _ranked(kept: "Sequence[Matched]", steps: _Steps) -> "RankingsBeside | None":
+    """The candidates by each of the systems, where these are two."""
+    from engine.report.ranking_sections import rankings_beside
+
+    steps.begin("Ranking the candidates by each …")
+    return rankings_beside(kept, steps.cancel)
 
 
 def _compared(
@@ -303,7 +315,9 @@ def save_comparison(
         check_targets({"The comparison": path}, {**in_use, **read, "dataset": compared.dataset.path})
         by_slice = [[of_system] for of_system in slices.measured] if slices is not None else []
         wins = [slices.weighed] if slices is not None else []
-        found = comparison_json(compared.comparison, compared.evaluations, slices=by_slice, wins=wins)
+        found = comparison_json(
+            compared.comparison, compared.evaluations, slices=by_slice, wins=wins, beside=compared.beside
+        )
         write_json(path, found)
         return path
 

@@ -1,4 +1,4 @@
-"""All that is shown of a comparison: measures, agreement and differences, each on a tab.
+"""All that is shown of a comparison: measures, agreement, differences, slices and rankings, each on a tab.
 
 Knows: which table stands where. Does not know: how systems are compared.
 """
@@ -19,6 +19,7 @@ from gui.kit.labels import hint, show_text
 from gui.kit.layouts import STRETCH, as_column, in_column
 from gui.kit.value_table import TableModel
 from gui.kit.views import measure_view, table_view
+from gui.reading.sheet_view import SectionView
 from gui.work.slice_jobs import compare_slices
 from gui.work.slices_panel import SlicesPanel, SliceWords
 from gui.work.workspace import Workspace
@@ -76,13 +77,17 @@ class ComparisonView(QTabWidget):
         self.slices.listed.connect(self.listed)
         self.slices.divided.connect(self._show_slices)
         self.slices.choice.changed.connect(self._measure_slices)
+        self.rankings = SectionView()
         self._compared: Compared | None = None
         header = self.agreement_view.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.addTab(self._measure_tab(), "Measures")
         self.addTab(self._agreement_tab(), "Agreement")
         self.addTab(self.differences, "Differences")
-        self.addTab(_scrolled(self.slices, "By slice"), "By slice")
+        self._slices_tab = _scrolled(self.slices, "By slice")
+        self.addTab(self._slices_tab, "By slice")
+        self._rankings_tab = self.addTab(_scrolled(_part(self.rankings), "Rankings"), "Rankings")
+        self.setTabVisible(self._rankings_tab, False)
         self.restyle()
 
     def show_comparison(self, compared: "Compared") -> None:
@@ -91,6 +96,9 @@ class ComparisonView(QTabWidget):
         show_text(self.notes, "\n".join(compared.notes))
         for section in compared.sheet.sections:
             self._show_section(section)
+        self.setTabVisible(self._rankings_tab, compared.beside is not None)
+        if compared.beside is not None:
+            self.rankings.show_section(compared.beside.section)
         self.differences.show_comparison(compared)
         self.slices.choice.show_dataset(compared.dataset)
         if before is None or before.whole is not compared.whole:
@@ -120,7 +128,7 @@ class ComparisonView(QTabWidget):
 
     @Slot()
     def _show_slices(self) -> None:
-        self.setCurrentIndex(self.count() - 1)
+        self.setCurrentIndex(self.indexOf(self._slices_tab))
 
     @Slot()
     def _measure_slices(self) -> None:
