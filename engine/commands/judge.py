@@ -64,15 +64,14 @@ from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
 from engine.core.until import Until
 from engine.core.ways.all_ways import parse_ways
 from engine.decisions.health import run_health
-from engine.decisions.run_results import RunResults, load_results
+from engine.decisions.run_results import load_results
 from engine.decisions.second_order import read_in_words
-from engine.judge.inquiry import label_of
 from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
-from engine.rank.until_sure import UntilSure, until_sure
+from engine.rank.until_sure import UntilSure, told_of, until_sure
 from engine.report.ranked_by import usual_criterion
 from engine.report.run_tables import labels_given_section, run_accuracy_table, way_sections
 from engine.report.until_sheet import until_section
@@ -332,7 +331,7 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
         tell(results.one_label_sentence)
     print(f"\n{printed_section(labels_given_section(results))}")
     if isinstance(plan.inquiry, UntilSure):
-        print(f"\n{printed_section(until_section(_answers(plan.inquiry, results)))}")
+        print(f"\n{printed_section(until_section(told_of(plan.inquiry, results)))}")
     if accuracies := run_accuracy(results, plan.dataset):
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
@@ -341,10 +340,3 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     if results.run.is_sample:
         tell("The same command goes on with another --until, or without it with all that is left.")
     return warn_of_gaps(results, partly=plan.inquiry is not None)
-
-
-def _answers(asked: UntilSure, results: RunResults) -> UntilSure:
-    """The inquiry with all that is stored: another process may have judged."""
-    judgments = results.judgments[asked.criterion]
-    asked.add({judgment.item_id: label_of(judgment) for judgment in judgments})
-    return asked

@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
         corrected = ranked.judge and show_measure(
             "draws of the correction", by_labels(*ranked.judge, seed=options.seed, cancel=cancel)
         )
-        sheet = ranking_sheet(ranking, ranked.title, corrected, OPTIONS.of)
+        sheet = ranking_sheet(ranking, ranked.title, corrected, ranked.until, OPTIONS.of)
         made = {"ranked": ranked.title, **ranking_json(ranking, corrected)}
         for other in others:
             found = show_measure("draws", side_by_side(contests, other.contests, options.seed, cancel))

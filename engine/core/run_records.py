@@ -17,6 +17,7 @@ from engine.core.item_sample import USUAL_SEED, ItemSample, dataset_in_words
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import Rubric, rubric_of_names
 from engine.core.settings import ways_in_words
+from engine.core.until import Until
 
 REWRITTEN = "rewritten"
 """In the manifest of a run: when explanations were written again, how many, and with what."""
@@ -50,7 +51,8 @@ run from others.
 RANDOM_ORDER = "random_order"
 """In the manifest of a run that was judged until something was clear: the seed that draws its instructions,
 one after another; how many items had been judged before, in the order of their file; whether items were left
-out of which nothing more was asked. Missing for any other. No result depends on it.
+out of which nothing more was asked; how wide an interval was to be, 0 to 1, none where it was to be sure.
+Missing for any other. No result depends on it.
 """
 COLUMNS = "columns"
 """In the manifest of a run: by which map its dataset, a foreign file, was read; missing for any other."""
@@ -168,6 +170,14 @@ class StoredRun:
         order = self.manifest.get(RANDOM_ORDER)
         seed = order.get("seed") if isinstance(order, Mapping) else None
         return seed if type(seed) is int else None
+
+    @property
+    def until(self) -> Until | None:
+        """What it was to answer last; None for the whole of its file."""
+        if self.order_seed is None:
+            return None
+        width = self.manifest[RANDOM_ORDER].get("width")
+        return Until.of_json({"width": 100 * width if width else None, "seed": self.order_seed})
 
     @property
     def is_sample(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, MadeClear
 from engine.core.items import Preference
-from engine.core.judgments import AnyJudgment, Unscored
+from engine.core.judgments import label_of
 from engine.core.run_records import RANDOM_ORDER, StoredRun
 from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_instructions
@@ -27,6 +27,10 @@ class Inquiry(Protocol):
     @property
     def criterion(self) -> str:
         """By whose labels it is answered."""
+
+    @property
+    def width(self) -> float | None:
+        """Of the intervals that it asks for, 0 to 1; None where it asks for none."""
 
     @property
     def leaves_out(self) -> bool:
@@ -77,27 +81,25 @@ class Asking:
             yield from map(MadeClear, self._inquiry.add(labels))
 
 
-def label_of(judgment: AnyJudgment) -> Preference | None:
-    """What a judge said of an item; None where it could not be scored."""
-    return None if isinstance(judgment, Unscored) else judgment.preference
-
-
 def order_of(run: StoredRun, inquiry: Inquiry | None, judged: int) -> Mapping[str, Any] | None:
     """In which random order a run is judged, for its manifest: as it was before, else as an inquiry begins it
     after so many items were `judged`; None for the order of its file. SetupError for another seed.
     """
-    leaves_out = inquiry is not None and inquiry.leaves_out
     if run.order_seed is None:
         if inquiry is None:
             return None
-        return {"seed": inquiry.seed, "after": judged, "leaves_out": leaves_out}
-    if inquiry is not None and inquiry.seed != run.order_seed:
+        asked = {"leaves_out": inquiry.leaves_out, "width": inquiry.width}
+        return {"seed": inquiry.seed, "after": judged, **asked}
+    known: Mapping[str, Any] = run.manifest[RANDOM_ORDER]
+    if inquiry is None:
+        return known
+    if inquiry.seed != run.order_seed:
         raise SetupError(
             f"Run {run.id} draws its instructions by seed {run.order_seed}, not {inquiry.seed}.",
             f"Use the seed {run.order_seed}, or begin a new run.",
         )
-    known: Mapping[str, Any] = run.manifest[RANDOM_ORDER]
-    return {**known, "leaves_out": leaves_out or known.get("leaves_out", False)}
+    leaves_out = inquiry.leaves_out or known.get("leaves_out", False)
+    return {**known, "leaves_out": leaves_out, "width": inquiry.width}
 
 
 def in_random_order(groups: Sequence[range], dataset: Dataset, seed: int) -> list[range]:

@@ -21,10 +21,12 @@ import numpy as np
 from engine.core.formatting import interval, percent
 from engine.core.item_sample import USUAL_SEED
 from engine.core.items import Preference
+from engine.core.judgments import label_of
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.core.until import Until
 from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_instructions
+from engine.decisions.run_results import RunResults
 from engine.measure.intervals import FEW
 from engine.rank.betting import Tally, needed
 from engine.rank.contests import SCORES, Contests, contests_of, contests_of_places, labels_said
@@ -216,6 +218,13 @@ def until_sure(dataset: Dataset, criterion: str, until: Until) -> UntilSure:
     )
     drawn = replace(contests, instructions=np.array([places[item_id] for item_id in contests.ids], np.int64))
     return UntilSure(drawn, None if until.width is None else until.width / 100, until.seed, criterion)
+
+
+def told_of(asked: UntilSure, results: RunResults) -> UntilSure:
+    """The same questions with all that a run holds of the judge: another process may have judged."""
+    judgments = results.judgments[asked.criterion]
+    asked.add({judgment.item_id: label_of(judgment) for judgment in judgments})
+    return asked
 
 
 def more_for_width(won: Tally, width: float) -> float:

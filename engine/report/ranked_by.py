@@ -3,19 +3,22 @@
 Knows: datasets, systems, which labels each gives. Does not know: how candidates are ranked, how it is shown.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 
+from engine.core.errors import SetupError
 from engine.core.formatting import words
 from engine.core.log_probs import FloatArray
 from engine.data.dataset import Dataset
 from engine.measure.systems import System
 from engine.rank.contests import Contests, contests_of, human_said, system_said, winners_said
+from engine.rank.until_sure import UntilSure, told_of, until_sure
 from engine.weigh.item_winner import OVERALL
 from engine.weigh.system_weighing import Weighing
 
 _STOPPED = (
     "This run stopped once something was clear, or before: rates here may lie too far from 50 %, and their"
-    " intervals with them. Those that it stopped by hold however often one looks."
+    " intervals with them. Those under “What is clear” hold however often one looks."
 )
 
 
@@ -58,6 +61,19 @@ class RankedBy:
         """What is to be said of a run that stopped once something was clear; empty of all others."""
         results = self.system.results if self.system is not None else None
         return _STOPPED if results is not None and results.run.is_sample else ""
+
+    @property
+    def until(self) -> UntilSure | None:
+        """What is clear of what a run was to answer before it stopped, by its judge alone, however often one
+        looks; None of all others, and of the weighted judge.
+        """
+        results = self.system.results if self.system is not None else None
+        asked = results.run.until if results is not None and results.run.is_sample else None
+        if results is None or asked is None or self.criterion is None:
+            return None
+        with suppress(SetupError):  # nobody is named: contests say so
+            return told_of(until_sure(self.dataset, self.criterion, asked), results)
+        return None
 
     @property
     def judge(self) -> tuple[System, Dataset, str] | None:

@@ -53,7 +53,8 @@ def _reported(matched: Matched) -> ReportedRanking:
     corrected = followed(by_labels(system, dataset, criterion), _unheard)
     # How many labels it takes is asked before they are there, not in a report.
     told = corrected.correction is not None or corrected.refused is not None
-    sheet = ranking_sheet(ranking, ranked.title, replace(corrected, how_many=None) if told else None)
+    shown = replace(corrected, how_many=None) if told else None
+    sheet = ranking_sheet(ranking, ranked.title, shown, ranked.until)
     sections = [_in_report(section, sheet) for section in sheet.sections]
     sections += _beside_people(matched, ranked, criterion)
     return ReportedRanking(ranking, ranked.title, sections)

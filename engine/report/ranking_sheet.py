@@ -3,9 +3,10 @@
 Knows: the sections, titles, meanings. Does not know: how rankings are computed, terminals, HTML, windows.
 """
 
+import re
 from collections.abc import Iterator
 
-from engine.core.formatting import counted, listed, percent, short_name
+from engine.core.formatting import capitalised, counted, listed, percent, short_name
 from engine.core.measure_words import INTERVAL
 from engine.core.sheets import Picture, Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Column, Estimate, Fact, ItemsBehind, Kind, Row, Table, Value
@@ -14,7 +15,9 @@ from engine.rank.contests import in_words
 from engine.rank.lengths import LengthControl
 from engine.rank.ranking import Ranking
 from engine.rank.strengths import Strengths
+from engine.rank.until_sure import UntilSure
 from engine.report.correction_sections import Word, correction_sections
+from engine.report.until_sheet import until_section
 
 _CANDIDATE = Column("candidate", "candidate", Kind.TEXT, "A model that wrote responses.")
 _WIN_RATE = Column(
@@ -74,21 +77,30 @@ _OF_PICTURE = (
     "A point for each candidate, its 95 % interval as a line. Lines at the right join candidates that cannot"
     " be told apart; the dotted line is half of the contests."
 )
+_A_RUN = re.compile(r"run \d+\b")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def ranking_sheet(ranking: Ranking, title: str, corrected: ByLabels | None = None, word: Word = str) -> Sheet:
+def ranking_sheet(
+    ranking: Ranking,
+    title: str,
+    corrected: ByLabels | None = None,
+    until: UntilSure | None = None,
+    word: Word = str,
+) -> Sheet:
     """All of a ranking; `title`: by whose labels, on which criterion; `corrected`: a judge's, by people.
 
-    `word`: a remedy in the words of whoever shows it.
+    `until`: what a run was to answer before it stopped. `word`: a remedy in the words of whoever shows it.
     """
     is_corrected = corrected is not None and corrected.correction is not None
-    sections = [_in_short(ranking, is_corrected), _candidates(ranking), _pairs(ranking)]
+    sections = [_in_short(ranking, is_corrected), *([until_section(until)] if until is not None else ())]
+    sections += [_candidates(ranking), _pairs(ranking)]
     if ranking.lengths is not None:
         sections.append(_lengths(ranking, ranking.lengths))
     if corrected is not None:
         sections += correction_sections(corrected, word)
-    return Sheet(f"{title}: {in_words(ranking.contests)}", sections)
+    begun = capitalised(title) if _A_RUN.match(title) else title  # and no name of a file
+    return Sheet(f"{begun}: {in_words(ranking.contests)}", sections)
 
 
 def _in_short(ranking: Ranking, is_corrected: bool) -> Section:

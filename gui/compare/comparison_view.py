@@ -86,7 +86,9 @@ class ComparisonView(QTabWidget):
         self.addTab(self.differences, "Differences")
         self._slices_tab = _scrolled(self.slices, "By slice")
         self.addTab(self._slices_tab, "By slice")
-        self._rankings_tab = self.addTab(_scrolled(_part(self.rankings), "Rankings"), "Rankings")
+        self._rankings_tab = self.addTab(
+            _scrolled(as_column(self.rankings, STRETCH, margins=(0, 8, 2, 0)), "Rankings"), "Rankings"
+        )
         self.setTabVisible(self._rankings_tab, False)
         self.restyle()
 

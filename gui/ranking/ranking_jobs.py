@@ -88,7 +88,7 @@ def rank_candidates(wish: RankWish) -> Job[RankedCandidates]:
         corrected = by.judge and followed(
             by_labels(*by.judge, seed=USUAL_SEED, cancel=control.cancel), control.report
         )
-        sheet = ranking_sheet(ranking, by.title, corrected, IN_THE_WINDOW.of)
+        sheet = ranking_sheet(ranking, by.title, corrected, by.until, IN_THE_WINDOW.of)
         return RankedCandidates(wish, ranking, corrected, sheet, by.title, notes, doubts)
 
     return work

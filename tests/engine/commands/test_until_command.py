@@ -48,6 +48,12 @@ class Asked:
         return len(pd.read_csv(self.out, sep="\t"))
 
 
+def what_is_clear(printed: str) -> str:
+    """The section of that name, to the next one."""
+    assert printed.count("What is clear:\n") == 1, printed
+    return printed.partition("What is clear:\n")[2].partition(":\n")[0].rpartition("\n\n")[0]
+
+
 def test_it_stops_says_what_is_clear_and_goes_on(contests: Path, tmp_path: Path) -> None:
     asked = Asked(contests, tmp_path)
     first = run_here(*asked.words, "--until", "sure")
@@ -66,6 +72,7 @@ def test_it_stops_says_what_is_clear_and_goes_on(contests: Path, tmp_path: Path)
     ranked = run_here("rank", 1, "--store", asked.store)
     assert "good is surely the strongest" in ranked.stdout
     assert "This run stopped once something was clear" in ranked.stderr
+    assert what_is_clear(ranked.stdout) == what_is_clear(first.stdout)
     narrow = run_here(*asked.words, "--until", 5)
     assert "0 of 1 interval is narrow enough." in narrow.stdout
     assert "none is left here" in narrow.stdout

@@ -4,13 +4,16 @@ What a person does on the page, and waiting for what comes of it, too.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from pytestqt.qtbot import QtBot
 
 from engine.core.item_sample import USUAL_SEED
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import NewOverride, Origin
+from engine.core.run_records import RANDOM_ORDER
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.sampling import in_drawn_order
 from engine.measure.systems import System
@@ -46,16 +49,23 @@ def contests_file(path: Path, rows: int = 90, *, named: bool = True, labelled: b
     return path
 
 
-def run_of(folder: Path, path: Path, key: str = "key") -> System:
-    """A run in the store of a folder: it says as people do on what is overall, the opposite on relevance."""
-    dataset = load_dataset(path)
+def run_of(folder: Path, path: Path, key: str = "key", until: Mapping[str, Any] | None = None) -> System:
+    """A run in the store of a folder: it says as people do on what is overall, the opposite on relevance.
+
+    `until`: what stands in its manifest where it stopped before the last item; None: it did not.
+    """
+    whole = load_dataset(path)
+    dataset = whole if until is None else whole.head(len(whole) - 1)
     other = {Preference.A: Preference.B, Preference.B: Preference.A}
     said = [Preference(str(label)) for label in _labels(dataset)]
     columns = {
         "relevance": [_sure(other.get(label, label)) for label in said],
         OVERALL: [_sure(label) for label in said],
     }
-    return stored_run(folder, dataset, columns, key=key, dataset_path=path)
+    facts = {"items": len(whole), "dataset_hash": whole.hash, "dataset_path": path}
+    if until is not None:
+        facts["manifest"] = {RANDOM_ORDER: until}
+    return stored_run(folder, dataset, columns, key=key, **facts)
 
 
 def _labels(dataset: Dataset) -> list[str]:

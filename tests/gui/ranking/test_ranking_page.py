@@ -304,3 +304,18 @@ def test_labels_of_picked_items_correct_nothing_and_the_page_says_so(
         in shown_text(page.sheet)
     )
     assert page.label_button.isVisible()
+
+
+def test_a_run_that_stopped_by_itself_says_what_is_clear(
+    qtbot: QtBot, page: RankingPage, contests: Path, tmp_path: Path
+) -> None:
+    stopped = run_of(tmp_path, contests, until={"seed": 3, "width": 0.5})
+    assert stopped.results is not None
+    open_run(qtbot, page, stopped.results.run.id)
+    assert "This run stopped once something was clear" in page.notes.text()
+    table = table_of(page, "until")
+    assert [table.index(row, 0).data() for row in range(table.rowCount())] == list(CANDIDATES)
+    assert {table.index(row, 1).data() for row in range(table.rowCount())} == {"all"}
+    page.choice.by.setCurrentIndex(page.choice.by.findData(By.GOLD))
+    ranked(qtbot, page)
+    assert page.sheet.section("until") is None
