@@ -62,7 +62,7 @@ def run_of(folder: Path, path: Path, key: str = "key", until: Mapping[str, Any] 
         "relevance": [_sure(other.get(label, label)) for label in said],
         OVERALL: [_sure(label) for label in said],
     }
-    facts = {"items": len(whole), "dataset_hash": whole.hash, "dataset_path": path}
+    facts: dict[str, Any] = {"items": len(whole), "dataset_hash": whole.hash, "dataset_path": path}
     if until is not None:
         facts["manifest"] = {RANDOM_ORDER: until}
     return stored_run(folder, dataset, columns, key=key, **facts)
