@@ -116,7 +116,7 @@ def tell(text: str) -> None:
 
 @contextmanager
 def interruptible(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]:
-    """A token that Ctrl-C or a request to end sets; one more Ctrl-C ends the program at once.
+    """A token that Ctrl-C or a request to end sets; one more Ctrl-C after the first ends the program at once.
 
     `loss`: what a stop would lose and when it would lose nothing, in words. Where it is not empty, the first
     Ctrl-C lets the work end there, and the second one stops it.
@@ -130,7 +130,8 @@ def interruptible(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]
             said = f"{lost} Press Ctrl-C again to stop now."
         else:
             cancel.cancel()
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if number == signal.SIGINT:  # else a Ctrl-C from before the request to end may come after it
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
             said = "Stopping ..."
         # The signal may have come in the middle of another message, which must not be entered twice.
         with suppress(OSError, RuntimeError):

@@ -49,18 +49,25 @@ def contests_file(path: Path, rows: int = 90, *, named: bool = True, labelled: b
     return path
 
 
-def run_of(folder: Path, path: Path, key: str = "key", until: Mapping[str, Any] | None = None) -> System:
+def run_of(
+    folder: Path,
+    path: Path,
+    key: str = "key",
+    until: Mapping[str, Any] | None = None,
+    mass: float = 1.0,
+) -> System:
     """A run in the store of a folder: it says as people do on what is overall, the opposite on relevance.
 
     `until`: what stands in its manifest where it stopped before the last item; None: it did not.
+    `mass`: the probability that it answers in the form asked for, 0 to 1.
     """
     whole = load_dataset(path)
     dataset = whole if until is None else whole.head(len(whole) - 1)
     other = {Preference.A: Preference.B, Preference.B: Preference.A}
     said = [Preference(str(label)) for label in _labels(dataset)]
     columns = {
-        "relevance": [_sure(other.get(label, label)) for label in said],
-        OVERALL: [_sure(label) for label in said],
+        "relevance": [_sure(other.get(label, label), mass) for label in said],
+        OVERALL: [_sure(label, mass) for label in said],
     }
     facts: dict[str, Any] = {"items": len(whole), "dataset_hash": whole.hash, "dataset_path": path}
     if until is not None:
@@ -73,8 +80,8 @@ def _labels(dataset: Dataset) -> list[str]:
     return [str(named[item.id].gold[OVERALL].label) for item in dataset]
 
 
-def _sure(label: Preference) -> tuple[float, float, float, float]:
-    a, b, good, bad = (0.94 if each is label else 0.02 for each in PREFERENCES)
+def _sure(label: Preference, mass: float) -> tuple[float, float, float, float]:
+    a, b, good, bad = (mass * (0.94 if each is label else 0.02) for each in PREFERENCES)
     return a, b, good, bad
 
 

@@ -117,6 +117,20 @@ def test_a_run_is_ranked_by_each_criterion_by_the_weighted_judge_and_by_the_huma
     assert page.choice.criterion.findData(WEIGHTED) < 0
 
 
+def test_a_judge_that_hardly_understands_is_called_none_above_its_ranking(
+    qtbot: QtBot, page: RankingPage, contests: Path, tmp_path: Path
+) -> None:
+    run_of(tmp_path, contests, mass=0.1)
+    open_run(qtbot, page, 1)
+    doubts = page.doubts.text()
+    assert page.doubts.isVisible()
+    assert doubts.startswith("The model does not judge: do not use its labels.")
+    assert "What to do: " in doubts
+    page.choice.by.setCurrentIndex(page.choice.by.findData(By.GOLD))
+    ranked(qtbot, page)
+    assert page.doubts.isHidden()  # people do
+
+
 def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
     qtbot: QtBot, by_run: RankingPage
 ) -> None:

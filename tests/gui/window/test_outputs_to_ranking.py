@@ -1,0 +1,108 @@
+"""From files of outputs to a ranking in one window, as somebody does it who has just begun."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from engine.data.dataset import load_dataset
+from engine.system.paths import demo_dataset
+from gui.dataset import outputs_dialog
+from gui.window.frame import MainWindow
+from gui.window.interior import Interior
+from gui.work.page_name import PageName
+from gui.work.state import State
+from tests.gui.windows import end_window
+
+A_WHILE = 60_000
+INSTRUCTIONS = 5
+MOST_CLICKS = 10
+
+
+@pytest.fixture
+def interior(qtbot: QtBot, tmp_path: Path, demo_tried: None) -> Iterator[Interior]:
+    frame = MainWindow(State(tmp_path / "state"))
+    frame.resize(1280, 720)
+    frame.show()
+    made = Interior(frame, tmp_path / "runs.sqlite")
+    made.begin()
+    yield made
+    end_window(made)
+
+
+@pytest.fixture
+def outputs(tmp_path: Path) -> list[Path]:
+    """A file of outputs for each candidate of the demo."""
+    written: dict[str, dict[str, str]] = {}
+    dataset = load_dataset(demo_dataset().with_name("demo-candidates.tsv"))
+    names = [dataset.texts(f"candidate_{side}").to_pylist() for side in "ab"]
+    for item, *wrote in zip(dataset, *names, strict=True):
+        for name, text in zip(wrote, (item.output_a, item.output_b), strict=True):
+            written.setdefault(name, {})[item.instruction] = text
+    asked = sorted(set.intersection(*(set(each) for each in written.values())))[:INSTRUCTIONS]
+    paths = []
+    for name, said in written.items():
+        rows = [{"instruction": one, "output": said[one]} for one in asked]
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps(rows), "utf-8")
+    return paths
+
+
+class Mouse:
+    """Presses, and counts how often."""
+
+    def __init__(self) -> None:
+        self.clicks = 0
+
+    def press(self, button: QAbstractButton) -> None:
+        assert button.isEnabled()
+        assert button.isVisible()
+        self.clicks += 1
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    def turn_to(self, interior: Interior, page: PageName) -> None:
+        rail = interior.frame.rail
+        entry = next(rail.item(row) for row in range(rail.count()) if rail.item(row).text() == page.value)
+        self.clicks += 1
+        QTest.mouseClick(rail.viewport(), Qt.MouseButton.LeftButton, pos=rail.visualItemRect(entry).center())
+        assert interior.frame.page is page
+
+
+@pytest.mark.models
+def test_files_of_four_candidates_become_a_ranking_in_at_most_ten_clicks(
+    qtbot: QtBot, interior: Interior, outputs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mouse, workspace = Mouse(), interior.workspace
+    qtbot.waitUntil(lambda: workspace.dataset is not None)  # the demo's
+    mouse.turn_to(interior, PageName.DATASET)
+    mouse.press(interior.dataset.outputs_button)
+    dialog = interior.dataset.outputs_dialog
+    assert dialog is not None
+    mouse.press(dialog.add_button)
+    asking = dialog.findChild(QFileDialog)
+    assert asking is not None
+    asking.filesSelected.emit([str(path) for path in outputs])
+    asking.close()
+    mouse.clicks += 2  # all files of the folder, and Open
+    qtbot.waitUntil(lambda: dialog.found is not None)
+    monkeypatch.setattr(outputs_dialog, "ask_target", lambda *_: tmp_path / "pairs.tsv")
+    with qtbot.waitSignal(workspace.dataset_changed):
+        mouse.press(dialog.save)
+    mouse.clicks += 1  # Save, under the name that is offered
+    mouse.turn_to(interior, PageName.JUDGE)
+    qtbot.waitUntil(lambda: interior.judge.can_run, timeout=A_WHILE)
+    mouse.press(interior.judge.run_button)
+    control = interior.run_control
+    qtbot.waitUntil(lambda: control.progress is not None and not control.running, timeout=2 * A_WHILE)
+    mouse.turn_to(interior, PageName.RANKING)
+    page = interior.ranking
+    qtbot.waitUntil(lambda: page.ranked is not None, timeout=A_WHILE)
+    assert page.ranked is not None
+    assert page.ranked.wish.results is not None  # by the run that has just ended
+    assert len(page.ranked.ranking.rates.candidates) == len(outputs)
+    assert mouse.clicks <= MOST_CLICKS
