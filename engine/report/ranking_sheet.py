@@ -256,7 +256,7 @@ def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
     rows: list[Row] = [["the longer response won (%)", Fact(Kind.ESTIMATE, lengths.longer_won)]]
     rows.append(["log odds of being longer by far", Fact(Kind.NUMBER, lengths.effect)])
     rows.append(["95 % interval of these", Fact(Kind.INTERVAL, lengths.effect_ends)])
-    rows.append(["the response that stood as A won (%)", Fact(Kind.ESTIMATE, ranking.places)])
+    rows.append(["response A won (%)", Fact(Kind.ESTIMATE, ranking.places)])
     low, high = lengths.effect_ends
     verdict = "The longer response wins more often than it would without its length."
     if high < 0:

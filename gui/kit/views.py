@@ -164,6 +164,7 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
     view.setTabKeyNavigation(False)
     view.setWordWrap(False)
     view.setTextElideMode(Qt.TextElideMode.ElideRight)
+    view.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
     # By whole columns a wide one could never be seen to its end.
     view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     rows = view.verticalHeader()

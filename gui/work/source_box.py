@@ -30,7 +30,7 @@ class SourceBox(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.box: QComboBox = narrow_box("Whose labels count")
+        self.box: QComboBox = narrow_box("Whose labels count", 12)
         in_row(self.box, on=self)
         self.box.currentIndexChanged.connect(self._tell)
         self.offer(())

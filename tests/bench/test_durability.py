@@ -11,6 +11,7 @@ from bench.durability.trials import Bench, Situation
 LABEL, DRAFT, RUN = Key("label", "1", "safety"), Key("draft", "1", "safety"), Key("run", "2")
 
 
+@pytest.mark.models  # a second process lives a window through and is killed
 @pytest.mark.skipif(sys.platform == "win32", reason="without forks each window takes seconds to start")
 def test_what_a_killed_window_had_shown_as_stored_is_there(demo_store: Path, tmp_path: Path) -> None:
     bench = Bench(tmp_path / "bench", demo_store)
