@@ -66,6 +66,7 @@ class Step(Enum):
     RESUME = "Go on with the run"
     START_SCHEDULER = "Start the scheduler again; then go on with the run."
     START_WORKERS = "Start workers with the address of this scheduler."
+    STOP_AT_A_WIDTH = "Judge until it is known how often A wins: that needs no candidates."
     USE_OTHER_STORE = "Use another file for the run store."
     WITH_JUDGE = "let the judge's own labels out as well"
 

@@ -17,7 +17,7 @@ from engine.core.formatting import counted, listed, quoted
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Gold, HumanLabel, Preference, Tie
 from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
-from engine.core.remedies import Remedy, Step
+from engine.core.remedies import Remedy, RemedyPart, Step
 from engine.data.dataset import Dataset
 from engine.measure.folds import group_numbers
 from engine.measure.systems import System
@@ -104,6 +104,19 @@ class Contests:
         return places, np.where(is_first[places], scores, 1 - scores)
 
 
+def unnamed(dataset: Dataset, *first: RemedyPart) -> SetupError:
+    """What is wrong with a dataset that does not name its candidates; `first`: what else to do."""
+    return SetupError(
+        f"{dataset.name} does not say which models wrote its responses.",
+        Remedy(
+            *first,
+            Step.MAP_COLUMNS,
+            f", {' and '.join(CANDIDATES)} too. Where each model has a file of its own: ",
+            Step.MAKE_PAIRS,
+        ),
+    )
+
+
 def contests_of(dataset: Dataset, said: FloatArray | None = None) -> Contests:
     """The contests of a dataset; `said` as the record has it, None for nothing of any.
 
@@ -111,14 +124,7 @@ def contests_of(dataset: Dataset, said: FloatArray | None = None) -> Contests:
     name its candidates, or no item has two.
     """
     if not dataset.names_candidates:
-        raise SetupError(
-            f"{dataset.name} does not say which models wrote its responses.",
-            Remedy(
-                Step.MAP_COLUMNS,
-                f", {' and '.join(CANDIDATES)} too. Where each model has a file of its own: ",
-                Step.MAKE_PAIRS,
-            ),
-        )
+        raise unnamed(dataset)
     written = [dataset.texts(name).to_pylist() for name in CANDIDATES]
     kept = np.array([bool(a and b and a != b) for a, b in zip(*written, strict=True)], dtype=np.bool_)
     if not kept.any():

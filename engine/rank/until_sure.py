@@ -23,13 +23,14 @@ from engine.core.item_sample import USUAL_SEED
 from engine.core.items import Preference
 from engine.core.judgments import label_of
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.remedies import Step
 from engine.core.until import Until
 from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_instructions
 from engine.decisions.run_results import RunResults
 from engine.measure.intervals import FEW
 from engine.rank.betting import Tally, needed
-from engine.rank.contests import SCORES, Contests, contests_of, contests_of_places, labels_said
+from engine.rank.contests import SCORES, Contests, contests_of, contests_of_places, labels_said, unnamed
 
 
 @dataclass(eq=False)
@@ -207,8 +208,10 @@ def until_sure(dataset: Dataset, criterion: str, until: Until) -> UntilSure:
     Where candidates are not named, a width is that of the share of instructions on which A wins. SetupError
     where nobody is named of whom it could be sure.
     """
-    if until.width is None or dataset.names_candidates:
+    if dataset.names_candidates:
         contests = contests_of(dataset)
+    elif until.width is None:
+        raise unnamed(dataset, Step.STOP_AT_A_WIDTH, " Or: ")
     else:
         contests = contests_of_places(dataset)
     places = dict(

@@ -57,6 +57,7 @@ IN_THE_WINDOW = Wording(
         Step.RESUME: "Resume the run on the Judge page",
         Step.START_SCHEDULER: Step.START_SCHEDULER.value,
         Step.START_WORKERS: Step.START_WORKERS.value,
+        Step.STOP_AT_A_WIDTH: Step.STOP_AT_A_WIDTH.value,
         Step.USE_OTHER_STORE: (
             "Move it away, or let TIEBREAK_HOME name another folder; then start Tiebreak again."
         ),

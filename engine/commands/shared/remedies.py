@@ -88,6 +88,10 @@ OPTIONS = Wording(
             " on from what is kept."
         ),
         Step.START_WORKERS: f"Start some, on any computer: {program()} cluster worker ADDRESS",
+        Step.STOP_AT_A_WIDTH: (
+            "Judge until it is known how often A wins, which needs no candidates: --until 10, for an interval"
+            " of 10 points."
+        ),
         Step.USE_OTHER_STORE: "Name another file for the run store (--store).",
         Step.WITH_JUDGE: "let the judge's own labels out as well: --with-judge",
     },

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, MadeClear, ModelOpened, RunEnded, RunEvent
@@ -112,8 +113,10 @@ def test_what_was_judged_in_the_order_of_the_file_is_no_sample(plan: RunPlan, tm
 
 
 def test_who_is_better_needs_names(plan: RunPlan) -> None:
-    with pytest.raises(SetupError, match="does not say which models wrote"):
+    with pytest.raises(SetupError, match="does not say which models wrote") as refused:
         until_sure(plan.dataset, "overall_quality", Until())
+    assert "--until 10" in OPTIONS.of(refused.value.remedy)  # which needs none
+    assert until_sure(plan.dataset, "overall_quality", Until(10.0)).questions
 
 
 @pytest.mark.parametrize("text", ["maybe", "0", "100", "nan", "-3", ""])
