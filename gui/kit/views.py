@@ -135,10 +135,10 @@ class _WholeView(FillingView):
         shaded = model.shaded if isinstance(model, TableModel) else []
         if shaded or self._least:
             title, mode = self.horizontalHeader(), QHeaderView.ResizeMode
-            # First all at once: each column that is changed lets Qt measure the cells of all the others.
+            # Beside shaded ones fixed too: each of those that is changed would let Qt measure them anew.
             title.setSectionResizeMode(mode.Fixed if shaded else mode.ResizeToContents)
             for column in set(range(title.count())) - set(shaded) if shaded else ():
-                title.setSectionResizeMode(column, mode.ResizeToContents)
+                self.resizeColumnToContents(column)
             # There each cell tells of something else, so that the keys go from cell to cell.
             behavior = QAbstractItemView.SelectionBehavior
             self.setSelectionBehavior(behavior.SelectItems if shaded else behavior.SelectRows)
