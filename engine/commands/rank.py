@@ -140,10 +140,9 @@ def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> Rank
     system = open_system(what, options.store, options.labels_of)
     if options.gold is not None:
         dataset = read_labels(options, options.gold, [system], cancel)
-    elif system.results is not None:
-        dataset = dataset_of_run(system.results.run, cancel=cancel)
     else:
-        raise SetupError("A submission does not say which models wrote.", "Name its dataset with --gold.")
+        assert system.results is not None  # WHAT is an id
+        dataset = dataset_of_run(system.results.run, cancel=cancel)
     matched = match_items(system, dataset, options.partial or options.gold is None)
     say_what_was_left_out(matched)
     if options.weighted:

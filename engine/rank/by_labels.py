@@ -20,7 +20,8 @@ from engine.rank.labelled_part import LabelledPart, judge_expects, labelled_part
 @dataclass(frozen=True, eq=False)
 class ByLabels:
     """`part`: the labels that count; None where there are none, or they are `refused`. `correction`: None
-    without them, and where all items have a label. `how_many`: None where nothing can be said of it.
+    without them, and where all items have a label. `how_many`: None where nothing can be said of it, and
+    where all have one.
     """
 
     part: LabelledPart | None
@@ -58,4 +59,5 @@ def by_labels(
         people = contests_of(dataset, part.said)
         if not people.known.all() and people.known.any():
             correction = yield from correct(people, judge, seed, cancel=cancel)
-    return ByLabels(part, refused, correction, how_many(judge, correction))
+    missing = part is None or correction is not None
+    return ByLabels(part, refused, correction, how_many(judge, correction) if missing else None)

@@ -101,8 +101,9 @@ OPTIONS = Wording(
             " --against). If you gave both, are the two swapped?"
         ),
         FileKind.SUBMISSION: (
-            f"Measure it ({program()} evaluate FILE --gold DATASET), check it ({program()} check FILE), or"
-            f" keep it for review ({program()} runs add FILE --dataset DATASET)."
+            f"Measure it ({program()} evaluate FILE --gold DATASET), rank by it ({program()} rank FILE --gold"
+            f" DATASET), check it ({program()} check FILE), or keep it for review ({program()}"
+            " runs add FILE --dataset DATASET)."
         ),
         FileKind.RUN_DATA: f"Take its labels (--gold FILE), or see what it holds: {program()} check FILE",
         FileKind.RUN_JSON: (

@@ -208,6 +208,7 @@ def test_without_labels_it_says_how_many_it_takes_and_of_all_labelled_that_there
     everything = found(system({"safety": [A, B] * 100}), with_candidates([A, B] * 100))
     assert everything.correction is None
     assert "there is nothing to correct" in texts(everything)
+    assert [section.key for section in correction_sections(everything)] == ["corrected"]
 
 
 def test_items_that_the_judge_has_not_come_to_take_no_part() -> None:
