@@ -40,7 +40,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.measure": "core data llama store prompt decisions loading",
         "engine.calibrate": "core decisions measure",
         "engine.weigh": "core system data measure",
-        "engine.rank": "core data decisions measure weigh",
+        "engine.rank": "core data decisions measure",
         "engine.review": "core data decisions weigh",
         "engine.report": "core data gguf decisions people measure calibrate weigh rank",
         "gui.kit": "",

@@ -58,7 +58,7 @@ from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
 from engine.core.formatting import counted
 from engine.core.items import Way
-from engine.core.rubric import ELOQUENT, Rubric
+from engine.core.rubric import ELOQUENT, Rubric, usual_criterion
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
 from engine.core.until import Until
@@ -72,7 +72,6 @@ from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
 from engine.rank.until_sure import UntilSure, told_of, until_sure
-from engine.report.ranked_by import usual_criterion
 from engine.report.run_tables import labels_given_section, run_accuracy_table, way_sections
 from engine.report.until_sheet import until_section
 from engine.store.run_store import RunStore
@@ -337,6 +336,6 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
         print(printed(run_accuracy_table(accuracies)))
     for section in way_sections(results, plan.dataset):
         print(f"\n{printed_section(section)}")
-    if results.run.is_sample:
+    if results.run.stopped_early:
         tell("The same command goes on with another --until, or without it with all that is left.")
     return warn_of_gaps(results, partly=plan.inquiry is not None)

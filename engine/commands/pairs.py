@@ -9,9 +9,10 @@ from pathlib import Path
 from engine.commands.shared.console import DONE, command_parser, interruptible
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.core.column_map import parse_columns
+from engine.core.pairs_plan import PairsPlan
 from engine.data.dataset_file import check_suffix
 from engine.data.outputs import read_instructions, read_outputs
-from engine.data.pairs import PairsPlan, make_pairs, match_outputs
+from engine.data.pairs import make_pairs, match_outputs
 from engine.report.pairs_sheet import pairs_sheet
 from engine.system.files import check_targets
 from engine.system.paths import program
@@ -60,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     plan = PairsPlan(options.baseline, options.pairs, options.seed)
     columns = parse_columns(options.columns, of_outputs=True)
     check_suffix(options.out)
-    read = {f"outputs {path.name}": path for path in options.files}
+    read = {f"outputs {path}": path for path in options.files}
     if options.instructions is not None:
         read["instructions"] = options.instructions
     check_targets({"--out": options.out}, read)

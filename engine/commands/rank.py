@@ -31,21 +31,21 @@ from engine.commands.shared.run_outputs import health_lines
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
-from engine.core.rubric import rubric_for_labels
+from engine.core.item_sample import USUAL_SEED, checked_seed
+from engine.core.rubric import OVERALL, rubric_for_labels, usual_criterion
 from engine.decisions.run_dataset import dataset_of_run
 from engine.measure.matching import match_items
 from engine.measure.systems import open_system
 from engine.rank.by_labels import by_labels
-from engine.rank.ranking import USUAL_SEED, rank
+from engine.rank.ranking import rank
 from engine.rank.ranking_json import ranking_json
 from engine.rank.side_by_side import side_by_side
 from engine.report.methods import methods_text
-from engine.report.ranked_by import RankedBy, usual_criterion
+from engine.report.ranked_by import RankedBy, stopped
 from engine.report.ranking_files import ranking_csv, ranking_latex
 from engine.report.ranking_sheet import ranking_sheet
 from engine.report.side_by_side_tables import side_by_side_json, side_by_side_section
 from engine.system.files import write_json, write_whole
-from engine.weigh.item_winner import OVERALL
 
 
 def parser() -> argparse.ArgumentParser:
@@ -92,20 +92,25 @@ def run(options: argparse.Namespace) -> int:
     written = {f"--{form}": getattr(options, form) for form in forms}
     words = [options.what, *([options.beside] if options.beside else ())]
     check_measure_outputs(options, written, words)
+    seed = checked_seed(options.seed)
     with interruptible() as cancel:
-        ranked, *others = [_ranked(options, word, cancel) for word in words]
-        for by in (ranked, *others):
-            _say_what_it_is_worth(by)
+        ranked = _ranked(options, options.what, cancel)
+        other = _ranked(options, options.beside, cancel) if options.beside else None
+        for by in filter(None, (ranked, other)):
+            _say_whether_it_judged(by)
         contests = ranked.contests
-        ranking = show_measure("draws", rank(contests, options.seed, cancel))
+        ranking = show_measure("draws", rank(contests, seed, cancel))
         corrected = ranked.judge and show_measure(
-            "draws of the correction", by_labels(*ranked.judge, seed=options.seed, cancel=cancel)
+            "draws of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)
         )
-        sheet = ranking_sheet(ranking, ranked.title, corrected, ranked.until, OPTIONS.of)
-        made = {"ranked": ranked.title, **ranking_json(ranking, corrected)}
-        for other in others:
-            found = show_measure("draws", side_by_side(contests, other.contests, options.seed, cancel))
-            sheet = sheet.with_section(side_by_side_section(found, ranked.title, other.title))
+        sheet = ranking_sheet(
+            ranking, ranked.title, corrected, until=ranked.until, remark=ranked.remark, word=OPTIONS.of
+        )
+        made = {"ranked": ranked.title, **ranking_json(ranking, corrected, ranked.remark)}
+        if other is not None:
+            found = show_measure("draws", side_by_side(contests, other.contests, seed, cancel))
+            of_both = side_by_side_section(found, ranked.title, other.title, stopped(ranked, other))
+            sheet = sheet.with_section(of_both)
             made["side_by_side"] = side_by_side_json(found, other.title)
     if options.json:
         write_json(options.json, made)
@@ -117,20 +122,17 @@ def run(options: argparse.Namespace) -> int:
         write_whole(options.latex, ranking_latex(ranking, ranked.title, corrected).encode("utf-8"))
         print(f"LaTeX table: {options.latex}\n")
     if options.methods:
-        text = methods_text(ranked, ranking, options.seed, corrected)
+        text = methods_text(ranked, ranking, seed, corrected)
         write_whole(options.methods, text.encode("utf-8"))
         print(f"Methods: {options.methods}\n")
     print_sheet(sheet)
     return DONE
 
 
-def _say_what_it_is_worth(by: RankedBy) -> None:
-    """Whether a judge judged at all, and whether its run stopped where that suited what it found."""
+def _say_whether_it_judged(by: RankedBy) -> None:
     health = by.system.health if by.system is not None else None
     if health is not None and health.doubted:
         tell(f"{printable(by.title)}:\n{indent(health_lines(health), '    ')}")
-    if by.remark:
-        tell(by.remark)
 
 
 def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> RankedBy:

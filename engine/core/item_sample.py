@@ -17,9 +17,9 @@ LARGEST_SEED = 2**31 - 1  # what a field of the window can hold
 
 
 def checked_seed(seed: int) -> int:
-    """A seed that items can be drawn by; SetupError for any other number."""
+    """A seed that something can be drawn by; SetupError for any other number."""
     if not 0 <= seed <= LARGEST_SEED:
-        raise SetupError(f"The seed that items are drawn by is {seed}.", f"Use 0 to {LARGEST_SEED:,}.")
+        raise SetupError(f"The seed is {seed}.", f"Use 0 to {LARGEST_SEED:,}.")
     return seed
 
 

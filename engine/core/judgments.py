@@ -448,11 +448,9 @@ class Unscored(Keyed):
 
 
 AnyJudgment = Judgment | SubmittedLabel | Unscored
+"""What stands for one item and criterion in a run."""
 
 
 def label_of(judgment: AnyJudgment) -> Preference | None:
     """What a judge said of an item; None where it could not be scored."""
     return None if isinstance(judgment, Unscored) else judgment.preference
-
-
-"""What stands for one item and criterion in a run."""

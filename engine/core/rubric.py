@@ -18,6 +18,13 @@ from engine.core.items import PREFERENCES, Preference
 LONGEST_TEXT = 4000  # letters, of a question, a meaning or a part of the wording
 LONGEST_RUBRIC_NAME = 255  # letters, of a rubric or a criterion
 MOST_CRITERIA = 24  # their questions are sequences of the model's cache
+OVERALL = "overall_quality"
+"""The criterion that stands for all of an item, where a rubric has it."""
+
+
+def usual_criterion(known: Sequence[str]) -> str:
+    """Which of some criteria stands for all of an item unless somebody chooses: OVERALL, else the last."""
+    return OVERALL if OVERALL in known else known[-1]
 
 
 class FieldProblem(NamedTuple):

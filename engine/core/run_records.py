@@ -180,10 +180,14 @@ class StoredRun:
         return Until.of_json({"width": 100 * width if width else None, "seed": self.order_seed})
 
     @property
+    def stopped_early(self) -> bool:
+        """True where it was to stop once something was clear, and items are left."""
+        return self.order_seed is not None and not self.complete
+
+    @property
     def is_sample(self) -> bool:
         """True where what is judged so far was drawn at random, instruction by instruction."""
-        begun = self.order_seed is not None and not self.manifest[RANDOM_ORDER].get("after")
-        return begun and not self.complete
+        return self.stopped_early and not self.manifest[RANDOM_ORDER].get("after")
 
     @property
     def sample_in_short(self) -> str:
@@ -192,14 +196,11 @@ class StoredRun:
 
     @property
     def sample_in_words(self) -> str:
-        """`a random sample, 40 of 805 items, by seed 0`, and whether items of candidates were left out; empty
-        where it is none.
-        """
+        """`a random sample, 40 of 805 items, by seed 0`; empty where it is none."""
         if not self.is_sample:
             return ""
-        each = (
-            ", of each candidate as many as it took" if self.manifest[RANDOM_ORDER].get("leaves_out") else ""
-        )
+        leaves_out = self.manifest[RANDOM_ORDER].get("leaves_out")
+        each = ", of each candidate as many as it took" if leaves_out else ""
         items = self.identity.items
         return f"a random sample, {self.judged:,} of {items:,} items, by seed {self.order_seed}{each}"
 

@@ -96,6 +96,7 @@ class RunSetup(ChosenSettings):
             criteria=identity.criteria,
             resumes=run.id,
             columns=run.columns,
+            until=run.until,
             context=settings.context,
             **settings.chosen,
         )

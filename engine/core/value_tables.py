@@ -93,6 +93,11 @@ class Estimate:
         shown = f"{100 * self.value:.1f}"
         return shown if self.ends is None else f"{shown} ({interval(self.ends, 100)})"
 
+    def turned(self) -> "Estimate":
+        """Of a share, that of the other side."""
+        ends = None if self.ends is None else (1 - self.ends[1], 1 - self.ends[0])
+        return Estimate(1 - self.value, ends)
+
 
 @dataclass(frozen=True)
 class Fact:

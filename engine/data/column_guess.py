@@ -23,7 +23,7 @@ from engine.core.column_map import (
 )
 from engine.core.formatting import quoted
 from engine.core.items import HUMAN_LABELS
-from engine.core.rubric import Rubric
+from engine.core.rubric import Rubric, usual_criterion
 from engine.data.column_content import Sample, meanings_of, one_hot_meanings, values_in_words
 from engine.data.column_source import DialoguePart, Turn, part_of, turns_of
 
@@ -401,8 +401,7 @@ class _Guessing:
 
     @property
     def _overall(self) -> str:
-        names = self._rubric.names
-        return f"{'overall_quality' if 'overall_quality' in names else names[-1]}_preference"
+        return f"{usual_criterion(self._rubric.names)}_preference"
 
     def _criterion_of(self, column: str) -> str:
         named = next((name for name in self._rubric.names if name in _plain(column)), None)

@@ -30,14 +30,13 @@ from engine.core.errors import ColumnsError
 from engine.core.formatting import listed, quoted
 from engine.core.items import HUMAN_LABELS, Preference, digest, majority, written_label
 from engine.core.remedies import Remedy, Setting, Step
-from engine.core.rubric import Rubric
+from engine.core.rubric import Rubric, usual_criterion
 from engine.data.column_content import MOST_VALUES, said_meanings, values_in_words
 from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
 from engine.data.tables import SourceRow, SourceTable
 
 _OF_SIDES = ("_preference", "_explanation")
 _BETWEEN_IDS, _BETWEEN_LABELS, _BETWEEN_TEXTS = "-", "/", "\n\n"
-_OVERALL = "overall_quality"
 _MOST_VALUES_SHOWN = 8
 _LONGEST_SOURCE = 120
 
@@ -58,7 +57,7 @@ class MappedTable(SourceTable):
         self._annotated = _annotated(self._sources)
         self._by_majority = [name for name in self._annotated if name not in self._sources]
         self._ranked = RANKED[0] in self._sources
-        self._verdict = f"{_OVERALL if _OVERALL in rubric.names else rubric.names[-1]}_preference"
+        self._verdict = f"{usual_criterion(rubric.names)}_preference"
         self._meanings = columns.meaning_of
         self._ours = self._our_columns()
         self._taken = self._taken_columns()

@@ -20,6 +20,7 @@ from engine.core.column_map import CANDIDATE, CANDIDATES, GAP, ID, INSTRUCTION, 
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import did_you_mean, listed, named
 from engine.core.items import digest
+from engine.core.pairs_plan import PairsPlan
 from engine.core.remedies import Remedy, Setting
 from engine.data.dataset_file import write_dataset
 from engine.data.outputs import Outputs, Response
@@ -31,22 +32,6 @@ _EXAMPLE = f"{ID}={GAP},{INSTRUCTION}={GAP}"
 _MOST_LETTERS = 1 << 30
 _BETWEEN = "~"  # in an id: stands in no name of a candidate there
 _WORDS_OF_ID, _LETTERS_OF_WORDS, _DIGITS_OF_HASH = 4, 32, 8
-
-
-@dataclass(frozen=True)
-class PairsPlan:
-    """Which pairs are made: all, those with `baseline`, or `pairs` of either, drawn evenly by `seed`.
-
-    SetupError for fewer than one pair.
-    """
-
-    baseline: str | None = None
-    pairs: int | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.pairs is not None and self.pairs < 1:
-            raise SetupError(f"{self.pairs:,} pairs are asked for.", "Ask for 1 or more.")
 
 
 @dataclass(frozen=True)
@@ -167,13 +152,14 @@ def make_pairs(matched: MatchedOutputs, plan: PairsPlan) -> Pairs:
             f"{did_you_mean(plan.baseline, names)}There are {listed(names, len(names))}.",
         )
     meetings = [two for two in combinations(names, 2) if plan.baseline in (None, *two)]
-    possible = len(meetings) * len(matched.keys)
+    possible = plan.possible(len(names), len(matched.keys))
     if plan.pairs is None or plan.pairs >= possible:
+        _refuse_too_much(possible, _letters_of_all(matched, meetings))
         places = [divmod(at, len(meetings)) for at in range(possible)]
     else:
         places = sorted(_drawn(matched, meetings, plan))
+        _refuse_too_much(len(places), _letters(matched, [(at, *meetings[two]) for at, two in places]))
     pairs = tuple(_placed(matched, at, *meetings[two]) for at, two in places)
-    _refuse_too_much(matched, pairs)
     return Pairs(matched, plan, pairs, possible)
 
 
@@ -247,9 +233,11 @@ def _refuse_names(files: Sequence[Outputs]) -> None:
     for file in files:
         called = _of_candidate(file.candidate)
         if called in taken:
+            other = taken[called]
+            where = other if other.name == file.path.name else other.name
             raise InputError(
                 file.path,
-                [f"its candidate is called {named(file.candidate)}, as that of {taken[called].name}."],
+                [f"its candidate is called {named(file.candidate)}, as that of {where}."],
                 Remedy(
                     "Leave one out; if they are two candidates, let the names of the files be theirs: ",
                     Setting.COLUMNS.at(f"{CANDIDATE}="),
@@ -276,7 +264,7 @@ def _no_instructions(files: Sequence[Outputs]) -> InputError:
 
 def _nothing_in_common(files: Sequence[Outputs], found: MatchedOutputs) -> InputError:
     worst = max(found.kept, key=lambda kept: (kept.lacking, len(kept.left_out)))
-    shown = listed(worst.left_out, 2) if worst.left_out else "none"
+    shown = listed(worst.left_out, 2)
     other = next(file for file in files if file is not worst.outputs)
     return InputError(
         worst.outputs.path,
@@ -288,13 +276,23 @@ def _nothing_in_common(files: Sequence[Outputs], found: MatchedOutputs) -> Input
     )
 
 
-def _refuse_too_much(matched: MatchedOutputs, pairs: Sequence[PlacedPair]) -> None:
+def _letters_of_all(matched: MatchedOutputs, meetings: Sequence[tuple[str, str]]) -> int:
+    """How many letters the texts of all pairs have, which need not be made for that."""
+    met = Counter(name for two in meetings for name in two)
+    of_outputs = (met[name] * sum(map(len, texts)) for name, texts in matched.responses.items())
+    return len(meetings) * sum(map(len, matched.instructions)) + sum(of_outputs)
+
+
+def _letters(matched: MatchedOutputs, pairs: Iterable[tuple[int, str, str]]) -> int:
     lengths = {name: [*map(len, texts)] for name, texts in matched.responses.items()}
     asked = [*map(len, matched.instructions)]
-    letters = sum(asked[at] + lengths[a][at] + lengths[b][at] for at, a, b in pairs)
+    return sum(asked[at] + lengths[one][at] + lengths[other][at] for at, one, other in pairs)
+
+
+def _refuse_too_much(pairs: int, letters: int) -> None:
     if letters > _MOST_LETTERS:
         raise SetupError(
-            f"{len(pairs):,} pairs would have {letters:,} characters.",
+            f"{pairs:,} pairs would have {letters:,} characters.",
             "Make fewer: each against a baseline, or a balanced part of so many pairs.",
         )
 

@@ -16,7 +16,7 @@ Knows: labels by person, judgment. Does not know: where they come from, what is 
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -159,14 +159,13 @@ def alt_tests(
         for key, label in labels.items():
             if key in judge:
                 given.setdefault(key, {})[name] = label
-    found = 0
     for criterion in criteria:
         of_criterion = {key: said for key, said in given.items() if criterion in (None, key.criterion)}
         held = {name: _held(name, of_criterion, judge, instructions) for name in people}
         held = {name: of_person for name, of_person in held.items() if of_person.enough}
         # All together, one criterion alone would be said twice.
-        if len(held) > 1 and not (criterion is None and found == 1):
-            found += 1
+        said_before = criterion is None and len({key.criterion for key in of_criterion}) == 1
+        if len(held) > 1 and not said_before:
             yield _tested(criterion, held)
 
 
@@ -192,14 +191,7 @@ def _tested(criterion: str | None, held: Mapping[str, _Held]) -> AltTest:
     people = [_against(name, of_person) for name, of_person in held.items()]
     beaten = {kind: rejected([one.p_values[kind] for one in people]) for kind in Annotators}
     told = [
-        AgainstPerson(
-            one.person,
-            one.items,
-            one.judge,
-            one.own,
-            one.p_values,
-            frozenset(kind for kind in Annotators if beaten[kind][place]),
-        )
+        replace(one, beaten=frozenset(kind for kind in Annotators if beaten[kind][place]))
         for place, one in enumerate(people)
     ]
     mean = OverInstructions.of(

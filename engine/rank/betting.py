@@ -80,7 +80,10 @@ class Tally:
     @property
     def turned(self) -> "Tally":
         """What the other side has of it: 1 less each number."""
-        return Tally(Counter({1 - value: count for value, count in self.counts.items()}))
+        turned = Tally()
+        for value, count in self.counts.items():
+            turned.counts[1 - value] += count  # of two values near 0 it may be the same
+        return turned
 
     def fortune_above(self, mean: float) -> float:
         """The logarithm of what betting that the mean is above this one, more than 0, has made of 1."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress
+from engine.core.item_sample import USUAL_SEED
 from engine.data.dataset import Dataset
 from engine.measure.systems import System
 from engine.rank.contests import contests_of
@@ -39,7 +40,7 @@ def by_labels(
     system: System,
     dataset: Dataset,
     criterion: str,
-    seed: int = 0,
+    seed: int = USUAL_SEED,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, ByLabels]:
     """`dataset`: the items, with the candidates, and labels where it has any. Those count that the system
@@ -54,10 +55,10 @@ def by_labels(
         part = labelled_part(system, dataset, criterion)
     except SetupError as error:
         refused = error
-    correction = None
-    if part is not None:
-        people = contests_of(dataset, part.said)
-        if not people.known.all() and people.known.any():
-            correction = yield from correct(people, judge, seed, cancel=cancel)
-    missing = part is None or correction is not None
-    return ByLabels(part, refused, correction, how_many(judge, correction) if missing else None)
+    people = contests_of(dataset, part.said) if part is not None else None
+    if people is None or not people.known.any():  # or labels of items alone that are no contests
+        return ByLabels(None, refused, None, how_many(judge, None))
+    if people.known.all():
+        return ByLabels(part, refused, None, None)
+    correction = yield from correct(people, judge, seed, cancel=cancel)
+    return ByLabels(part, refused, correction, how_many(judge, correction))

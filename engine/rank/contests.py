@@ -67,6 +67,21 @@ class Contests:
         ties: FloatArray = self.said @ _OF_TIES
         return ties
 
+    @cached_property
+    def components(self) -> list[list[str]]:
+        """The candidates that are held together by contests of which something was said, directly or by way
+        of others, the largest group first: of two groups nobody can say which is better.
+        """
+        from scipy import sparse  # noqa: PLC0415
+
+        met = (self.first[self.known], self.second[self.known])
+        size = len(self.names)
+        graph = sparse.coo_array((np.ones(len(met[0])), met), shape=(size, size))
+        count, of_each = sparse.csgraph.connected_components(graph, directed=False)
+        numbered = list(zip(self.names, of_each.tolist(), strict=True))
+        groups = [[name for name, number in numbered if number == group] for group in range(count)]
+        return sorted(groups, key=len, reverse=True)
+
     def with_said(self, said: FloatArray) -> "Contests":
         """The same contests, of which something else was said."""
         return replace(self, said=said)
@@ -93,6 +108,11 @@ class Contests:
         places[used] = np.arange(len(used))
         names = tuple(self.names[place] for place in used)
         return replace(self, names=names, first=places[self.first], second=places[self.second])
+
+    @cached_property
+    def labelled(self) -> "Contests":
+        """Those of which something was said, and the candidates that stand in them."""
+        return self.at(self.known).without_absent()
 
     def of(self, candidate: int) -> tuple[IntArray, FloatArray]:
         """The places of the contests of which something was said and in which a candidate stood, and what it
@@ -135,29 +155,26 @@ def contests_of(dataset: Dataset, said: FloatArray | None = None) -> Contests:
     names = tuple(dict.fromkeys(name for pair in zip(*written, strict=True) for name in pair if name))
     place = {name: number for number, name in enumerate(names)}
     sides = [np.array([place.get(name, -1) for name in column], dtype=np.int64) for column in written]
-    everything = Contests(
-        ids=tuple(dataset.ids),
-        names=names,
-        first=sides[0],
-        second=sides[1],
-        instructions=group_numbers(dataset.texts("instruction").to_pylist()),
-        lengths=np.stack([dataset.lengths(name) for name in OUTPUTS], axis=1).astype(np.float64),
-        said=nothing_said(len(dataset)) if said is None else said,
-    )
+    everything = _contests(dataset, names, *sides)
+    everything = everything if said is None else everything.with_said(said)
     return (everything if kept.all() else everything.at(kept)).without_absent()
 
 
 def contests_of_places(dataset: Dataset) -> Contests:
     """The items of a dataset as contests of whatever stood as A with whatever stood as B."""
     items = len(dataset)
+    return _contests(dataset, ("A", "B"), np.zeros(items, np.int64), np.ones(items, np.int64))
+
+
+def _contests(dataset: Dataset, names: tuple[str, ...], first: IntArray, second: IntArray) -> Contests:
     return Contests(
         ids=tuple(dataset.ids),
-        names=("A", "B"),
-        first=np.zeros(items, np.int64),
-        second=np.ones(items, np.int64),
+        names=names,
+        first=first,
+        second=second,
         instructions=group_numbers(dataset.texts("instruction").to_pylist()),
         lengths=np.stack([dataset.lengths(name) for name in OUTPUTS], axis=1).astype(np.float64),
-        said=nothing_said(items),
+        said=nothing_said(len(dataset)),
     )
 
 

@@ -8,8 +8,7 @@ and Zrnic, PPI++: Efficient Prediction-Powered Inference (2023), whose tuned wei
 Knows: numbers, instructions. Does not know: candidates, how the labelled items were picked.
 """
 
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -60,22 +59,17 @@ class Corrected:
         """Whether the judge makes it any surer."""
         return self.weight > 0
 
-    def turned(self) -> Self:
+    def turned(self) -> "Corrected":
         """Of what the other side of each contest won."""
-        return type(self)(
-            rate=_turned(self.rate),
-            of_these=_turned_ends(self.of_these),
-            labels=_turned(self.labels),
-            labels_of_these=_turned_ends(self.labels_of_these),
+        return replace(
+            self,
+            rate=self.rate.turned(),
+            of_these=_turned(self.of_these),
+            labels=self.labels.turned(),
+            labels_of_these=_turned(self.labels_of_these),
             judge=1 - self.judge,
-            weight=self.weight,
-            error=self.error,
-            labels_error=self.labels_error,
             pulls=-self.pulls,
             labels_pulls=-self.labels_pulls,
-            labelled=self.labelled,
-            items=self.items,
-            instructions=self.instructions,
         )
 
 
@@ -83,10 +77,11 @@ def corrected(people: FloatArray, judge: FloatArray, instructions: IntArray, cou
     """A share of which `people` say what it is on a part of the items, NaN elsewhere, and the `judge` on all:
     0 to 1, shape (items,). `instructions`: the number of each item's, below `count`.
 
-    None where fewer than two instructions are labelled, or no item is left for the judge.
+    None where fewer than two instructions are labelled. Where all items are, nothing is left for the judge:
+    the weight is 0.
     """
     labelled = ~np.isnan(people)
-    if len(np.unique(instructions[labelled])) < LEAST_GROUPS or labelled.all():
+    if len(np.unique(instructions[labelled])) < LEAST_GROUPS:
         return None
     parts = _Parts(people, judge, instructions, labelled, count)
     weight = tuned_weight(people[labelled], judge[labelled], judge[~labelled])
@@ -117,8 +112,10 @@ def tuned_weight(people: FloatArray, judge: FloatArray, elsewhere: FloatArray) -
     the judge says of the same items, and of the others.
 
     It is tuned as if items were independent. Where they are not, that costs some width; the intervals hold
-    with whatever weight.
+    with whatever weight. 0 where there are no others.
     """
+    if not len(elsewhere):
+        return 0.0
     everywhere = np.concatenate([judge, elsewhere])
     spread = float(everywhere.var(ddof=1)) * (1 + len(judge) / len(elsewhere))
     if spread <= 0:
@@ -146,7 +143,8 @@ class _Parts:
         here, there = judge[labelled], judge[~labelled]
         self._labelled, self._others = len(here), len(there)
         self.mean = float(people[labelled].mean())
-        self.judge_moved = float(there.mean() - here.mean())
+        of_others = there.mean() if len(there) else here.mean()
+        self.judge_moved = float(of_others - here.mean())
         inside, outside = instructions[labelled], instructions[~labelled]
         weights = np.bincount(inside, minlength=count) / self._labelled
         self.groups = int(np.count_nonzero(weights))
@@ -154,7 +152,7 @@ class _Parts:
         few, many = _small_sample(self.groups), _small_sample(len(np.unique(outside)))
         self._of_labels = few * _summed(inside, people[labelled] - self.mean, count)
         self._of_judge = few * _summed(inside, here - here.mean(), count)
-        self._of_others = many * _summed(outside, there - there.mean(), count)
+        self._of_others = many * _summed(outside, there - of_others, count)
 
     def rate(self, weight: float) -> float:
         return min(max(self.mean + weight * self.judge_moved, 0.0), 1.0)
@@ -175,6 +173,8 @@ class _Parts:
         survey sampling (Cochran, Sampling Techniques, 1977): what is not labelled differs from the judge as
         much as what is.
         """
+        if not self._others:
+            return 0.0
         left = self._others / (self._others + self._labelled)
         differing = float(np.sum((self._of_labels - weight / left * self._of_judge) ** 2))
         return float(np.sqrt(left * max(differing, self._least)))
@@ -209,9 +209,5 @@ def _small_sample(groups: int) -> float:
     return float(np.sqrt(groups / (groups - 1))) if groups > 1 else 1.0
 
 
-def _turned(estimate: Estimate) -> Estimate:
-    return Estimate(1 - estimate.value, None if estimate.ends is None else _turned_ends(estimate.ends))
-
-
-def _turned_ends(ends: Ends) -> Ends:
+def _turned(ends: Ends) -> Ends:
     return 1 - ends[1], 1 - ends[0]

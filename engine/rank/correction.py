@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress
+from engine.core.item_sample import USUAL_SEED
 from engine.core.items import HUMAN_LABELS, Tie
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.measure.intervals import FEW
@@ -49,7 +50,6 @@ class Correction:
     strengths: Strengths | None
     labelled: int
     items: int
-    instructions: int
     correlation: float | None
     unlabelled: tuple[str, ...]
 
@@ -69,7 +69,7 @@ class Correction:
 def correct(
     people: Contests,
     judge: Contests,
-    seed: int = 0,
+    seed: int = USUAL_SEED,
     draws: int = DRAWS,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, Correction]:
@@ -91,7 +91,7 @@ def correct(
             pairs[names], pairs[names[::-1]] = found, found.turned()
     known = people.known
     groups = len(np.unique(numbers[known]))
-    enough = draws > 0 and groups >= FEW and not known.all() and _is_connected(people)
+    enough = draws > 0 and groups >= FEW and not known.all() and len(people.components) == 1
     strengths = (yield from _strengths(people, judge, seed, draws, cancel)) if enough else None
     return Correction(
         candidates={name: found for name, found in candidates.items() if found is not None},
@@ -100,7 +100,6 @@ def correct(
         strengths=strengths,
         labelled=int(known.sum()),
         items=len(people),
-        instructions=groups,
         correlation=_correlation(people.scores[known], judge.scores[known]),
         unlabelled=tuple(name for name, found in candidates.items() if found is None),
     )
@@ -149,14 +148,6 @@ def _correlation(people: FloatArray, judge: FloatArray) -> float | None:
     if len(people) < 2 or people.std() == 0 or judge.std() == 0:
         return None
     return float(np.corrcoef(people, judge)[0, 1])
-
-
-def _is_connected(people: Contests) -> bool:
-    """Whether the labelled contests hold all candidates together."""
-    groups = np.arange(len(people.names))
-    for one, other in zip(people.first[people.known], people.second[people.known], strict=True):
-        groups[groups == groups[other]] = groups[one]
-    return len(np.unique(groups)) == 1
 
 
 def _strengths(

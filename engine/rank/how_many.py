@@ -80,9 +80,10 @@ class Design:
 @dataclass(frozen=True)
 class HowMany:
     """`labels` on `items` now; `smallest`, `smallest_alone`: the difference of two candidates' rates (0 to 1)
-    that these can show, with the judge and by labels alone, None before there are labels. `half`: half the
-    width of a candidate's interval now, 0 to 1; `with_more`: the same with each of MORE, as far as there are
-    items. `needed`: by correlation, each of DIFFERENCES; `is_own`: whether the correlation is the run's own.
+    that these can show, with the judge and by labels alone, None before there are enough labels.
+    `half`: half the width of a candidate's interval now, 0 to 1; `with_more`: the same with each of MORE, as
+    far as there are items. `needed`: by correlation, each of DIFFERENCES; `is_own`: whether the correlation
+    is the run's own.
     """
 
     labels: int
@@ -114,7 +115,8 @@ def how_many(judge: Contests, correction: Correction | None) -> HowMany | None:
         return None
     designs = {typical: Design(spread, typical**2) for typical in TYPICAL}
     needed = {typical: _needed(design, items) for typical, design in designs.items()}
-    return HowMany(0, items, None, None, None, {}, needed, is_own=False)
+    labels = correction.labelled if correction is not None else 0
+    return HowMany(labels, items, None, None, None, {}, needed, is_own=False)
 
 
 def _by_own(own: Design, correction: Correction, ends: Sequence[tuple[float, float] | None]) -> HowMany:

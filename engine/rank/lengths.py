@@ -33,13 +33,13 @@ _EXACT = 1e-9
 class LengthControl:
     """`rates`: what each candidate would win at equal length, 0 to 1, with its 95 % interval. `effect`: log
     odds by which the longer response wins where it is longer by far; its 95 % interval. `longer_won`: how
-    often the longer response won, half a tie, of the contests whose lengths differ; None where none do.
+    often the longer response won, half a tie, of the contests whose lengths differ.
     """
 
     rates: Mapping[str, Estimate]
     effect: float
     effect_ends: tuple[float, float]
-    longer_won: Estimate | None
+    longer_won: Estimate
 
 
 def length_control(contests: Contests) -> LengthControl | None:
@@ -65,11 +65,9 @@ def length_control(contests: Contests) -> LengthControl | None:
     return LengthControl(rates, effect, (effect - half * error, effect + half * error), _longer_won(known))
 
 
-def _longer_won(known: Contests) -> Estimate | None:
+def _longer_won(known: Contests) -> Estimate:
     longer = known.lengths[:, 0] - known.lengths[:, 1]
     places = np.flatnonzero(longer)
-    if not len(places):
-        return None
     won = np.where(longer > 0, known.scores, 1 - known.scores)[places]
     return share(won.tolist(), known.instructions[places].tolist())
 

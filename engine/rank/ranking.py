@@ -13,6 +13,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import counted, listed, percent, short_name
+from engine.core.item_sample import USUAL_SEED
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW
 from engine.rank.contests import Contests
@@ -20,7 +21,6 @@ from engine.rank.lengths import LengthControl, length_control
 from engine.rank.strengths import Strengths, strengths
 from engine.rank.win_rates import WinRates, place_rate, win_rates
 
-USUAL_SEED = 0
 _MOST_CYCLES = 3
 _NEARLY_ALL_TIES = 0.95
 
@@ -66,7 +66,7 @@ class Ranking:
             yield f"{_named(few)} {have} contests on fewer than {FEW} instructions: they say next to nothing."
 
     def _apart(self) -> Iterator[str]:
-        groups = self.rates.components
+        groups = self.contests.labelled.components
         if len(groups) > 1:
             shown = "; ".join(map(_named, groups))
             yield (
@@ -83,12 +83,13 @@ class Ranking:
         )
         sure = sum(map(self.rates.is_sure, cycles))
         chance = (
-            f"{sure:,} of them cannot be chance alone: no single order of the candidates is true."
+            f"In {sure:,} of {len(cycles):,} each pair is sure, looked at alone: then no single order of the"
+            " candidates is true."
             if sure
-            else "None of them is sure: chance alone makes such circles."
+            else "None is sure: chance alone makes such circles."
         )
-        run = counted(len(cycles), "circle", "circles")
-        yield f"Win rates of pairs run in {run}, such as {shown}. {chance}"
+        run = "a circle:" if len(cycles) == 1 else f"{len(cycles):,} circles, such as"
+        yield f"Win rates of pairs run in {run} {shown}. {chance}"
 
     def _unsaid(self) -> Iterator[str]:
         unsaid = int(np.sum(~self.contests.known))
@@ -127,13 +128,13 @@ def rank(
 
     Tells how many of these are done. Raises SetupError where nothing was said of any contest; Cancelled.
     """
-    known = contests.at(contests.known)
+    known = contests.labelled
     if not len(known):
         raise SetupError(
             "No item with two candidates has a label here.",
             "Choose another criterion, or label items first.",
         )
     rates = win_rates(contests)
-    enough = len(np.unique(known.instructions)) >= FEW and len(rates.components) == 1
-    found = (yield from strengths(known.without_absent(), seed, cancel=cancel)) if enough else None
+    enough = len(np.unique(known.instructions)) >= FEW and len(known.components) == 1
+    found = (yield from strengths(known, seed, cancel=cancel)) if enough else None
     return Ranking(contests, rates, found, length_control(contests), place_rate(contests))

@@ -12,10 +12,11 @@ from engine.rank.ranking import Ranking
 from engine.rank.win_rates import WinRate
 
 
-def ranking_json(ranking: Ranking, corrected: ByLabels | None = None) -> dict[str, Any]:
+def ranking_json(ranking: Ranking, corrected: ByLabels | None = None, remark: str = "") -> dict[str, Any]:
     """`candidates`, the best first, `pairs`, and what else is known. Rates are in percent, 0 to 100.
 
     `corrected`: of a judge's ranking what people's labels make of it, also of each candidate and pair.
+    `remark`: a caveat beside those of the ranking itself, empty for none.
     """
     correction = corrected.correction if corrected else None
     found, lengths = ranking.strengths, ranking.lengths
@@ -41,13 +42,13 @@ def ranking_json(ranking: Ranking, corrected: ByLabels | None = None) -> dict[st
         if correction is not None and (name, other) in correction.pairs:
             met["corrected"] = corrected_json(correction.pairs[name, other])
         pairs.append(met)
-    made: dict[str, Any] = {"candidates": candidates, "pairs": pairs, "caveats": ranking.caveats}
+    caveats = [*([remark] if remark else ()), *ranking.caveats]
+    made: dict[str, Any] = {"candidates": candidates, "pairs": pairs, "caveats": caveats}
     if found is not None:
         made |= {"groups": found.groups, "tie_parameter": float(found.fit.tie[0])}
     if lengths is not None:
-        made["length"] = {"effect": lengths.effect, "interval": list(lengths.effect_ends)}
-        if lengths.longer_won is not None:
-            made["length"] |= _percent("longer_won", lengths.longer_won)
+        effect = {"effect": lengths.effect, "interval": list(lengths.effect_ends)}
+        made["length"] = {**effect, **_percent("longer_won", lengths.longer_won)}
     if corrected is not None:
         made["by_labels"] = _by_labels_json(corrected)
     return {**made, **_percent("first_won", ranking.places)}

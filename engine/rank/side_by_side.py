@@ -15,11 +15,12 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import counted, quoted
+from engine.core.item_sample import USUAL_SEED
+from engine.core.log_probs import FloatArray
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW, share
 from engine.rank.contests import Contests
 from engine.rank.strengths import DRAWS, Strengths, strengths
-from engine.rank.win_rates import win_rates
 
 _LEVEL = 0.05
 _DIGITS = 9
@@ -63,8 +64,7 @@ class TwoRankings:
         """
         from scipy.stats import kendalltau  # noqa: PLC0415
 
-        rows = [np.round(each.fit.strengths[0], _DIGITS) for each in (self.one, self.other)]
-        found = float(kendalltau(*rows).statistic)
+        found = float(kendalltau(*self._strengths).statistic)
         return None if np.isnan(found) else found
 
     @cached_property
@@ -83,7 +83,7 @@ class TwoRankings:
     @cached_property
     def pairs(self) -> list[PairPlaces]:
         """All pairs of candidates, the swapped ones first, the sure ones of these before the others."""
-        one, other = (each.fit.strengths[0] for each in (self.one, self.other))
+        one, other = self._strengths
         # Half the level each, so that all that is said of both together is wrong with 5 % at most.
         sure, also = (each.told_apart(_LEVEL / 2) for each in (self.one, self.other))
         names = self.one.names
@@ -99,13 +99,22 @@ class TwoRankings:
         return sorted(found, key=lambda each: (not each.swapped, each.told is PairTold.OPEN))
 
     @property
+    def _strengths(self) -> list[FloatArray]:
+        """By each ranking, those that are equal but for rounding as equal: each of shape (candidates,)."""
+        return [np.round(each.fit.strengths[0], _DIGITS) for each in (self.one, self.other)]
+
+    @property
     def swaps(self) -> list[PairPlaces]:
         """The pairs of candidates that stand the other way round, the sure ones first."""
         return [pair for pair in self.pairs if pair.swapped]
 
 
 def side_by_side(
-    one: Contests, other: Contests, seed: int = 0, cancel: CancelToken | None = None, draws: int = DRAWS
+    one: Contests,
+    other: Contests,
+    seed: int = USUAL_SEED,
+    cancel: CancelToken | None = None,
+    draws: int = DRAWS,
 ) -> Generator[MeasureProgress, None, TwoRankings]:
     """Of the contests, told by their ids, of which both said something.
 
@@ -115,7 +124,7 @@ def side_by_side(
     both = _shared(one, other)
     known = both[0]
     instructions = len(np.unique(known.instructions))
-    if instructions < FEW or len(known.names) < 2 or len(win_rates(known).components) > 1:
+    if instructions < FEW or len(known.names) < 2 or len(known.components) > 1:
         items = counted(len(known), "item", "items")
         raise SetupError(
             f"The two have {items} of {counted(instructions, 'instruction', 'instructions')} in common: too"

@@ -22,6 +22,7 @@ from scipy import sparse
 
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress
+from engine.core.item_sample import USUAL_SEED
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.core.value_tables import Estimate
 from engine.rank.contests import Contests
@@ -96,6 +97,11 @@ class Strengths:
             name: Estimate(float(middle[place]), (float(low[place]), float(high[place])))
             for place, name in enumerate(self.names)
         }
+
+    def rank_in_words(self, name: str) -> str:
+        """The ranks that a candidate may have: `2`, `2 to 4`."""
+        best, worst = self.ranks[name]
+        return str(best) if best == worst else f"{best} to {worst}"
 
     @property
     def equals_tie(self) -> float:
@@ -194,7 +200,7 @@ def expected_score(difference: FloatArray, tie: FloatArray) -> FloatArray:
 
 def strengths(
     contests: Contests,
-    seed: int = 0,
+    seed: int = USUAL_SEED,
     draws: int = DRAWS,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, Strengths]:
@@ -221,7 +227,7 @@ def bootstrapped(
     count: int,
     instructions: float,
     *,
-    seed: int = 0,
+    seed: int = USUAL_SEED,
     draws: int = DRAWS,
     cancel: CancelToken | None = None,
 ) -> Generator[MeasureProgress, None, Strengths]:

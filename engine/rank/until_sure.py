@@ -191,15 +191,15 @@ class UntilSure:
 
     def _answer(self) -> None:
         """Answer what can be, one question after another: each makes the next one easier."""
-        while any(self._answer_one(question) for question in self.open):
-            pass
-
-    def _answer_one(self, question: WhoWins) -> bool:
-        if self.width is None:
-            question.answered = question.sure_side(needed(questions=len(self.open)))
-        else:
-            question.answered = question.narrow_side(self.width)
-        return not question.is_open
+        is_open, before = self.open, 0
+        while len(is_open) != before:
+            before = len(is_open)
+            least = needed(questions=before) if before else 0.0
+            for question in is_open:
+                question.answered = (
+                    question.sure_side(least) if self.width is None else question.narrow_side(self.width)
+                )
+            is_open = [question for question in is_open if question.is_open]
 
 
 def until_sure(dataset: Dataset, criterion: str, until: Until) -> UntilSure:

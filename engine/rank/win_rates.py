@@ -4,9 +4,9 @@ Knows: contests. Does not know: strengths, labels of people beside those of a ju
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 
@@ -19,14 +19,13 @@ from engine.rank.contests import Contests
 
 @dataclass(frozen=True)
 class WinRate:
-    """What a candidate won of its contests, against all others or one `opponent`.
+    """What a candidate won of its contests, against all others or one opponent.
 
     `rate`: the mean of what it won (0 to 1, half a tie), with its 95 % interval over instructions.
     `standard_error`: in the same unit; None for a single instruction. `good_ties`, `bad_ties`, `other_ties`:
     the shares of contests that ended in both_good, both_bad, and in a tie of which nobody said more.
     """
 
-    candidate: str
     contests: int
     instructions: int
     rate: Estimate
@@ -34,7 +33,6 @@ class WinRate:
     good_ties: float
     bad_ties: float
     other_ties: float
-    opponent: str | None = None
 
     @property
     def few(self) -> bool:
@@ -49,6 +47,10 @@ class WinRate:
         low, high = self.rate.ends
         return (low > 0.5) - (high < 0.5)
 
+    def turned(self) -> "WinRate":
+        """What the other side of each contest won."""
+        return replace(self, rate=self.rate.turned())
+
 
 @dataclass(frozen=True)
 class WinRates:
@@ -56,18 +58,6 @@ class WinRates:
 
     candidates: dict[str, WinRate]
     pairs: dict[tuple[str, str], WinRate]
-
-    @cached_property
-    def components(self) -> list[list[str]]:
-        """The candidates that are held together by contests, directly or by way of others, the largest group
-        first: of two groups nobody can say which is better.
-        """
-        groups: list[set[str]] = [{name} for name in self.candidates]
-        for one, other in self.pairs:
-            joined = [group for group in groups if one in group or other in group]
-            groups = [group for group in groups if group not in joined] + [set().union(*joined)]
-        groups.sort(key=len, reverse=True)
-        return [[name for name in self.candidates if name in group] for group in groups]
 
     @cached_property
     def cycles(self) -> list[tuple[str, str, str]]:
@@ -92,18 +82,18 @@ class WinRates:
 def win_rates(contests: Contests) -> WinRates:
     """Of all candidates of which something was said."""
     candidates: dict[str, WinRate] = {}
-    pairs: dict[tuple[str, str], WinRate] = {}
+    met: dict[tuple[int, int], WinRate] = {}
     for number, name in enumerate(contests.names):
         places, won = contests.of(number)
         if len(places):
-            candidates[name] = _rate(contests, name, places, won)
-    for one, other in permutations(range(len(contests.names)), 2):
-        places, won = contests.of(one)
-        against = (contests.first[places] == other) | (contests.second[places] == other)
-        if against.any():
-            names = contests.names[one], contests.names[other]
-            pairs[names] = _rate(contests, names[0], places[against], won[against], names[1])
-    return WinRates(candidates, pairs)
+            candidates[name] = _rate(contests, places, won)
+        for other in range(number + 1, len(contests.names)):
+            against = (contests.first[places] == other) | (contests.second[places] == other)
+            if against.any():
+                found = _rate(contests, places[against], won[against])
+                met[number, other], met[other, number] = found, found.turned()
+    names = contests.names
+    return WinRates(candidates, {(names[one], names[other]): met[one, other] for one, other in sorted(met)})
 
 
 def place_rate(contests: Contests) -> Estimate:
@@ -115,13 +105,10 @@ def place_rate(contests: Contests) -> Estimate:
     return _estimate(contests, known, contests.scores[known])[0]
 
 
-def _rate(
-    contests: Contests, name: str, places: IntArray, won: FloatArray, opponent: str | None = None
-) -> WinRate:
+def _rate(contests: Contests, places: IntArray, won: FloatArray) -> WinRate:
     rate, error = _estimate(contests, places, won)
     shares = dict(zip(HUMAN_LABELS, contests.said[places].mean(axis=0).tolist(), strict=True))
     return WinRate(
-        candidate=name,
         contests=len(places),
         instructions=len(np.unique(contests.instructions[places])),
         rate=rate,
@@ -129,7 +116,6 @@ def _rate(
         good_ties=shares[Preference.BOTH_GOOD],
         bad_ties=shares[Preference.BOTH_BAD],
         other_ties=shares[Tie.TIE],
-        opponent=opponent,
     )
 
 

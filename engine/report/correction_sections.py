@@ -11,6 +11,7 @@ from engine.core.measure_words import INTERVAL
 from engine.core.remedies import Remedy
 from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
+from engine.measure.intervals import FEW
 from engine.rank.by_labels import ByLabels
 from engine.rank.corrected import Corrected
 from engine.rank.correction import Correction
@@ -81,13 +82,13 @@ _MORE = (
         digits=1,
     ),
 )
+_CORRELATION = Column(
+    "correlation",
+    "correlation",
+    Kind.NUMBER,
+    "Of the judge with people, in what A wins of an item: 1 is a judge that always says what people say.",
+)
 _NEEDED = (
-    Column(
-        "correlation",
-        "correlation",
-        Kind.NUMBER,
-        "Of the judge with people, in what A wins of an item: 1 is a judge that always says what people say.",
-    ),
     Column(
         "points",
         "to tell apart",
@@ -99,7 +100,8 @@ _NEEDED = (
     Column("labels", "labelled", Kind.COUNT, "So many of them must people have labelled, at random."),
     Column("alone", "without a judge", Kind.COUNT, "So many labels would it take by labels alone."),
 )
-_NEXT_TO_NOTHING = 1.05
+_NEXT_TO_NOTHING = 1.05  # times as many labels
+_ROUGH_BELOW = 100  # labels
 _LOOKING = (
     "Choose the number before you label. Who looks at the interval again and again, and stops where it is"
     " narrow or clear enough, is wrong more often than in one of twenty."
@@ -166,8 +168,8 @@ def _what_it_adds(correction: Correction) -> Iterator[str]:
         )
     if correction.unlabelled:
         yield (
-            f"Too few labels, on fewer than ten instructions, for {listed(correction.unlabelled)}: not"
-            " corrected."
+            f"Too few labels, on fewer than {FEW} instructions, for"
+            f" {listed(correction.unlabelled, shown=short_name)}: not corrected."
         )
     if correction.strengths is not None:
         group = correction.strengths.groups[0]
@@ -191,9 +193,11 @@ def corrected_candidates(correction: Correction) -> Table:
 
 
 def pairs(correction: Correction) -> Table:
-    """A row for each pair with enough labels, the one that wins first."""
+    """A row for each pair with enough labels, the one that wins first; of equals in the order of names."""
     rows: list[Row] = [
-        [*names, *_cells(one)] for names, one in correction.pairs.items() if one.rate.value > 0.5
+        [*names, *_cells(one)]
+        for names, one in correction.pairs.items()
+        if one.rate.value > 0.5 or (one.rate.value == 0.5 and names[0] < names[1])
     ]
     return Table([*_PAIR, *_CORRECTED], rows)
 
@@ -211,15 +215,22 @@ def _cells(one: Corrected) -> Row:
 
 def _how_many(found: HowMany) -> Section:
     parts: list[Sentences | Table] = [Sentences(list(_reach(found)))]
-    if found.with_more:
-        rows: list[Row] = [[0, 100 * (found.half or 0)]]
-        parts.append(Table(_MORE, rows + [[more, 100 * half] for more, half in found.with_more.items()]))
-    needed: list[Row] = [
-        [correlation, 100 * each.difference, each.items, each.labels, each.alone][found.is_own :]
+    if found.with_more and found.half is not None:
+        halves = {0: found.half, **found.with_more}
+        parts.append(Table(_MORE, [[more, 100 * half] for more, half in halves.items()]))
+    rows: list[Row] = [
+        [
+            *(() if found.is_own else (correlation,)),  # its own is said above
+            100 * each.difference,
+            each.items,
+            each.labels,
+            each.alone,
+        ]
         for correlation, each_needed in found.needed.items()
         for each in each_needed
     ]
-    parts += [Table(_NEEDED[found.is_own :], needed), Sentences([_LOOKING])]
+    columns = _NEEDED if found.is_own else (_CORRELATION, *_NEEDED)
+    parts += [Table(columns, rows), Sentences([_LOOKING])]
     return Section(
         "how_many",
         "How many labels",
@@ -246,8 +257,8 @@ def _reach(found: HowMany) -> Iterator[str]:
     )
     if not found.is_own:
         yield (
-            "How this judge agrees with people is not known before some labels are there; these are typical"
+            "How this judge agrees with people is not known before enough labels are there; these are typical"
             " correlations: GPT-3.5 had .59 on the pairs of PandaLM, and one annotator .90 with the others."
         )
-    elif found.labels < 100:
+    elif found.labels < _ROUGH_BELOW:
         yield f"The correlation is of {found.labels:,} labels: these numbers are rough."

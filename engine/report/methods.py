@@ -118,6 +118,14 @@ def _judge(results: RunResults, criterion: str | None) -> Iterator[Statement]:
         " good, both bad) by the model's probabilities of tokens.",
         f"{source}: prompt version, rubric, settings; docs/how-it-judges.md",
     )
+    if run.stopped_early:
+        asked_for = f", {run.until.in_words}," if run.until is not None else ""
+        yield Statement(
+            f"Instructions were judged in a random order{asked_for} and {run.judged:,} of"
+            f" {counted(identity.items, 'item', 'items')} were read: since that hangs on what was found,"
+            " rates may lie too far from 50 %, and their intervals with them.",
+            f"{source}: its random order",
+        )
     calibration = results.calibration
     yield Statement(
         f"Its probabilities were calibrated {results.calibrated_in_words}."

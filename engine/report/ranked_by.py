@@ -10,10 +10,10 @@ from engine.core.errors import SetupError
 from engine.core.formatting import words
 from engine.core.log_probs import FloatArray
 from engine.data.dataset import Dataset
+from engine.decisions.run_results import RunResults
 from engine.measure.systems import System
 from engine.rank.contests import Contests, contests_of, human_said, system_said, winners_said
 from engine.rank.until_sure import UntilSure, told_of, until_sure
-from engine.weigh.item_winner import OVERALL
 from engine.weigh.system_weighing import Weighing
 
 _STOPPED = (
@@ -57,18 +57,23 @@ class RankedBy:
         return f"{whose}, {'weighted judge' if self.criterion is None else words(self.criterion)}"
 
     @property
-    def remark(self) -> str:
-        """What is to be said of a run that stopped once something was clear; empty of all others."""
+    def stopped(self) -> RunResults | None:
+        """The run whose labels these are, where it stopped once something was clear, or before; else None."""
         results = self.system.results if self.system is not None else None
-        return _STOPPED if results is not None and results.run.is_sample else ""
+        return results if results is not None and results.run.stopped_early else None
+
+    @property
+    def remark(self) -> str:
+        """What is to be said of such a run; empty of all others."""
+        return _STOPPED if self.stopped is not None else ""
 
     @property
     def until(self) -> UntilSure | None:
         """What is clear of what a run was to answer before it stopped, by its judge alone, however often one
         looks; None of all others, and of the weighted judge.
         """
-        results = self.system.results if self.system is not None else None
-        asked = results.run.until if results is not None and results.run.is_sample else None
+        results = self.stopped
+        asked = results.run.until if results is not None else None
         if results is None or asked is None or self.criterion is None:
             return None
         with suppress(SetupError):  # nobody is named: contests say so
@@ -88,6 +93,6 @@ class RankedBy:
         return contests_of(self.dataset, self.said)
 
 
-def usual_criterion(known: tuple[str, ...]) -> str:
-    """By which of some criteria candidates are ranked unless somebody chooses."""
-    return OVERALL if OVERALL in known else known[-1]
+def stopped(*ranked: RankedBy) -> list[str]:
+    """By whom on what, of those that are by a run which stopped once something was clear, or before."""
+    return [by.title for by in ranked if by.stopped is not None]

@@ -13,15 +13,16 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
 from engine.core.formatting import words
+from engine.core.rubric import usual_criterion
 from engine.core.sheets import Section, Sheet
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import dataset_of_run
 from engine.measure.matching import Matched
 from engine.rank.by_labels import by_labels
-from engine.rank.contests import Contests, said_of
+from engine.rank.contests import said_of
 from engine.rank.ranking import Ranking, rank
 from engine.rank.side_by_side import TwoRankings, side_by_side
-from engine.report.ranked_by import RankedBy, usual_criterion
+from engine.report.ranked_by import RankedBy, stopped
 from engine.report.ranking_sheet import ranking_sheet
 from engine.report.side_by_side_tables import side_by_side_json, side_by_side_section
 
@@ -54,7 +55,7 @@ def _reported(matched: Matched) -> ReportedRanking:
     # How many labels it takes is asked before they are there, not in a report.
     told = corrected.correction is not None or corrected.refused is not None
     shown = replace(corrected, how_many=None) if told else None
-    sheet = ranking_sheet(ranking, ranked.title, shown, ranked.until)
+    sheet = ranking_sheet(ranking, ranked.title, shown, until=ranked.until, remark=ranked.remark)
     sections = [_in_report(section, sheet) for section in sheet.sections]
     sections += _beside_people(matched, ranked, criterion)
     return ReportedRanking(ranking, ranked.title, sections)
@@ -74,25 +75,27 @@ def _beside_people(matched: Matched, ranked: RankedBy, criterion: str) -> Iterat
     by_people = contests.with_said(said_of([golds.get(item_id) for item_id in contests.ids]))
     people = f"the human labels of {matched.dataset.name}, {words(criterion)}"
     with suppress(SetupError):
-        yield _beside(contests, ranked.title, by_people, people).section
+        found = followed(side_by_side(contests, by_people), _unheard)
+        yield side_by_side_section(found, ranked.title, people, stopped(ranked))
 
 
 @dataclass(frozen=True, eq=False)
 class RankingsBeside:
-    """Two rankings of the same candidates; `one`, `other`: by whose labels, on which criterion."""
+    """Two rankings of the same candidates, by `one` and by the `other`."""
 
     found: TwoRankings
-    one: str
-    other: str
+    one: RankedBy
+    other: RankedBy
 
     @property
     def section(self) -> Section:
         """As a sheet says it."""
-        return side_by_side_section(self.found, self.one, self.other)
+        titles = self.one.title, self.other.title
+        return side_by_side_section(self.found, *titles, stopped(self.one, self.other))
 
     def as_json(self) -> dict[str, Any]:
         """As plain values; shares in percent."""
-        return {"ranked": self.one, **side_by_side_json(self.found, self.other)}
+        return {"ranked": self.one.title, **side_by_side_json(self.found, self.other.title)}
 
 
 def rankings_beside(matched: Sequence[Matched], cancel: CancelToken | None = None) -> RankingsBeside | None:
@@ -107,16 +110,10 @@ def rankings_beside(matched: Sequence[Matched], cancel: CancelToken | None = Non
         return None
     with suppress(SetupError):
         dataset, criterion = _naming_candidates(one), usual_criterion(shared)
-        ranked = [RankedBy.by_system(each.system, dataset, criterion) for each in (one, other)]
-        return _beside(ranked[0].contests, ranked[0].title, ranked[1].contests, ranked[1].title, cancel)
+        first, second = (RankedBy.by_system(each.system, dataset, criterion) for each in (one, other))
+        found = followed(side_by_side(first.contests, second.contests, cancel=cancel), _unheard)
+        return RankingsBeside(found, first, second)
     return None
-
-
-def _beside(
-    one: Contests, one_title: str, other: Contests, other_title: str, cancel: CancelToken | None = None
-) -> RankingsBeside:
-    found = followed(side_by_side(one, other, cancel=cancel), _unheard)
-    return RankingsBeside(found, one_title, other_title)
 
 
 def _naming_candidates(matched: Matched) -> Dataset:

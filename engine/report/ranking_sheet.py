@@ -4,7 +4,7 @@ Knows: the sections, titles, meanings. Does not know: how rankings are computed,
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.core.formatting import capitalised, counted, listed, percent, short_name
 from engine.core.measure_words import INTERVAL
@@ -85,15 +85,20 @@ def ranking_sheet(
     ranking: Ranking,
     title: str,
     corrected: ByLabels | None = None,
+    *,
     until: UntilSure | None = None,
+    remark: str = "",
     word: Word = str,
 ) -> Sheet:
     """All of a ranking; `title`: by whose labels, on which criterion; `corrected`: a judge's, by people.
 
-    `until`: what a run was to answer before it stopped. `word`: a remedy in the words of whoever shows it.
+    `until`: what a run was to answer before it stopped; `remark`: what its stopping does to all other
+    numbers, empty for nothing. `word`: a remedy in the words of whoever shows it.
     """
     is_corrected = corrected is not None and corrected.correction is not None
-    sections = [_in_short(ranking, is_corrected), *([until_section(until)] if until is not None else ())]
+    caveats = [*([remark] if remark else ()), *ranking.caveats]
+    sections = [_in_short(ranking, caveats, is_corrected)]
+    sections += [until_section(until)] if until is not None else []
     sections += [_candidates(ranking), _pairs(ranking)]
     if ranking.lengths is not None:
         sections.append(_lengths(ranking, ranking.lengths))
@@ -103,8 +108,8 @@ def ranking_sheet(
     return Sheet(f"{begun}: {in_words(ranking.contests)}", sections)
 
 
-def _in_short(ranking: Ranking, is_corrected: bool) -> Section:
-    caveats, said = ranking.caveats, list(_verdict(ranking))
+def _in_short(ranking: Ranking, caveats: Sequence[str], is_corrected: bool) -> Section:
+    said = list(_verdict(ranking))
     if is_corrected:
         said.append("This is by the judge's labels as they are; what people's make of it stands below.")
     parts = [*([Sentences(caveats, Tone.CAVEAT)] if caveats else ()), Sentences(said)]
@@ -195,14 +200,12 @@ def items_behind(ranking: Ranking, name: str, other: str | None = None) -> Items
 
 
 def _order_cells(found: Strengths, name: str) -> list[Value]:
-    best, worst = found.ranks[name]
     letters = [
         _LETTERS[place % len(_LETTERS)] * (1 + place // len(_LETTERS))
         for place, group in enumerate(found.groups)
         if name in group
     ]
-    rank = str(best) if best == worst else f"{best} to {worst}"
-    return [rank, " ".join(letters), found.scores[name]]
+    return [found.rank_in_words(name), " ".join(letters), found.scores[name]]
 
 
 def _length_cells(lengths: LengthControl, name: str, rate: Estimate) -> list[Value]:
@@ -254,8 +257,8 @@ def pair_table(ranking: Ranking) -> Table:
 
 def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
     rows: list[Row] = [["the longer response won (%)", Fact(Kind.ESTIMATE, lengths.longer_won)]]
-    rows.append(["log odds of being longer by far", Fact(Kind.NUMBER, lengths.effect)])
-    rows.append(["95 % interval of these", Fact(Kind.INTERVAL, lengths.effect_ends)])
+    rows.append(["log odds that the longer wins, of one longer by far", Fact(Kind.NUMBER, lengths.effect)])
+    rows.append(["95 % interval of these log odds", Fact(Kind.INTERVAL, lengths.effect_ends)])
     rows.append(["response A won (%)", Fact(Kind.ESTIMATE, ranking.places)])
     low, high = lengths.effect_ends
     verdict = "The longer response wins more often than it would without its length."

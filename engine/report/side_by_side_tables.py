@@ -3,11 +3,11 @@
 Knows: the words and columns. Does not know: how rankings are compared, terminals, HTML, windows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from engine.core.formatting import counted, number, percent
-from engine.core.sheets import Section, Sentences
+from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.rank.side_by_side import PairTold, TwoRankings
 from engine.report.ranking_sheet import place_columns
@@ -15,6 +15,10 @@ from engine.report.ranking_sheet import place_columns
 BOTH_WAYS = (
     "A judge may be right on many items and rank candidates wrongly, or be wrong on many and rank them"
     " rightly: what counts is whether its errors favour somebody."
+)
+_STOPPED = (
+    "{whose} stopped once something was clear, or before: candidates may look further apart there than they"
+    " are."
 )
 _SWAPPED = (
     Column("above", "first above", Kind.TEXT, "The candidate that stands above in the first ranking."),
@@ -29,8 +33,10 @@ _SWAPPED = (
 )
 
 
-def side_by_side_section(found: TwoRankings, one: str, other: str) -> Section:
-    """`one`, `other`: by whose labels, on which criterion, the first ranking and the second."""
+def side_by_side_section(found: TwoRankings, one: str, other: str, stopped: Sequence[str] = ()) -> Section:
+    """`one`, `other`: by whose labels, on which criterion, the first ranking and the second; `stopped`: those
+    by a run that stopped once something was clear.
+    """
     swaps = found.swaps
     rows: list[Row] = [
         [swap.above, swap.below, "surely" if swap.told is PairTold.SWAPPED else "not surely"]
@@ -40,6 +46,7 @@ def side_by_side_section(found: TwoRankings, one: str, other: str) -> Section:
         "side_by_side",
         "Two rankings side by side",
         [
+            *([Sentences([_STOPPED.format(whose=" and ".join(stopped))], Tone.CAVEAT)] if stopped else ()),
             Sentences([f"First: {one}. Second: {other}.", *_in_words(found), BOTH_WAYS]),
             _places(found),
             *([Table(_SWAPPED, rows)] if swaps else ()),
@@ -76,8 +83,7 @@ def _places(found: TwoRankings) -> Table:
     for name in found.one.order:
         row: list[Any] = [name]
         for each in (found.one, found.other):
-            best, worst = each.ranks[name]
-            row += [str(best) if best == worst else f"{best} to {worst}", each.scores[name]]
+            row += [each.rank_in_words(name), each.scores[name]]
         rows.append(row)
     return Table(columns, rows)
 

@@ -13,12 +13,13 @@ from engine.core.item_sample import USUAL_SEED
 from engine.core.items import HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Keyed, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
+from engine.core.rubric import OVERALL
 from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_place
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import margin as margin_of
-from engine.weigh.item_winner import OVERALL, certain, weighted_winner
+from engine.weigh.item_winner import certain, weighted_winner
 from engine.weigh.weighted_judge import normalised
 
 

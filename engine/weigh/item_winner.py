@@ -9,7 +9,6 @@ from engine.core.items import PREFERENCES, HumanLabel, Preference
 from engine.core.ways.graded import GRADES
 from engine.weigh.weighted_judge import TIE, winner_and_margin
 
-OVERALL = "overall_quality"
 HIGHEST_SCORE = 10.0
 
 Probabilities = Sequence[float]  # of the four labels, in the order of PREFERENCES, summing to 1

@@ -12,7 +12,7 @@ from engine.core.column_map import RANKED, ColumnMap, annotators_among
 from engine.core.errors import EngineError
 from engine.core.formatting import clipped, quoted, visible, without_middle, words
 from engine.core.items import HUMAN_LABELS, written_label
-from engine.core.rubric import Rubric
+from engine.core.rubric import OVERALL, Rubric, usual_criterion
 from gui.dataset import column_jobs
 from gui.dataset.column_fields import LabelFields, SourceFields
 from gui.dataset.column_jobs import FirstItems, Foreign
@@ -40,8 +40,7 @@ _ITEM = {"id": "Id", "instruction": "Instruction"}
 _OUTPUTS = {"output_a": "Response A", "output_b": "Response B"}
 _RANKED = {"chosen": "Chosen response", "rejected": "Rejected response"}
 _CANDIDATES = {"candidate_a": "Candidate A", "candidate_b": "Candidate B"}
-_OF_RANKED = {"candidate_a": "Wrote the chosen", "candidate_b": "Wrote the other"}
-_OVERALL = "overall_quality"
+_OF_RANKED = {"candidate_a": "Chosen: candidate", "candidate_b": "Rejected: candidate"}
 _LONGEST_NAME = 24  # letters of a criterion beside its field
 _WHAT = (
     "This file has other columns than a dataset. Say which of them are the instruction and the two responses;"
@@ -200,7 +199,7 @@ class ColumnsDialog(ReadingOrder, QDialog):
         for part in self.fields.values():
             part.show_sources(sources, {} if self._before else foreign.sureness)
             part.changed.connect(self._rest.start)
-        self._fold.set_open(self.fields["others"].any_chosen or _OVERALL not in self._rubric.names)
+        self._fold.set_open(self.fields["others"].any_chosen or OVERALL not in self._rubric.names)
         self.kind.currentIndexChanged.connect(self._change_kind)
         self.labels.changed.connect(self._rest.start)
         self._said: Mapping[str, str] = columns.meaning_of
@@ -312,8 +311,8 @@ def _label_columns(rubric: Rubric) -> tuple[dict[str, str], dict[str, str]]:
     """Our columns of labels and explanations with their titles: those of the overall criterion, where a
     rubric has none of its last one; and those of all others.
     """
-    main = _OVERALL if _OVERALL in rubric.names else rubric.names[-1]
-    title = "Overall label" if main == _OVERALL else _titled(main)[f"{main}_preference"]
+    main = usual_criterion(rubric.names)
+    title = "Overall label" if main == OVERALL else _titled(main)[f"{main}_preference"]
     overall = {f"{main}_preference": title, f"{main}_explanation": "Explanation"}
     others = [name for name in rubric.names if name != main]
     return overall, {column: title for name in others for column, title in _titled(name).items()}

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QLineEdit,
     QListWidgetItem,
     QPushButton,
@@ -23,14 +22,15 @@ from PySide6.QtWidgets import (
 
 from engine.core.errors import EngineError
 from engine.core.formatting import counted, visible
+from engine.core.pairs_plan import PairsPlan
 from engine.core.remedies import Setting
 from engine.core.setting_row import LARGEST
 from gui.dataset import outputs_jobs
-from gui.dataset.outputs_jobs import FoundOutputs, PairsWish
+from gui.dataset.outputs_jobs import FoundOutputs
 from gui.kit.actions import add_key
 from gui.kit.fields import SpinBox, narrow_box
 from gui.kit.file_choice import FileChoice
-from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_target
+from gui.kit.file_dialogs import DATASETS, ask_target, let_choose_several
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import one_line, set_tip, tip
 from gui.kit.labels import heading, hint, label, name, panel, scrolling, set_role, show_text
@@ -78,6 +78,7 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.status = label("")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.save = self.buttons.addButton("&Save and open…", QDialogButtonBox.ButtonRole.AcceptRole)
+        self._writing = False
         self._lay_out()
         self._looking = LatestTask(workspace.threads, Lane.FILES, self)
         self._looking.finished.connect(self._take)
@@ -88,19 +89,18 @@ class OutputsDialog(ReadingOrder, QDialog):
         self.add_button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @property
-    def wish(self) -> PairsWish:
+    def wish(self) -> PairsPlan:
         """Which pairs are chosen."""
         baseline = str(self.baseline.currentData()) if self.with_baseline.isChecked() else None
-        return PairsWish(baseline, self.count.value() if self.part.isChecked() else None, self.seed.value())
+        return PairsPlan(baseline, self.count.value() if self.part.isChecked() else None, self.seed.value())
 
     @property
     def possible(self) -> int:
         """How many pairs there are without a number that is asked for."""
         if self.found is None:
             return 0
-        others = len(self.found.candidates) - 1
-        met = others if self.with_baseline.isChecked() else others * (others + 1) // 2
-        return met * self.found.instructions
+        matched = self.found.matched
+        return self.wish.possible(len(matched.candidates), len(matched.keys))
 
     # Making
 
@@ -166,11 +166,7 @@ class OutputsDialog(ReadingOrder, QDialog):
     def ask_files(self) -> None:
         """Ask for files, and take them in."""
         kept = self._workspace.state.text(_FOLDER)
-        dialog = QFileDialog(self, "Outputs of candidates", kept, f"{DATASETS};;{ALL_FILES}")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda chosen: self.add([Path(each) for each in chosen]))
-        dialog.open()
+        let_choose_several(self, "Outputs of candidates", kept, DATASETS, self.add)
 
     def add(self, paths: Sequence[Path]) -> None:
         """Take files in that are not there yet."""
@@ -219,7 +215,7 @@ class OutputsDialog(ReadingOrder, QDialog):
         with QSignalBlocker(self.baseline):
             before = self.baseline.currentData()
             self.baseline.clear()
-            for candidate in found.candidates if found else ():
+            for candidate in found.matched.candidates if found else ():
                 self.baseline.addItem(one_line(candidate), candidate)
             self.baseline.setCurrentIndex(max(self.baseline.findData(before), 0))
         self._show_buttons()
@@ -229,7 +225,7 @@ class OutputsDialog(ReadingOrder, QDialog):
     @Slot()
     def _show_buttons(self) -> None:
         self.remove_button.setEnabled(bool(self.files.selectedIndexes()))
-        self.save.setEnabled(self.found is not None)
+        self.save.setEnabled(self.found is not None and not self._writing)
 
     @Slot()
     def _show_count(self) -> None:
@@ -244,7 +240,7 @@ class OutputsDialog(ReadingOrder, QDialog):
         drawn = wanted is not None and wanted < possible
         pairs = counted(wanted if drawn and wanted else possible, "pair", "pairs")
         of = f" of {possible:,}, each candidate and each instruction as often as any other" if drawn else ""
-        asked = counted(self.found.instructions, "instruction", "instructions")
+        asked = counted(len(self.found.matched.keys), "instruction", "instructions")
         self._say(f"{pairs}{of}, on {asked} that every candidate answered.", "hint")
 
     # The dataset
@@ -258,17 +254,23 @@ class OutputsDialog(ReadingOrder, QDialog):
         if path is None:
             return
         self._workspace.state.keep_export_folder(path.parent)
-        self.save.setEnabled(False)
+        self._writing = True
+        self._show_buttons()
         task = self._workspace.threads.start(
             Lane.FILES, outputs_jobs.write_pairs(self.found, self.wish, path), must_end=True
         )
         task.finished.connect(self._end)
-        task.failed.connect(self._refuse)
+        task.failed.connect(self._fail_to_write)
 
     @Slot(object)
     def _end(self, path: Path) -> None:
         self.made.emit(path)
         self.accept()
+
+    @Slot(object)
+    def _fail_to_write(self, error: EngineError) -> None:
+        self._writing = False
+        self._refuse(error)
 
     @Slot(object)
     def _refuse(self, error: EngineError) -> None:

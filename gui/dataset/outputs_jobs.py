@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.column_map import parse_columns
+from engine.core.pairs_plan import PairsPlan
 from engine.core.sheets import Sheet
 from engine.system.files import check_targets
 from gui.work.lanes import Job, JobControl
@@ -22,19 +23,8 @@ class FoundOutputs:
     """What files have in common, and how it is shown. `read`: the files, by what they are."""
 
     matched: "MatchedOutputs"
-    candidates: tuple[str, ...]
-    instructions: int
     sheet: Sheet
     read: Mapping[str, Path]
-
-
-@dataclass(frozen=True)
-class PairsWish:
-    """Which pairs are made: all, with `baseline` only those with it; of these `pairs`, drawn by `seed`."""
-
-    baseline: str | None = None
-    pairs: int | None = None
-    seed: int = 0
 
 
 def match_files(paths: Sequence[Path], columns: str, instructions: Path | None) -> Job[FoundOutputs]:
@@ -55,21 +45,21 @@ def match_files(paths: Sequence[Path], columns: str, instructions: Path | None) 
         read = {f"file of {one.outputs.candidate}": one.outputs.path for one in matched.kept}
         if instructions is not None:
             read["file of the instructions"] = instructions
-        return FoundOutputs(matched, matched.candidates, len(matched.keys), sheet, read)
+        return FoundOutputs(matched, sheet, read)
 
     return work
 
 
-def write_pairs(found: FoundOutputs, wish: PairsWish, path: Path) -> Job[Path]:
+def write_pairs(found: FoundOutputs, plan: PairsPlan, path: Path) -> Job[Path]:
     """Make the pairs and write them as a dataset; where it is. SetupError."""
 
     def work(_control: JobControl) -> Path:
         from engine.data.dataset_file import check_suffix
-        from engine.data.pairs import PairsPlan, make_pairs
+        from engine.data.pairs import make_pairs
 
         check_suffix(path)
         check_targets({"The dataset": path}, found.read)
-        make_pairs(found.matched, PairsPlan(wish.baseline, wish.pairs, wish.seed)).write(path)
+        make_pairs(found.matched, plan).write(path)
         return path
 
     return work

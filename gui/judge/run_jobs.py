@@ -60,7 +60,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         store = store_path if is_there(store_path) else None
         run = None if setup.fresh else _run_of(prepared.plan, store)
         going_on = None if run is not None and run.complete else run  # it may be judged again
-        made = _settled(prepared.plan, going_on)
+        made = _asking(_settled(prepared.plan, going_on), setup.until, going_on)
         counting = forecast(made, store, control.cancel, setup.fresh)
         counted = followed(counting, control.report)
         settings, computes = made.settings, computing(setup, made, going_on)
@@ -121,7 +121,7 @@ def judge(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[R
             going_on = resumed
             if resumed is None and not setup.fresh and is_there(store_path):
                 going_on = _run_of(made, store_path)
-            made = _settled(made, going_on)
+            made = _asking(_settled(made, going_on), setup.until, going_on)
             control.report(computing(setup, made, going_on))
             control.report(Preparing("Loading the model"))
             another = partial(worker, judge_plan, control)
@@ -163,15 +163,19 @@ def _prepared(
     """The plan of a setup. SetupError where something chosen cannot be used, Cancelled."""
     from engine.judge.prepare import prepare_run
 
-    made = followed(prepare_run(setup, control.cancel, at_hand, resumed), control.report)
-    return made if setup.until is None else _asking(made, setup.until)
+    return followed(prepare_run(setup, control.cancel, at_hand, resumed), control.report)
 
 
-def _asking(made: "PreparedRun", until: Until) -> "PreparedRun":
-    """The same run, which stops once something is clear. SetupError where the dataset cannot tell it."""
+def _asking(made: "RunPlan", until: Until | None, run: "StoredRun | None") -> "RunPlan":
+    """A plan that stops once something is clear, of instructions as the run that goes on draws them.
+
+    SetupError where the dataset cannot tell what is asked.
+    """
+    from engine.core.rubric import usual_criterion
     from engine.rank.until_sure import until_sure
-    from engine.report.ranked_by import usual_criterion
 
-    plan = made.plan
-    inquiry = until_sure(plan.dataset, usual_criterion(plan.rubric.names), until)
-    return replace(made, plan=replace(plan, inquiry=inquiry))
+    if until is None:
+        return made
+    if run is not None and run.order_seed is not None:
+        until = replace(until, seed=run.order_seed)
+    return replace(made, inquiry=until_sure(made.dataset, usual_criterion(made.rubric.names), until))

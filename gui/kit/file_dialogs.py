@@ -53,6 +53,17 @@ def let_choose(
     dialog.open()
 
 
+def let_choose_several(
+    parent: QWidget, title: str, folder: str, kind: str, take: Callable[[list[Path]], object]
+) -> None:
+    """The same for any number of files."""
+    dialog = QFileDialog(parent, visible(title), folder, f"{kind};;{ALL_FILES}")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+    dialog.filesSelected.connect(lambda chosen: take([Path(each) for each in chosen]))
+    dialog.open()
+
+
 def ask_folder(parent: QWidget, title: str, folder: Path) -> Path | None:
     """A folder to write into; None where nothing was chosen."""
     chosen = QFileDialog.getExistingDirectory(parent, title, str(folder))

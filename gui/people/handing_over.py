@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from gui.kit.actions import Entry
-from gui.kit.file_dialogs import ALL_FILES, ask_target
+from gui.kit.file_dialogs import ask_target, let_choose_several
 from gui.kit.notice import Message
 from gui.people import hand_over_jobs
 from gui.people.hand_over_dialog import AddWordsDialog, ExportWordsDialog
@@ -62,11 +62,7 @@ class HandingOver(QObject):
     def add(self) -> None:
         """Ask for files of others, and count what they come to in the open run."""
         kept = self._workspace.state.text(_FOLDER)
-        dialog = QFileDialog(self._window, "Add labels of others", kept, f"{_KIND};;{ALL_FILES}")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.filesSelected.connect(lambda chosen: self.count([Path(each) for each in chosen]))
-        dialog.open()
+        let_choose_several(self._window, "Add labels of others", kept, _KIND, self.count)
 
     def count(self, paths: Sequence[Path]) -> None:
         """Count what files come to in the open run, and show it."""

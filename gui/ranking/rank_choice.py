@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from engine.core.formatting import capitalised, short_name, words
 from engine.core.people import Reviews
+from engine.core.rubric import OVERALL, usual_criterion
 from gui.kit.fields import narrow_box
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import one_line, set_tip, tip
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 WEIGHTED = "weighted"
-_OVERALL = "overall_quality"
 _WHOLE = int(Qt.ItemDataRole.UserRole) + 1
 _OF_WEIGHTED = "The winners by all criteria, with the weights that are set on Results, under “Weighted judge”"
 
@@ -47,7 +47,7 @@ class RankChoice(QWidget):
         super().__init__()
         self._workspace = workspace
         self._run_id: int | None = None  # of which labels were offered last
-        self._wanted = _OVERALL  # the criterion that was chosen last
+        self._wanted = OVERALL  # the criterion that was chosen last
         self.by = narrow_box("Labels that rank", letters=28)
         self.criterion = narrow_box("Criterion that ranks", letters=16)
         self.whose = SourceBox()
@@ -146,7 +146,7 @@ class RankChoice(QWidget):
                 _add_entry(self.criterion, capitalised(words(each)), each, each)
             if chosen is By.RUN:
                 _add_entry(self.criterion, "Weighted judge", WEIGHTED, _OF_WEIGHTED)
-            usual = _OVERALL if _OVERALL in names else names[-1] if names else None
+            usual = usual_criterion(names) if names else None
             places = [self.criterion.findData(each) for each in (self._wanted, usual)]
             self.criterion.setCurrentIndex(next((place for place in places if place >= 0), -1))
         self.whose.setVisible(chosen is By.RUN)

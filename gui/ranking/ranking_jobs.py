@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.core.sheets import Sheet
 from gui.reading.figure_view import Drawn
 from gui.weigh.run_weights import Wish
-from gui.work.lanes import Job, JobControl, Lane
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from engine.rank.by_labels import ByLabels
     from engine.rank.ranking import Ranking
     from engine.report.ranked_by import RankedBy
-
-DRAWING = Lane.FILES
-"""As for all figures: matplotlib is not made for two threads at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +38,15 @@ class RankWish:
 @dataclass(frozen=True)
 class RankedCandidates:
     """A ranking, and the sheet that says it. `corrected`: by labels of people; None of the weighted judge and
-    of people. `notes`: on items that take no part. `doubts`: whether the judge judged at all, empty where
-    nothing is to be said.
+    of people. `by`: whose labels these are. `notes`: on items that take no part. `doubts`: whether the
+    judge judged at all, empty where nothing is to be said.
     """
 
     wish: RankWish
+    by: "RankedBy"
     ranking: "Ranking"
     corrected: "ByLabels | None"
     sheet: Sheet
-    title: str
     notes: Sequence[str] = ()
     doubts: Sequence[str] = ()
 
@@ -66,7 +63,7 @@ def rank_candidates(wish: RankWish) -> Job[RankedCandidates]:
         from engine.core.events import followed
         from engine.rank.by_labels import by_labels
         from engine.rank.contests import contests_of
-        from engine.rank.ranking import USUAL_SEED, rank
+        from engine.rank.ranking import rank
         from engine.report.ranked_by import RankedBy
         from engine.report.ranking_sheet import ranking_sheet
         from gui.kit.remedies import IN_THE_WINDOW
@@ -82,14 +79,13 @@ def rank_candidates(wish: RankWish) -> Job[RankedCandidates]:
         else:
             assert wish.criterion is not None
             by = RankedBy.by_people(wish.dataset, wish.criterion)
-        notes = [*notes, *filter(None, [by.remark])]
         control.cancel.raise_if_requested()
-        ranking = followed(rank(by.contests, USUAL_SEED, control.cancel), control.report)
-        corrected = by.judge and followed(
-            by_labels(*by.judge, seed=USUAL_SEED, cancel=control.cancel), control.report
+        ranking = followed(rank(by.contests, cancel=control.cancel), control.report)
+        corrected = by.judge and followed(by_labels(*by.judge, cancel=control.cancel), control.report)
+        sheet = ranking_sheet(
+            ranking, by.title, corrected, until=by.until, remark=by.remark, word=IN_THE_WINDOW.of
         )
-        sheet = ranking_sheet(ranking, by.title, corrected, by.until, IN_THE_WINDOW.of)
-        return RankedCandidates(wish, ranking, corrected, sheet, by.title, notes, doubts)
+        return RankedCandidates(wish, by, ranking, corrected, sheet, notes, doubts)
 
     return work
 
@@ -119,7 +115,7 @@ def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[Drawn]:
         from engine.report.ranking_figure import ranking_figure, ranking_in_words
         from engine.report.ranking_sheet import RANKING_FIGURE
 
-        svg = as_svg(ranking_figure(ranked.ranking, ranked.title, dark))
+        svg = as_svg(ranking_figure(ranked.ranking, ranked.by.title, dark))
         return Drawn(RANKING_FIGURE, svg, ranking_in_words(ranked.ranking))
 
     return work
@@ -132,21 +128,8 @@ def figure_bytes(ranked: RankedCandidates, form: str) -> Job[bytes]:
         from engine.report.figure_style import as_png, as_svg
         from engine.report.ranking_figure import ranking_figure
 
-        figure = ranking_figure(ranked.ranking, ranked.title)
+        figure = ranking_figure(ranked.ranking, ranked.by.title)
         return as_svg(figure) if form == "svg" else as_png(figure)
-
-    return work
-
-
-def save_figure(ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path]) -> Job[Path]:
-    """Write the figure in the form that the suffix of the path says, over no file in use; the path."""
-
-    def work(control: JobControl) -> Path:
-        from engine.system.files import check_targets, write_whole
-
-        check_targets({"the figure": path}, in_use)
-        write_whole(path, figure_bytes(ranked, path.suffix.lower().lstrip("."))(control))
-        return path
 
     return work
 
@@ -159,7 +142,8 @@ def save_ranking(ranked: RankedCandidates, path: Path, in_use: Mapping[str, Path
         from engine.system.files import check_targets, write_json
 
         check_targets({"The ranking": path}, {**in_use, "dataset": ranked.wish.dataset.path})
-        write_json(path, {"ranked": ranked.title, **ranking_json(ranked.ranking, ranked.corrected)})
+        made = ranking_json(ranked.ranking, ranked.corrected, ranked.by.remark)
+        write_json(path, {"ranked": ranked.by.title, **made})
         return path
 
     return work

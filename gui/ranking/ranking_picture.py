@@ -3,28 +3,24 @@
 Knows: when it must be drawn again. Does not know: how it is drawn, what ranks.
 """
 
-from pathlib import Path
-
 from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from engine.core.sheets import Picture
-from gui.kit.file_dialogs import ask_target
 from gui.kit.labels import heading, hint, panel
 from gui.kit.layouts import in_column
 from gui.kit.theme import is_dark
 from gui.ranking import ranking_jobs
-from gui.ranking.ranking_jobs import DRAWING, RankedCandidates
-from gui.reading.figure_view import Drawn, FigureView, to_clipboard
-from gui.work.files_in_use import files_in_use
-from gui.work.lanes import LatestTask
+from gui.ranking.ranking_jobs import RankedCandidates
+from gui.reading.figure_view import Drawn, FigureView
+from gui.work.figure_files import DRAWING, FigureFiles
+from gui.work.lanes import Job, LatestTask
 from gui.work.workspace import Workspace
 
 _NAME = "ranking"
 _SOON_MS = 100
 _HOW = "Enter or a right click saves and copies it."
-_KINDS = {"png": "PNG pictures (*.png)", "svg": "SVG pictures (*.svg)"}
 
 
 class RankingPicture(QWidget):
@@ -43,8 +39,9 @@ class RankingPicture(QWidget):
         workspace.failures.follow(self._drawing)
         self._note = hint("")
         self.view = FigureView(_NAME)
-        self.view.save_wanted.connect(self._ask_where)
-        self.view.copy_wanted.connect(self.copy)
+        self.files = FigureFiles(workspace, self, self._drawn_bytes, lambda name: name)
+        self.view.save_wanted.connect(self.files.ask_where)
+        self.view.copy_wanted.connect(self.files.copy)
         self._frame = panel(heading("How sure the order is"), self._note, self.view)
         self._frame.hide()
         in_column(self._frame, on=self)
@@ -73,41 +70,13 @@ class RankingPicture(QWidget):
         super().showEvent(event)
         self.restyle()
 
-    def save(self, path: Path) -> None:
-        """Write the picture to a file."""
-        if self._ranked is None:
-            return
-        job = ranking_jobs.save_figure(self._ranked, path, files_in_use(self._workspace, self))
-        task = self._workspace.threads.start(DRAWING, job, must_end=True)
-        task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
-        self._workspace.failures.follow(task, "figure")
-
-    @Slot(str)
-    def copy(self, _name: str = _NAME) -> None:
-        """Put the picture on the clipboard."""
-        if self._ranked is None:
-            return
-        task = self._workspace.threads.start(DRAWING, ranking_jobs.figure_bytes(self._ranked, "png"))
-        task.finished.connect(self._take_copy)
-        self._workspace.failures.follow(task, "figure")
+    def _drawn_bytes(self, _name: str, form: str) -> Job[bytes] | None:
+        return ranking_jobs.figure_bytes(self._ranked, form) if self._ranked is not None else None
 
     @Slot()
     def _draw(self) -> None:
         if self._ranked is not None and self._dark is not None:
             self._drawing.start(ranking_jobs.draw_ranking(self._ranked, self._dark))
-
-    @Slot(object)
-    def _take_copy(self, png: bytes) -> None:
-        to_clipboard(png)
-        self._workspace.note.emit("The figure is on the clipboard.")
-
-    @Slot(str, str)
-    def _ask_where(self, _name: str, form: str) -> None:
-        folder = self._workspace.state.export_folder()
-        path = ask_target(self, "Save the figure", folder / f"{_NAME}.{form}", _KINDS[form])
-        if path is not None:
-            self._workspace.state.keep_export_folder(path.parent)
-            self.save(path)
 
     @Slot(object)
     def _take(self, drawn: Drawn) -> None:

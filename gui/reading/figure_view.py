@@ -14,8 +14,6 @@ from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
     QFocusEvent,
-    QGuiApplication,
-    QImage,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -208,11 +206,6 @@ class FigureView(QWidget):
             entry = of[spot.criterion].addAction(f"{count}: {spot.words}")
             entry.triggered.connect(lambda _checked=False, wanted=spot: self.spot_wanted.emit(wanted))
         return menu
-
-
-def to_clipboard(png: bytes) -> None:
-    """Put a picture on the clipboard."""
-    QGuiApplication.clipboard().setImage(QImage.fromData(png))
 
 
 def _without_empty_glyphs(svg: bytes) -> bytes:

@@ -17,7 +17,7 @@ from gui.kit.notice import Message
 from gui.results import export_jobs
 from gui.results.export_dialog import ExportDialog, figures_name
 from gui.results.export_jobs import Exported, Form, Written
-from gui.results.figure_jobs import DRAWING
+from gui.work.figure_files import DRAWING
 from gui.work.lanes import Job
 from gui.work.workspace import Workspace
 

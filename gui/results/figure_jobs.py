@@ -13,7 +13,7 @@ from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from gui.kit.label_mark import LABEL_WORDS
 from gui.reading.figure_view import Box, Drawn, Spot
-from gui.work.lanes import Job, JobControl, Lane
+from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from engine.measure.evaluation import Evaluation
     from engine.measure.matching import Pair
-
-DRAWING = Lane.FILES
-"""Not the lane of measures: a figure need not wait until all explanations are measured."""
 
 TITLES = {
     "accuracy": "Accuracy against trivial judges",
@@ -126,21 +123,6 @@ def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:
 
     def work(_control: JobControl) -> bytes:
         return _bytes(_light(evaluation, name)[name], form)
-
-    return work
-
-
-def save_figure(evaluation: "Evaluation", name: str, path: Path, in_use: Mapping[str, Path]) -> Job[Path]:
-    """Write one figure in the light colours, in the form that the suffix of the path says; over no file in
-    use. Raises SetupError.
-    """
-
-    def work(_control: JobControl) -> Path:
-        from engine.system.files import check_targets, write_whole
-
-        check_targets({"the figure": path}, in_use)
-        write_whole(path, _bytes(_light(evaluation, name)[name], path.suffix.lower().lstrip(".")))
-        return path
 
     return work
 

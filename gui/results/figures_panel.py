@@ -3,7 +3,6 @@
 Knows: which figures there are, when they must be drawn again. Does not know: how they are drawn.
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
@@ -12,16 +11,15 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.review_filters import Filters, WantedItems
-from gui.kit.file_dialogs import ask_target
 from gui.kit.labels import heading, hint
 from gui.kit.layouts import STRETCH, as_column, in_column
 from gui.kit.theme import is_dark
-from gui.reading.figure_view import Drawn, FigureView, Spot, to_clipboard
+from gui.reading.figure_view import Drawn, FigureView, Spot
 from gui.results import figure_jobs
-from gui.results.figure_jobs import DRAWING, TITLES
+from gui.results.figure_jobs import TITLES
 from gui.results.score_jobs import Scores
-from gui.work.files_in_use import files_in_use
-from gui.work.lanes import LatestTask
+from gui.work.figure_files import DRAWING, FigureFiles
+from gui.work.lanes import Job, LatestTask
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ _HINT = (
 _NOTHING = "Figures need human labels: choose a labelled dataset with “Choose labels…”."
 _DRAWING = "Drawing …"
 _FAILED = "The figures could not be drawn. Choose another tab and come back to try again."
-_KINDS = {"png": "PNG pictures (*.png)", "svg": "SVG pictures (*.svg)"}
 
 
 class FiguresPanel(QWidget):
@@ -51,14 +48,15 @@ class FiguresPanel(QWidget):
         self._drawing.progress.connect(self._take)
         self._drawing.finished.connect(self._end)
         self._drawing.failed.connect(self._give_up)
+        self.files = FigureFiles(workspace, self, self._drawn_bytes, lambda name: f"{self._name}-{name}")
         self.hint = hint(_NOTHING)
         self.views = {name: FigureView(name) for name in TITLES}
         self._cells: dict[str, QWidget] = {}
         self._grid = QGridLayout()
         self._grid.setSpacing(12)
         for name, view in self.views.items():
-            view.save_wanted.connect(self._ask_where)
-            view.copy_wanted.connect(self.copy)
+            view.save_wanted.connect(self.files.ask_where)
+            view.copy_wanted.connect(self.files.copy)
             view.spot_wanted.connect(self._list_items)
             self._cells[name] = _cell(name, view)
         in_column(self.hint, self._grid, STRETCH, on=self, margins=(0, 0, 6, 0))
@@ -90,43 +88,14 @@ class FiguresPanel(QWidget):
         super().showEvent(event)
         self.restyle()
 
-    def save(self, name: str, path: Path) -> None:
-        """Write a figure to a file."""
-        if self._evaluation is None:
-            return
-        job = figure_jobs.save_figure(self._evaluation, name, path, files_in_use(self._workspace, self))
-        task = self._workspace.threads.start(DRAWING, job)
-        task.finished.connect(lambda written: self._workspace.note.emit(f"Written: {written}"))
-        self._workspace.failures.follow(task, "figure")
-
-    @Slot(str)
-    def copy(self, name: str) -> None:
-        """Put a figure on the clipboard, as a picture."""
-        if self._evaluation is None:
-            return
-        job = figure_jobs.figure_bytes(self._evaluation, name, "png")
-        task = self._workspace.threads.start(DRAWING, job)
-        task.finished.connect(self._take_copy)
-        self._workspace.failures.follow(task, "figure")
-
-    @Slot(object)
-    def _take_copy(self, png: bytes) -> None:
-        to_clipboard(png)
-        self._workspace.note.emit("The figure is on the clipboard.")
+    def _drawn_bytes(self, name: str, form: str) -> Job[bytes] | None:
+        return None if self._evaluation is None else figure_jobs.figure_bytes(self._evaluation, name, form)
 
     @Slot(object)
     def _list_items(self, spot: Spot) -> None:
         """List in Review what a place in a figure stands for."""
         filters = Filters(criterion=spot.criterion, ids=spot.ids)
         self._workspace.show_in_review(WantedItems(self._run_id, filters, spot.words))
-
-    @Slot(str, str)
-    def _ask_where(self, name: str, form: str) -> None:
-        folder = self._workspace.state.export_folder()
-        path = ask_target(self, "Save the figure", folder / f"{self._name}-{name}.{form}", _KINDS[form])
-        if path is not None:
-            self._workspace.state.keep_export_folder(path.parent)
-            self.save(name, path)
 
     def _draw(self) -> None:
         if self._evaluation is None:

@@ -219,7 +219,7 @@ def test_drawn_items_are_judged_and_named_wherever_the_run_is(tmp_path: Path) ->
     ("options", "problem"),
     [
         (["--sample", 0], "The number of items to draw is 0."),
-        (["--sample", 4, "--seed", -1], "The seed that items are drawn by is -1."),
+        (["--sample", 4, "--seed", -1], "The seed is -1."),
         (["--sample", 4, "--items", 5], "--items and --sample both choose the items."),
         (["--sample-by", "x"], "--sample-by needs the number of items."),
         (["--sample", 4, "--sample-by", "x"], "demo.tsv has no column 'x'"),

@@ -69,9 +69,14 @@ def test_it_stops_says_what_is_clear_and_goes_on(contests: Path, tmp_path: Path)
     shown = run_here("runs", "show", 1, "--store", asked.store)
     assert f"{asked.rows} of 60 judged, a random sample" in shown.stdout
     assert "contests.tsv, a random sample" in run_here("runs", "--store", asked.store).stdout
-    ranked = run_here("rank", 1, "--store", asked.store)
+    written = {form: tmp_path / f"ranking.{form}" for form in ("json", "methods")}
+    files = [word for form, path in written.items() for word in (f"--{form}", path)]
+    ranked = run_here("rank", 1, "--store", asked.store, *files)
     assert "good is surely the strongest" in ranked.stdout
-    assert "This run stopped once something was clear" in ranked.stderr
+    assert "This run stopped once something was clear" in ranked.stdout
+    assert json.loads(written["json"].read_text("utf-8"))["caveats"][0].startswith("This run stopped")
+    assert "until it is sure which candidate is better" in written["methods"].read_text("utf-8")
+    assert f"{asked.rows} of 60 items were read" in written["methods"].read_text("utf-8")
     assert what_is_clear(ranked.stdout) == what_is_clear(first.stdout)
     narrow = run_here(*asked.words, "--until", 5)
     assert "0 of 1 interval is narrow enough." in narrow.stdout

@@ -11,6 +11,7 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, MadeClear, ModelOpened, RunEnded, RunEvent
+from engine.core.judgments import label_of
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import Mode
 from engine.core.until import Until
@@ -20,7 +21,9 @@ from engine.decisions.gaps import incomplete
 from engine.decisions.run_results import load_results
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
+from engine.measure.systems import system_of_run
 from engine.rank.until_sure import until_sure
+from engine.report.ranked_by import RankedBy
 from engine.store.run_store import RunStore
 from tests.engine.judge.runs import SAMPLE, judged_by
 
@@ -60,10 +63,12 @@ def test_it_stops_by_itself_within_one_group_and_says_so(plan: RunPlan, tmp_path
         assert 10 <= len(judged) == ended.judged < 40
         assert asked.inquiry is not None
         assert asked.inquiry.is_answered
-        # The group before the last one was not enough.
-        assert [isinstance(event, MadeClear) for event in events].index(True) > events.index(
-            [event for event in events if isinstance(event, ItemJudged)][-1]
-        )
+        # All but the last group were not enough.
+        told = [event for event in events if isinstance(event, ItemJudged)]
+        fewer = until_sure(plan.dataset, "overall_quality", Until(WIDE))
+        fewer.add({event.judged.item_id: label_of(event.judgments[0]) for event in told[:-2]})
+        assert not fewer.is_answered
+        assert events.index(told[-1]) < [isinstance(event, MadeClear) for event in events].index(True)
         places = drawn_instructions(plan.dataset.texts("instruction").to_pylist(), 0)
         first = [min(places[at], places[at + 1]) for at in judged[::2]]
         assert first == sorted(first)
@@ -109,7 +114,10 @@ def test_what_was_judged_in_the_order_of_the_file_is_no_sample(plan: RunPlan, tm
         events_of(until(plan), store)
         run = store.run(1)
         assert not run.is_sample
+        assert run.stopped_early
         assert run.manifest_in_short["random_order"] == f"by seed 0, after {before} items"
+        ranked = RankedBy.by_system(system_of_run(load_results(store, 1)), plan.dataset, "overall_quality")
+        assert ranked.remark
 
 
 def test_who_is_better_needs_names(plan: RunPlan) -> None:

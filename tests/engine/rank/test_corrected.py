@@ -13,7 +13,7 @@ from bench.coverage.correction import JUDGES, Match, PartWorld
 from bench.coverage.intervals import World
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.events import Reports
-from engine.core.items import Gold, written_label
+from engine.core.items import Gold, Preference, written_label
 from engine.core.log_probs import FloatArray
 from engine.measure.folds import group_numbers
 from engine.rank.contests import Contests, labels_said, said_of
@@ -22,7 +22,8 @@ from engine.rank.correction import Correction, correct
 from engine.rank.how_many import Design, HowMany, how_many
 from engine.rank.strengths import strengths
 from engine.rank.win_rates import win_rates
-from tests.engine.rank.worlds import davidson_contests
+from engine.report.correction_sections import pairs
+from tests.engine.rank.worlds import A, B, contests, davidson_contests
 
 
 def found(people: Contests, judge: Contests, draws: int = 100) -> Correction:
@@ -66,6 +67,33 @@ def test_a_judge_that_says_one_thing_of_all_adds_nothing() -> None:
     assert one.rate == one.labels
 
 
+def test_where_all_items_are_labelled_the_labels_stand() -> None:
+    people = np.array([1.0, 0.0, 0.5, 1.0] * 5)
+    one = corrected(people, np.full(20, 0.7), np.arange(20), 20)
+    assert one is not None
+    assert (one.rate, one.weight, one.worth) == (one.labels, 0.0, 1.0)
+    assert one.of_these == (0.625, 0.625)  # nothing is left to be said
+
+
+def test_a_pair_and_a_candidate_that_are_wholly_labelled_are_shown_and_an_even_pair_once() -> None:
+    said = [("x", "y", A), ("y", "x", A)] * 12 + [("x", "z", A), ("z", "x", B)] * 20
+    judge = contests(said)
+    people = judge.with_said(np.where((np.arange(len(said)) < 44)[:, None], judge.said, np.nan))
+    made = found(people, judge)
+    assert made.unlabelled == ()
+    assert (made.candidates["y"].labelled, made.candidates["y"].items) == (24, 24)
+    names = [(row[0], row[1]) for row in pairs(made).rows]
+    assert names == [("x", "y"), ("x", "z")]
+
+
+def test_labels_that_say_nothing_of_the_judge_are_counted_all_the_same() -> None:
+    judge = davidson_contests([0.5, -0.5], 80, seed=2)
+    ties = labels_said([Preference.BOTH_GOOD] * 40 + [None] * 40)
+    many = how_many(judge, found(judge.with_said(ties), judge))
+    assert many is not None
+    assert (many.labels, many.is_own) == (40, False)
+
+
 def test_a_perfect_judge_on_few_labels_leaves_room_for_what_does_not_show() -> None:
     everything = np.tile([1.0, 0.0], 500)
     people = np.where(np.arange(1000) < 20, everything, np.nan)
@@ -89,10 +117,9 @@ def test_items_of_one_instruction_count_as_one_as_far_as_they_are_alike() -> Non
     assert together.labels_error == pytest.approx(alone.labels_error * 5**0.5, rel=0.05)
 
 
-def test_without_a_second_labelled_instruction_or_unlabelled_items_there_is_nothing_to_correct() -> None:
+def test_without_a_second_labelled_instruction_there_is_nothing_to_correct() -> None:
     judge = np.array([0.2, 0.8, 0.5])
     assert corrected(np.array([1.0, np.nan, np.nan]), judge, np.arange(3), 3) is None
-    assert corrected(np.array([1.0, 0.0, 1.0]), judge, np.arange(3), 3) is None
 
 
 @pytest.mark.parametrize("judge", JUDGES)

@@ -370,5 +370,5 @@ def test_of_ranked_responses_it_is_said_who_wrote_the_chosen(
 ) -> None:
     dialog = asked(qtbot, page, reward_bench(tmp_path))
     shown_titles = [one.text() for one in dialog.fields["candidates"].findChildren(QLabel)]
-    assert {"Wrote the chosen", "Wrote the other"} <= {*shown_titles}
+    assert {"Chosen: candidate", "Rejected: candidate"} <= {*shown_titles}
     assert dialog.fields["candidates"].field("candidate_a").source == "chosen_model"

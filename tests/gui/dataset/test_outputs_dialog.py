@@ -104,7 +104,7 @@ def test_a_file_is_taken_away_by_the_keyboard(qtbot: QtBot, page: DatasetPage, t
     assert [path.name for path in dialog.paths] == ["y.json", "z.json"]
     qtbot.waitUntil(lambda: dialog.found is not None)
     assert dialog.found is not None
-    assert dialog.found.candidates == ("y", "z")
+    assert dialog.found.matched.candidates == ("y", "z")
 
 
 def test_an_input_is_never_overwritten(

@@ -84,7 +84,7 @@ def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
     assert page.planner.plan.notices[-1].startswith("It takes that at most: the run goes on until intervals")
     run(qtbot, page)
     said = page.run_panel.text
-    assert "Run 1 stopped, for all that it was asked is clear:" in said
+    assert "Run 1 stopped by itself, since what was asked is clear:" in said
     assert "of 72 items are judged" in said
     assert "Clear: alder wins " in said
     (stored,) = runs(page)

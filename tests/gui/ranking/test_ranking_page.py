@@ -24,6 +24,7 @@ from gui.ranking.ranking_page import RankingPage
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
+from tests.gui.labels import text_of
 from tests.gui.ranking.steps import (
     CANDIDATES,
     OVERALL,
@@ -257,10 +258,10 @@ def test_it_is_saved_as_json_and_its_picture_saved_copied_and_drawn_in_the_colou
     assert [each["name"] for each in saved["candidates"]] == order(page)
     assert saved["ranked"] == "contests.jsonl by human labels, overall quality"
     with qtbot.waitSignal(page.workspace.note):
-        page.picture.save(tmp_path / "ranking.svg")
+        page.picture.files.save("ranking", tmp_path / "ranking.svg")
     assert (tmp_path / "ranking.svg").read_bytes().startswith(b"<?xml")
     with qtbot.waitSignal(page.workspace.note):
-        page.picture.copy()
+        page.picture.files.copy("ranking")
     assert QGuiApplication.clipboard().image().width() > 500
     light = page.picture.view.grab().toImage()
     app = cast("QApplication", QApplication.instance())
@@ -326,7 +327,11 @@ def test_a_run_that_stopped_by_itself_says_what_is_clear(
     stopped = run_of(tmp_path, contests, until={"seed": 3, "width": 0.5})
     assert stopped.results is not None
     open_run(qtbot, page, stopped.results.run.id)
-    assert "This run stopped once something was clear" in page.notes.text()
+    assert "This run stopped once something was clear" in text_of(page)
+    page.save(tmp_path / "ranking.json")
+    qtbot.waitUntil((tmp_path / "ranking.json").exists)
+    caveats = json.loads((tmp_path / "ranking.json").read_text("utf-8"))["caveats"]
+    assert caveats[0].startswith("This run stopped once something was clear")
     table = table_of(page, "until")
     assert [table.index(row, 0).data() for row in range(table.rowCount())] == sorted(CANDIDATES)
     assert {table.index(row, 1).data() for row in range(table.rowCount())} == {"all"}

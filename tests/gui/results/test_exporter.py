@@ -109,7 +109,7 @@ def test_no_file_in_use_is_overwritten(
         for act in (
             lambda path=path: opened.export_csv(path=path),
             lambda path=path: opened.calibration.save(path),
-            lambda path=path: opened.figures.save("accuracy", path),
+            lambda path=path: opened.figures.files.save("accuracy", path),
         ):
             assert "would be overwritten" in problem_after(qtbot, opened, act).problem
         assert path.read_bytes() == before

@@ -145,11 +145,11 @@ def test_figures_are_saved_and_copied(
 ) -> None:
     panel.show_scores(scores)
     for name in ("figure.svg", "figure.png"):
-        panel.save("accuracy", tmp_path / name)
+        panel.files.save("accuracy", tmp_path / name)
     qtbot.waitUntil((tmp_path / "figure.png").exists, timeout=30_000)
     assert b"#ffffff" in (tmp_path / "figure.svg").read_bytes()
     assert QImage(str(tmp_path / "figure.png")).width() > 1000
-    panel.copy("accuracy")
+    panel.files.copy("accuracy")
     qtbot.waitUntil(lambda: QGuiApplication.clipboard().image().width() > 1000, timeout=30_000)
 
 
