@@ -92,6 +92,7 @@ def run(options: argparse.Namespace) -> int:
     written = {f"--{form}": getattr(options, form) for form in forms}
     words = [options.what, *([options.beside] if options.beside else ())]
     check_measure_outputs(options, written, words)
+    _check_weighted(options)
     seed = checked_seed(options.seed)
     with interruptible() as cancel:
         ranked = _ranked(options, options.what, cancel)
@@ -99,6 +100,8 @@ def run(options: argparse.Namespace) -> int:
         for by in filter(None, (ranked, other)):
             _say_whether_it_judged(by)
         contests = ranked.contests
+        beside = None if other is None else side_by_side(contests, other.contests, seed, cancel)
+        found = None if beside is None else show_measure("draws", beside)
         ranking = show_measure("draws", rank(contests, seed, cancel))
         corrected = ranked.judge and show_measure(
             "draws of the correction", by_labels(*ranked.judge, seed=seed, cancel=cancel)
@@ -107,8 +110,7 @@ def run(options: argparse.Namespace) -> int:
             ranking, ranked.title, corrected, until=ranked.until, remark=ranked.remark, word=OPTIONS.of
         )
         made = {"ranked": ranked.title, **ranking_json(ranking, corrected, ranked.remark)}
-        if other is not None:
-            found = show_measure("draws", side_by_side(contests, other.contests, seed, cancel))
+        if other is not None and found is not None:
             of_both = side_by_side_section(found, ranked.title, other.title, stopped(ranked, other))
             sheet = sheet.with_section(of_both)
             made["side_by_side"] = side_by_side_json(found, other.title)
@@ -127,6 +129,19 @@ def run(options: argparse.Namespace) -> int:
         print(f"Methods: {options.methods}\n")
     print_sheet(sheet)
     return DONE
+
+
+def _check_weighted(options: argparse.Namespace) -> None:
+    """SetupError for what the weighted judge alone takes, or does not."""
+    if options.weighted and options.criterion is not None:
+        raise SetupError("--weighted is by all criteria, --criterion by one.", "Leave one of them out.")
+    given = {
+        "--weights": options.weights is not None,
+        "--tie-threshold": options.tie_threshold is not None,
+        "--grades": options.grades,
+    }
+    for option in (option for option, is_given in given.items() if is_given and not options.weighted):
+        raise SetupError(f"{option} is of the weighted judge.", f"Add --weighted, or leave {option} out.")
 
 
 def _say_whether_it_judged(by: RankedBy) -> None:

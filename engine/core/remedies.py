@@ -62,6 +62,7 @@ class Step(Enum):
     MAP_COLUMNS = "Say which column is which"
     MAP_EXAMPLES = "Say which column of the examples is which"
     MOVE_STORE = "Keep the run store in a folder where you may write."
+    NAME_CANDIDATES = "Say which columns name them, as candidate_a and candidate_b"
     NAME_WORKER_MODEL = "Put the file there among the models, or start that worker with it."
     RESUME = "Go on with the run"
     START_SCHEDULER = "Start the scheduler again; then go on with the run."

@@ -50,7 +50,7 @@ _INSTRUCTIONS = (
     *("history", "post", "source", "message", "messages", "text"),
 )
 _INPUTS = ("input", "context", "inputs")
-_IDS = (
+IDS = (
     *(
         "id",
         "uid",
@@ -259,11 +259,11 @@ class _Guessing:
 
     def _guess_id(self) -> None:
         free = self._free(self._sample.columns)
-        named = [column for word in _IDS for column in free if _plain(column) == word]
+        named = [column for word in IDS for column in free if _plain(column) == word]
         named += [column for column in free if column not in named and _is_id(column)]
         unique = next((column for column in named if self._sample.is_unique(column)), None)
         if unique is not None:
-            self._set(ID, unique, Sureness.SURE if _plain(unique) in _IDS else Sureness.LIKELY)
+            self._set(ID, unique, Sureness.SURE if _plain(unique) in IDS else Sureness.LIKELY)
             return
         telling = [
             column for column in free if set(_tokens(column)) & _TELLING and self._sample.is_short(column)
@@ -447,7 +447,7 @@ def _plain(name: str) -> str:
 
 
 def _is_id(name: str) -> bool:
-    return _plain(name) in _IDS or _tokens(name)[-1:] == ["id"]
+    return _plain(name) in IDS or _tokens(name)[-1:] == ["id"]
 
 
 def _first_named(columns: Sequence[str], words: Sequence[str], fits: Callable[[str], bool]) -> str | None:

@@ -29,9 +29,10 @@ def write_dataset(path: Path, columns: Columns) -> None:
 def check_suffix(path: Path) -> None:
     """Raise SetupError for a name that says none of the formats in which a dataset is written."""
     if path.suffix.lower() not in _WRITERS:
+        stem = path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
         raise SetupError(
             f"{path.name}: a dataset is written as TSV, JSON or Parquet.",
-            f"Name it {path.stem}.tsv, {path.stem}.json or {path.stem}.parquet.",
+            f"Name it {stem}.tsv, {stem}.json or {stem}.parquet.",
         )
 
 

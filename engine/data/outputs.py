@@ -62,7 +62,8 @@ def read_outputs(
     responses: list[Response] = []
     names: dict[str, None] = {}
     for cells in _rows(table, sources, cancel):
-        responses.append(Response(cells.get(ID), cells.get(INSTRUCTION), cells[OUTPUT]))
+        own_id = cells.get(ID, "")
+        responses.append(Response(own_id if own_id.strip() else None, cells.get(INSTRUCTION), cells[OUTPUT]))
         names[cells.get(CANDIDATE, "").strip()] = None
     table.raise_problems()
     if not responses:
@@ -70,7 +71,7 @@ def read_outputs(
     known = [name for name in names if name]
     _refuse_several(path, known, responses)
     return Outputs(
-        path, known[0] if len(names) == 1 and known else _stem(path), tuple(responses), _said(sources)
+        path, known[0] if len(names) == 1 and known else outputs_stem(path), tuple(responses), _said(sources)
     )
 
 
@@ -89,7 +90,8 @@ def read_instructions(
     wanted = {name: source for name, source in sources.items() if name in (ID, INSTRUCTION)}
     found: dict[str, str] = {}
     for cells in _rows(table, wanted, cancel):
-        found.setdefault(cells[ID], cells[INSTRUCTION])
+        if cells[ID].strip():
+            found.setdefault(cells[ID], cells[INSTRUCTION])
     table.raise_problems()
     return found
 
@@ -161,7 +163,7 @@ def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> 
         )
 
 
-def _stem(path: Path) -> str:
+def outputs_stem(path: Path) -> str:
     """The name of a file without its suffixes: `gpt-4.1.json.gz` is gpt-4.1."""
     plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     return plain.stem

@@ -8,7 +8,7 @@ what anybody says of a pair.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 from engine.core.column_map import CANDIDATE, CANDIDATES, GAP, ID, INSTRUCTION, OUTPUTS
 from engine.core.errors import InputError, SetupError
-from engine.core.formatting import did_you_mean, listed, named
+from engine.core.formatting import did_you_mean, listed, named, quoted
 from engine.core.items import digest
 from engine.core.pairs_plan import PairsPlan
 from engine.core.remedies import Remedy, Setting
 from engine.data.dataset_file import write_dataset
-from engine.data.outputs import Outputs, Response
+from engine.data.outputs import Outputs, Response, outputs_stem
 from engine.data.sampling import in_drawn_order
 
 SEED_COLUMN = "pairs_seed"
@@ -134,7 +134,7 @@ def match_outputs(files: Sequence[Outputs], questions: Mapping[str, str] | None 
     if found is None:
         raise _no_instructions(files)
     if not found.keys:
-        raise _nothing_in_common(files, found)
+        raise _nothing_in_common(files, found, questions or {})
     return found
 
 
@@ -238,12 +238,24 @@ def _refuse_names(files: Sequence[Outputs]) -> None:
             raise InputError(
                 file.path,
                 [f"its candidate is called {named(file.candidate)}, as that of {where}."],
-                Remedy(
-                    "Leave one out; if they are two candidates, let the names of the files be theirs: ",
-                    Setting.COLUMNS.at(f"{CANDIDATE}="),
-                ),
+                _to_tell_apart(file.path, other),
             )
         taken[called] = file.path
+
+
+def _to_tell_apart(path: Path, other: Path) -> Remedy:
+    if path == other:
+        return Remedy("Leave one of them out.")
+    if outputs_stem(path) == outputs_stem(other):
+        return Remedy(
+            "Leave one out; if they are two candidates, rename one of the files, or name the column that says"
+            " who wrote: ",
+            Setting.COLUMNS.at(f"{CANDIDATE}={GAP}"),
+        )
+    return Remedy(
+        "Leave one out; if they are two candidates, let the names of the files be theirs: ",
+        Setting.COLUMNS.at(f"{CANDIDATE}="),
+    )
 
 
 def _no_instructions(files: Sequence[Outputs]) -> InputError:
@@ -262,8 +274,42 @@ def _no_instructions(files: Sequence[Outputs]) -> InputError:
     )
 
 
-def _nothing_in_common(files: Sequence[Outputs], found: MatchedOutputs) -> InputError:
-    worst = max(found.kept, key=lambda kept: (kept.lacking, len(kept.left_out)))
+def _other_texts(
+    files: Sequence[Outputs], found: MatchedOutputs, shared: Set[str], questions: Mapping[str, str]
+) -> InputError:
+    """Of files with the same ids, none of which stands for one instruction."""
+    for key in (key for key in found.kept[0].left_out if key in shared):
+        known = {"the file of the instructions": questions[key]} if key in questions else {}
+        for file in files:
+            text = next((one.instruction for one in file.responses if one.id == key), None)
+            other = next((name for name, said in known.items() if text not in (None, said)), None)
+            if other is not None:
+                return InputError(
+                    file.path,
+                    [f"has another instruction under the id {quoted(key)} than {other}, as under all."],
+                    Remedy(
+                        "If these are no ids of instructions, match by the texts: ",
+                        Setting.COLUMNS.at(f"{ID}="),
+                    ),
+                )
+            if text is not None:
+                known[file.path.name] = text
+    return InputError(
+        files[0].path,
+        [f"has the ids {listed(sorted(shared), 2)} and so on; nothing says what they asked."],
+        Remedy(
+            "Name the file that has these instructions by id: ", Setting.INSTRUCTIONS.at("question.jsonl")
+        ),
+    )
+
+
+def _nothing_in_common(
+    files: Sequence[Outputs], found: MatchedOutputs, questions: Mapping[str, str]
+) -> InputError:
+    keys = {id(kept): frozenset(kept.left_out) for kept in found.kept}
+    if shared := frozenset.intersection(*keys.values()):
+        return _other_texts(files, found, shared, questions)
+    worst = min(found.kept, key=lambda one: sum(len(keys[id(one)] & keys[id(other)]) for other in found.kept))
     shown = listed(worst.left_out, 2)
     other = next(file for file in files if file is not worst.outputs)
     return InputError(

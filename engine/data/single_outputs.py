@@ -12,7 +12,7 @@ from engine.core.errors import InputError
 from engine.core.formatting import listed, quoted
 from engine.core.remedies import Remedy, Step
 from engine.data.column_content import Sample
-from engine.data.column_guess import SIDES, Guess
+from engine.data.column_guess import IDS, SIDES, Guess
 from engine.data.column_source import DialoguePart
 
 _RESPONSES = ("output", "response", "completion", "generation", "answer", "reply", "prediction")
@@ -52,7 +52,10 @@ def guess_outputs(sample: Sample, guess: Guess) -> Mapping[str, str]:
 
     `guess`: what its columns would be as those of a dataset.
     """
-    found = {ID: guess.map.source_of.get(ID, "")} if guess.map.source_of.get(ID) in sample.columns else {}
+    # By its name also where one repeats: repeated responses are counted, or the texts match better.
+    called_id = (name for word in IDS for name in sample.columns if name.lower() == word)
+    own_id = guess.map.source_of.get(ID) or next(called_id, None)
+    found = {ID: own_id} if own_id is not None and own_id in sample.columns else {}
     instruction = guess.map.source_of.get(INSTRUCTION, "")
     doubtful = guess.sureness.get(INSTRUCTION) is Sureness.DOUBTFUL
     if instruction and not (doubtful and _words(instruction) & {*_BESIDE, *_RESPONSES}):

@@ -36,6 +36,7 @@ class Contests:
     and B, places in `names`, shape (items,). `instructions`: a number for each instruction, shape (items,).
     `lengths`: characters of A and B, shape (items, 2). `said`: the shares (0 to 1, summing to 1) of
     HUMAN_LABELS in what was said of an item, NaN where nothing was, shape (items, 5). `ids`: of the items.
+    `left_out`: how many items beside these name no two different candidates.
     """
 
     ids: tuple[str, ...]
@@ -45,6 +46,7 @@ class Contests:
     instructions: IntArray
     lengths: FloatArray
     said: FloatArray
+    left_out: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -128,12 +130,7 @@ def unnamed(dataset: Dataset, *first: RemedyPart) -> SetupError:
     """What is wrong with a dataset that does not name its candidates; `first`: what else to do."""
     return SetupError(
         f"{dataset.name} does not say which models wrote its responses.",
-        Remedy(
-            *first,
-            Step.MAP_COLUMNS,
-            f", {' and '.join(CANDIDATES)} too. Where each model has a file of its own: ",
-            Step.MAKE_PAIRS,
-        ),
+        Remedy(*first, Step.NAME_CANDIDATES, ". Or has each model a file of its own? ", Step.MAKE_PAIRS),
     )
 
 
@@ -145,7 +142,7 @@ def contests_of(dataset: Dataset, said: FloatArray | None = None) -> Contests:
     """
     if not dataset.names_candidates:
         raise unnamed(dataset)
-    written = [dataset.texts(name).to_pylist() for name in CANDIDATES]
+    written = [[(name or "").strip() for name in dataset.texts(side).to_pylist()] for side in CANDIDATES]
     kept = np.array([bool(a and b and a != b) for a, b in zip(*written, strict=True)], dtype=np.bool_)
     if not kept.any():
         raise SetupError(
@@ -157,7 +154,9 @@ def contests_of(dataset: Dataset, said: FloatArray | None = None) -> Contests:
     sides = [np.array([place.get(name, -1) for name in column], dtype=np.int64) for column in written]
     everything = _contests(dataset, names, *sides)
     everything = everything if said is None else everything.with_said(said)
-    return (everything if kept.all() else everything.at(kept)).without_absent()
+    if kept.all():
+        return everything
+    return replace(everything.at(kept).without_absent(), left_out=int(np.sum(~kept)))
 
 
 def contests_of_places(dataset: Dataset) -> Contests:
@@ -253,6 +252,13 @@ def _check_criterion(system: System, criterion: str) -> None:
             f"{system.name} says nothing on {quoted(criterion)}.",
             f"Its criteria: {listed(system.criteria, shown=str)}.",
         )
+
+
+def left_out_in_words(contests: Contests) -> str:
+    """A sentence on items that are no contests; empty where all are."""
+    left_out = counted(contests.left_out, "item names", "items name")
+    are = "is" if contests.left_out == 1 else "are"
+    return f"{left_out} fewer than two different candidates and {are} left out." if contests.left_out else ""
 
 
 def in_words(contests: Contests) -> str:

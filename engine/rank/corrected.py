@@ -51,8 +51,16 @@ class Corrected:
 
     @property
     def worth(self) -> float:
-        """How many times the labels it would take to know as much by labels alone."""
-        return (self.labels_error / self.error) ** 2 if self.error > 0 else 1.0
+        """How many times the labels it would take to know as much by labels alone: the ratio of the variances
+        as they are estimated, of which intervals trust the smaller one only so far (`is_held`).
+        """
+        with_judge, alone = (float(np.sum(each**2)) for each in (self.pulls, self.labels_pulls))
+        return alone / with_judge if with_judge > 0 else 1.0
+
+    @property
+    def is_held(self) -> bool:
+        """Whether its interval is kept wider than it was estimated, for labels are few."""
+        return self.error**2 > float(np.sum(self.pulls**2)) * (1 + 1e-9)
 
     @property
     def is_helped(self) -> bool:
@@ -86,9 +94,9 @@ def corrected(people: FloatArray, judge: FloatArray, instructions: IntArray, cou
     parts = _Parts(people, judge, instructions, labelled, count)
     weight = tuned_weight(people[labelled], judge[labelled], judge[~labelled])
     pulls, alone = parts.pulls(weight), parts.pulls(0.0)
+    if np.sum(pulls**2) >= np.sum(alone**2):
+        weight, pulls = 0.0, alone
     error, labels_error = parts.error(pulls), parts.error(alone)
-    if error >= labels_error:
-        weight, pulls, error = 0.0, alone, labels_error
     rate = parts.rate(weight)
     return Corrected(
         rate=Estimate(rate, parts.interval(rate, error)),

@@ -61,6 +61,12 @@ class Correction:
         return float(np.median([one.worth for one in self.candidates.values()])) if self.candidates else 1.0
 
     @property
+    def are_held(self) -> bool:
+        """Whether half of the candidates or more have an interval that is kept wide, for labels are few."""
+        held = [one.is_held for one in self.candidates.values()]
+        return 2 * sum(held) >= len(held) > 0
+
+    @property
     def is_helped(self) -> bool:
         """Whether the judge makes the rate of any candidate surer."""
         return any(one.is_helped for one in self.candidates.values())

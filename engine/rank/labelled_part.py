@@ -209,7 +209,7 @@ def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:
 def _picked(labels: int, at_random: int, whose: str) -> SetupError:
     others = f"{at_random:,} of them in a random sample: the others" if at_random else "all of them"
     return SetupError(
-        f"There are {labels:,} {whose}, {others} of items that were picked, by doubt or by hand. What people"
+        f"{_there_are(labels, whose)}, {others} of items that were picked, by doubt or by hand. What people"
         " say of the hardest items says nothing of the rest.",
         _remedy(USUAL_LABELS - at_random),
     )
@@ -217,9 +217,13 @@ def _picked(labels: int, at_random: int, whose: str) -> SetupError:
 
 def _too_few(labels: int, whose: str) -> SetupError:
     return SetupError(
-        f"There are {labels:,} {whose}, on fewer than {FEW} instructions: they say next to nothing.",
+        f"{_there_are(labels, whose)}, on fewer than {FEW} instructions: they say next to nothing.",
         _remedy(USUAL_LABELS - labels),
     )
+
+
+def _there_are(labels: int, whose: str) -> str:
+    return f"There are {labels:,} {whose}" if labels != 1 else f"1 item has {whose}"
 
 
 def _remedy(labels: int) -> Remedy:

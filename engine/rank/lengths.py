@@ -24,6 +24,7 @@ _RIDGE = 1e-8
 _SPREAD_OF_INSTRUCTIONS = 1.0
 """The standard deviation, in log odds, of how hard a baseline is to beat, before any contest is seen."""
 _TAIL = 0.025
+_LARGEST_EFFECT = 10.0  # log odds
 _MOST_STEPS = 100
 _LARGEST_STEP = 4.0
 _EXACT = 1e-9
@@ -33,7 +34,8 @@ _EXACT = 1e-9
 class LengthControl:
     """`rates`: what each candidate would win at equal length, 0 to 1, with its 95 % interval. `effect`: log
     odds by which the longer response wins where it is longer by far; its 95 % interval. `longer_won`: how
-    often the longer response won, half a tie, of the contests whose lengths differ.
+    often the longer response won, half a tie, of the contests whose lengths differ. Without `rates` where
+    lengths and candidates cannot be told apart: each effect that is larger would fit as well.
     """
 
     rates: Mapping[str, Estimate]
@@ -57,7 +59,7 @@ def length_control(contests: Contests) -> LengthControl | None:
     half = float(stdtrit(groups - 1, 1 - _TAIL))
     effect, error = float(at.shared[-1]), float(np.sqrt(np.sum(pulls.shared[:, -1] ** 2)))
     rates: dict[str, Estimate] = {}
-    for place, name in enumerate(known.names):
+    for place, name in enumerate(known.names if abs(effect) < _LARGEST_EFFECT else ()):
         if (found := model.rate(at, pulls, place)) is not None:
             rate, spread = found
             ends = max(rate - half * spread, 0.0), min(rate + half * spread, 1.0)

@@ -16,12 +16,12 @@ from engine.core.formatting import counted, listed, percent, short_name
 from engine.core.item_sample import USUAL_SEED
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW
-from engine.rank.contests import Contests
+from engine.rank.contests import Contests, left_out_in_words
 from engine.rank.lengths import LengthControl, length_control
 from engine.rank.strengths import Strengths, strengths
 from engine.rank.win_rates import WinRates, place_rate, win_rates
 
-_MOST_CYCLES = 3
+_MOST_CYCLES = _MOST_GROUPS = 3  # that are named
 _NEARLY_ALL_TIES = 0.95
 
 
@@ -55,9 +55,10 @@ class Ranking:
         known = self.contests.instructions[self.contests.known]
         instructions = len(np.unique(known))
         if instructions < FEW:
+            labelled = counted(instructions, "instruction is", "instructions are")
             yield (
-                f"There are {counted(instructions, 'instruction', 'instructions')}; fewer than {FEW} say next"
-                " to nothing: no candidate is called better than another."
+                f"{labelled} labelled; fewer than {FEW} say next to nothing: no candidate is called better"
+                " than another."
             )
             return
         few = [name for name, rate in self.rates.candidates.items() if rate.few]
@@ -68,7 +69,9 @@ class Ranking:
     def _apart(self) -> Iterator[str]:
         groups = self.contests.labelled.components
         if len(groups) > 1:
-            shown = "; ".join(map(_named, groups))
+            shown = "; ".join(map(_named, groups[:_MOST_GROUPS]))
+            if len(groups) > _MOST_GROUPS:
+                shown = f"{shown}; and {len(groups) - _MOST_GROUPS:,} more"
             yield (
                 f"The candidates fall into {len(groups)} groups without a common opponent: {shown}. Nobody"
                 " can say how candidates of two groups compare; strengths are left out."
@@ -92,6 +95,8 @@ class Ranking:
         yield f"Win rates of pairs run in {run} {shown}. {chance}"
 
     def _unsaid(self) -> Iterator[str]:
+        if self.contests.left_out:
+            yield left_out_in_words(self.contests)
         unsaid = int(np.sum(~self.contests.known))
         if unsaid:
             items = counted(unsaid, "item has", "items have")

@@ -175,20 +175,34 @@ class Strengths:
 
     @cached_property
     def groups(self) -> list[list[str]]:
-        """Candidates next to each other in `order` of which no two can be told apart, as large as can be: one
-        may stand in several.
+        """Candidates of which no two can be told apart, each group as large as can be, in the order of
+        strength: two stand together in one or several exactly where they cannot be told apart.
+
+        They need not be neighbours: one that met few others may be told from nobody. Groups are added until
+        each two have one, not all that there are, which may be very many (Piepho, An Algorithm for a
+        Letter-Based Representation of All-Pairwise Comparisons, 2004, has the letters).
         """
         places = [self.names.index(name) for name in self.order]
+        alike = ~(self.better | self.better.T)[np.ix_(places, places)]
+        together = np.zeros_like(alike)
         found: list[list[str]] = []
-        covered = 0
-        for start in range(len(places)):
-            end = start + 1
-            while end < len(places) and not any(self.better[one, places[end]] for one in places[start:end]):
-                end += 1
-            if end > covered:
-                found.append(self.order[start:end])
-                covered = end
+        for one, other in np.argwhere(np.triu(alike)).tolist():
+            if not together[one, other]:
+                group = {one, other}
+                for more in range(len(places)):
+                    if all(alike[more, member] for member in group):
+                        group.add(more)
+                rows = sorted(group)
+                together[np.ix_(rows, rows)] = True
+                found.append([self.order[row] for row in rows])
         return found
+
+    @cached_property
+    def rivals(self) -> list[str]:
+        """Those that cannot be told from the strongest, the strongest of them first."""
+        best, *others = self.order
+        beaten = self.better[self.names.index(best)]
+        return [name for name in others if not beaten[self.names.index(name)]]
 
 
 def expected_score(difference: FloatArray, tie: FloatArray) -> FloatArray:

@@ -113,6 +113,7 @@ class UntilSure:
         self, contests: Contests, width: float | None = None, seed: int = USUAL_SEED, criterion: str = ""
     ) -> None:
         self.width, self.seed, self.criterion = width, seed, criterion
+        self.contests = contests
         self._row_of = {item_id: row for row, item_id in enumerate(contests.ids)}
         self._scores: FloatArray = np.full(len(contests), np.nan)
         self._is_known: BoolArray = np.zeros(len(contests), np.bool_)
@@ -131,6 +132,11 @@ class UntilSure:
     def leaves_out(self) -> bool:
         """Whether items of what is answered are left out while other questions are open."""
         return len(self.questions) > 1
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether all items are judged."""
+        return bool(self._is_known.all())
 
     @property
     def is_answered(self) -> bool:
@@ -160,9 +166,10 @@ class UntilSure:
         return [question.in_words for question in before if not question.is_open]
 
     def left(self, question: WhoWins) -> int:
-        """How many instructions of a question are not known yet."""
+        """How many instructions of a question are not judged yet, or not whole."""
         place = self.questions.index(question)
-        return len(self._turns[place].rows) - self._next[place]
+        later = self._turns[place].rows[self._next[place] :]
+        return sum(not self._is_known[rows].all() for rows in later)
 
     def more(self, question: WhoWins) -> float:
         """About how many instructions more an open question needs, if they are like those that are known."""
@@ -211,7 +218,7 @@ def until_sure(dataset: Dataset, criterion: str, until: Until) -> UntilSure:
     if dataset.names_candidates:
         contests = contests_of(dataset)
     elif until.width is None:
-        raise unnamed(dataset, Step.STOP_AT_A_WIDTH, " Or: ")
+        raise unnamed(dataset, Step.STOP_AT_A_WIDTH, " ")
     else:
         contests = contests_of_places(dataset)
     places = dict(

@@ -159,6 +159,11 @@ def _what_it_adds(correction: Correction) -> Iterator[str]:
             f" {correction.worth:.1f} times as many labels alone (of half of the candidates more, of half"
             " less)."
         )
+        if correction.are_held:
+            yield (
+                "Intervals are not narrower by as much, for labels are few: what a judge misses once in"
+                " twenty items may not show yet."
+            )
     elif correction.candidates:
         yield f"The judge adds nothing to labels of {labels}: what is shown is by these labels alone."
     if correction.correlation is not None:
@@ -172,12 +177,11 @@ def _what_it_adds(correction: Correction) -> Iterator[str]:
             f" {listed(correction.unlabelled, shown=short_name)}: not corrected."
         )
     if correction.strengths is not None:
-        group = correction.strengths.groups[0]
-        best = correction.strengths.order[0]
+        best, rivals = short_name(correction.strengths.order[0]), correction.strengths.rivals
         yield (
-            f"Corrected, {short_name(best)} is surely the strongest."
-            if len(group) == 1
-            else f"Corrected, these cannot be told apart at the top: {listed(group, shown=short_name)}."
+            f"Corrected, {best} stands first, but cannot be told from {listed(rivals, shown=short_name)}."
+            if rivals
+            else f"Corrected, {best} is surely the strongest."
         )
     yield from ties_caveat(correction.strengths)
 

@@ -13,6 +13,7 @@ from engine.core.formatting import counted, listed, visible, words
 from engine.core.settings import USUAL_WAYS, ways_in_words
 from engine.decisions.run_results import RunResults
 from engine.rank.by_labels import ByLabels
+from engine.rank.contests import left_out_in_words
 from engine.rank.correction import Correction
 from engine.rank.labelled_part import LabelledPart
 from engine.rank.ranking import Ranking
@@ -62,8 +63,9 @@ def _data(ranked: RankedBy, ranking: Ranking) -> Iterator[Statement]:
     instructions = len(np.unique(contests.instructions))
     yield Statement(
         f"{counted(len(contests.names), 'candidate', 'candidates')}"
-        f" ({listed(contests.names, _MOST_NAMES, str)}) were compared in {pairs} to"
-        f" {counted(instructions, 'instruction', 'instructions')}{labelled}.",
+        f" ({listed(contests.names, _MOST_NAMES)}) were compared in {pairs} to"
+        f" {counted(instructions, 'instruction', 'instructions')}{labelled}."
+        f"{f' {left_out}' if (left_out := left_out_in_words(contests)) else ''}",
         f"{dataset.path.name}, its columns that name candidates; SHA-256 of its texts {dataset.hash}",
     )
 
@@ -157,7 +159,7 @@ def _numbers(ranking: Ranking, seed: int) -> Iterator[Statement]:
             " 1979).",
             f"Tiebreak {VERSION}, engine/rank/strengths.py",
         )
-    if ranking.lengths is not None:
+    if ranking.lengths is not None and ranking.lengths.rates:
         yield Statement(
             "Win rates at equal length are those of a logistic regression on candidates and the difference of"
             " lengths, after Dubois and others (2024).",

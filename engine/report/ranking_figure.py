@@ -4,6 +4,8 @@ Knows: what the figure shows, in a picture and in words. Does not know: formulas
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -72,12 +74,19 @@ def _draw_estimate(axes: Axes, row: int, estimate: Estimate, theme: Theme) -> No
 
 
 def _draw_groups(axes: Axes, groups: Sequence[Sequence[str]], names: Sequence[str], theme: Theme) -> None:
-    """A line for each group, beside the rows of its candidates, which stand together."""
+    """A line for each group beside the rows of its candidates, a thin one past those that are none of it."""
     beside = blended_transform_factory(axes.transAxes, axes.transData)
+    parts: dict[str, Any] = {"transform": beside, "color": theme.marked, "clip_on": False}
     ends: list[float] = []  # where the last line of each column at the right ends: the next one may follow it
     for group in groups:
         rows = [names.index(group[0]) - 0.25, names.index(group[-1]) + 0.25]
         column = next((place for place, end in enumerate(ends) if end < rows[0]), len(ends))
         ends[column : column + 1] = [rows[1]]
         x = 1.02 + _GROUP_STEP * column
-        axes.plot([x, x], rows, transform=beside, color=theme.marked, linewidth=2.2, clip_on=False)
+        axes.plot([x, x], rows, linewidth=0.6, **parts)
+        for name in group:
+            row = names.index(name)
+            axes.plot([x, x], [row - 0.25, row + 0.25], linewidth=2.2, **parts)
+        for one, next_one in pairwise(map(names.index, group)):
+            if next_one == one + 1:
+                axes.plot([x, x], [one, next_one], linewidth=2.2, **parts)

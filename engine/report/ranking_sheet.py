@@ -74,8 +74,8 @@ _OF_LENGTHS = (
 RANKING_FIGURE = "ranking"
 """The name of its picture; who prints a sheet need not load what draws."""
 _OF_PICTURE = (
-    "A point for each candidate, its 95 % interval as a line. Lines at the right join candidates that cannot"
-    " be told apart; the dotted line is half of the contests."
+    "A point for each candidate, its 95 % interval as a line. Thick lines at the right join candidates that"
+    " cannot be told apart; the dotted line is half of the contests."
 )
 _A_RUN = re.compile(r"run \d+\b")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -120,22 +120,27 @@ def _verdict(ranking: Ranking) -> Iterator[str]:
     found = ranking.strengths
     rates = ranking.rates.candidates
     if found is None:
-        best = ranking.order[0]
-        highest = f"{short_name(best)} has the highest win rate, {rates[best].rate} %"
-        yield f"{highest}; nothing says that it is the best."
+        highest = max(rate.rate.value for rate in rates.values())
+        best = [name for name in ranking.order if rates[name].rate.value == highest]
+        have = "has" if len(best) == 1 else "have"
+        yield (
+            f"{listed(best, shown=short_name)} {have} the highest win rate, {percent(highest)}; nothing says"
+            f" that {'it is' if len(best) == 1 else 'one of them is'} the best."
+        )
         return
-    best, group = found.order[0], found.groups[0]
-    rate = percent(rates[best].rate.value)
-    if len(group) == 1:
-        yield f"{short_name(best)} is surely the strongest: it wins {rate} of its contests."
+    best_one = found.order[0]
+    if not found.rivals:
+        rate = percent(rates[best_one].rate.value)
+        yield f"{short_name(best_one)} is surely the strongest: it wins {rate} of its contests."
     else:
         yield (
-            f"{short_name(best)} wins most, {rate} of its contests, but these labels cannot tell it from"
-            f" {listed(group[1:], shown=short_name)}."
+            f"{short_name(best_one)} stands first, with {percent(found.scores[best_one].value)} against the"
+            f" mean, but these labels cannot tell it from {listed(found.rivals, shown=short_name)}."
         )
     count = len(found.names)
+    pairs = counted(count * (count - 1) // 2, "pair", "pairs")
     told = int(found.better.sum())
-    yield f"{told:,} of {counted(count * (count - 1) // 2, 'pair', 'pairs')} of candidates are told apart."
+    yield f"{told:,} of {pairs} of candidates {'is' if told == 1 else 'are'} told apart."
 
 
 def _candidates(ranking: Ranking) -> Section:
@@ -161,7 +166,7 @@ def candidate_table(ranking: Ranking) -> Table:
         _CANDIDATE,
         *((_RANK, _GROUP, _STRENGTH) if found else ()),
         _WIN_RATE,
-        *((_EQUAL_LENGTH, _BY_LENGTH) if lengths else ()),
+        *((_EQUAL_LENGTH, _BY_LENGTH) if lengths and lengths.rates else ()),
         *(_TIES[place] for place in met),
         _CONTESTS,
         _INSTRUCTIONS,
@@ -174,7 +179,7 @@ def candidate_table(ranking: Ranking) -> Table:
                 name,
                 *(_order_cells(found, name) if found else ()),
                 rate.rate,
-                *(_length_cells(lengths, name, rate.rate) if lengths else ()),
+                *(_length_cells(lengths, name, rate.rate) if lengths and lengths.rates else ()),
                 *(ties[name][place] for place in met),
                 rate.contests,
                 rate.instructions,
@@ -262,7 +267,12 @@ def _lengths(ranking: Ranking, lengths: LengthControl) -> Section:
     rows.append(["response A won (%)", Fact(Kind.ESTIMATE, ranking.places)])
     low, high = lengths.effect_ends
     verdict = "The longer response wins more often than it would without its length."
-    if high < 0:
+    if not lengths.rates:
+        verdict = (
+            "Length and who wrote cannot be told apart here: whoever is longer by far wins, or loses, nearly"
+            " always. Win rates at equal length are left out."
+        )
+    elif high < 0:
         verdict = "The shorter response wins more often than it would without its length."
     elif low <= 0:
         verdict = "Length shows no sure effect on who wins."

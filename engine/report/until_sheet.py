@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from engine.core.formatting import counted
 from engine.core.sheets import Section, Sentences
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table
+from engine.rank.contests import left_out_in_words
 from engine.rank.until_sure import UntilSure, WhoWins
 
 _COLUMNS = (
@@ -22,8 +23,13 @@ _COLUMNS = (
         " rate with 95 %, however often one looks and whenever the run stops: it is wider than one that is"
         " looked at once.",
     ),
-    Column("instructions", "instructions", Kind.COUNT, "How many of its instructions are judged."),
-    Column("left", "left", Kind.COUNT, "How many of its instructions are not judged."),
+    Column(
+        "instructions",
+        "counted",
+        Kind.COUNT,
+        "How many of its instructions count: one after another as they were drawn, until it was answered.",
+    ),
+    Column("left", "not judged", Kind.COUNT, "How many of its instructions are not judged."),
     Column(
         "answer",
         "answer",
@@ -54,7 +60,7 @@ def _verdict(until: UntilSure) -> Iterator[str]:
     every = counted(len(asked), *what)
     settled = f"{len(asked) - len(is_open):,} of {every} {'is' if len(asked) == 1 else 'are'} {kind}"
     if not is_open:
-        yield f"{settled}: the run stopped there."
+        yield f"{settled}." if until.is_exhausted else f"{settled}: the run stopped there."
     else:
         yield f"{settled}."
         most = max(until.more(question) for question in is_open)
@@ -66,6 +72,8 @@ def _verdict(until: UntilSure) -> Iterator[str]:
                 f"The rest would take some {_rounded(most)} instructions more of this kind;"
                 f" {counted(left, 'is', 'are') if left else 'none is'} left here."
             )
+    if left_out := left_out_in_words(until.contests):
+        yield left_out
     if until.width is None and len(is_open) < len(asked):
         yield (
             "A rate at which it stopped because it was sure lies rather too far from 50 %: that moment was a"

@@ -48,6 +48,10 @@ IN_THE_WINDOW = Wording(
             " from outputs."
         ),
         Step.MAP_COLUMNS: "Open it with File > Open dataset, and say there which column is which",
+        Step.NAME_CANDIDATES: (
+            "Open it with File > Open dataset, and say there which columns name them, as candidate_a and"
+            " candidate_b"
+        ),
         Step.MAP_EXAMPLES: "Choose the labelled examples again, and say which of their columns is which",
         Step.MOVE_STORE: (
             "See that you may write in its folder, or let TIEBREAK_HOME name another folder; then start"

@@ -78,6 +78,9 @@ OPTIONS = Wording(
             " and what follows"
         ),
         Step.MOVE_STORE: "Name a file for the run store in a folder where you may write (--store).",
+        Step.NAME_CANDIDATES: (
+            "Say which columns name them: --columns candidate_a=COLUMN,candidate_b=COLUMN"
+        ),
         Step.NAME_WORKER_MODEL: (
             "Put the file there among the models, or name it where that worker is started: cluster worker"
             " ADDRESS --model FILE"

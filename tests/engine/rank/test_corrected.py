@@ -94,6 +94,20 @@ def test_labels_that_say_nothing_of_the_judge_are_counted_all_the_same() -> None
     assert (many.labels, many.is_own) == (40, False)
 
 
+def test_a_good_judge_counts_where_intervals_are_kept_wide_and_rates_add_up() -> None:
+    """Twenty labels of a candidate, all but two of which it won, and a judge who says nearly the same."""
+    random = np.random.default_rng(4)
+    everything = np.append(np.repeat([1.0, 0.0], [18, 2]), random.random(100) < 0.8)
+    judge = np.clip(0.85 * everything + 0.1 + 0.05 * random.standard_normal(120), 0, 1)
+    one = corrected(np.where(np.arange(120) < 20, everything, np.nan), judge, np.arange(120), 120)
+    assert one is not None
+    assert one.is_held
+    assert one.weight > 0.5
+    assert one.worth > 1.5
+    assert abs(one.rate.value - everything.mean()) < abs(one.labels.value - everything.mean())
+    assert one.error == one.labels_error  # no surer than two labels that differ wholly
+
+
 def test_a_perfect_judge_on_few_labels_leaves_room_for_what_does_not_show() -> None:
     everything = np.tile([1.0, 0.0], 500)
     people = np.where(np.arange(1000) < 20, everything, np.nan)

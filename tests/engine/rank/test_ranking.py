@@ -136,7 +136,9 @@ def test_fewer_than_ten_instructions_call_nobody_better() -> None:
     found = ranked(contests([("x", "y", A)] * 9))
     assert found.strengths is None
     assert found.rates.pairs["x", "y"].is_surely == 0
-    assert any("9 instructions; fewer than 10 say next to nothing" in said for said in found.caveats)
+    assert any(
+        "9 instructions are labelled; fewer than 10 say next to nothing" in said for said in found.caveats
+    )
 
 
 @pytest.mark.parametrize(("times", "sure"), [(4, False), (40, True)])

@@ -7,7 +7,7 @@ import pytest
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.events import Reports
 from engine.rank.contests import Contests
-from engine.rank.strengths import Strengths, expected_score, fitted, strengths, tallies_of
+from engine.rank.strengths import StrengthFit, Strengths, expected_score, fitted, strengths, tallies_of
 from tests.engine.rank.worlds import A, B, contests, davidson_contests
 
 
@@ -82,7 +82,30 @@ def test_equal_candidates_are_told_apart_in_one_of_twenty_worlds_at_most() -> No
 def test_clear_differences_are_told_apart_and_grouped() -> None:
     of = found(davidson_contests([2.0, 0.0, 0.0, -2.0], 600, seed=1))
     assert [set(group) for group in of.groups] == [{"c0"}, {"c1", "c2"}, {"c3"}]
+    assert of.rivals == []
     assert of.ranks == {"c0": (1, 1), "c1": (2, 3), "c2": (2, 3), "c3": (4, 4)}
+
+
+def test_one_that_met_few_others_is_told_from_nobody_whoever_stands_between() -> None:
+    sure = [("alpha", "beta", A)] * 100 + [("beta", "alpha", A)] * 50
+    of = found(contests([*sure, *[("beta", "gamma", A)] * 6, *[("gamma", "beta", A)] * 6]))
+    assert of.order[0] == "alpha"
+    assert of.rivals == ["gamma"] != of.order[1:]
+    assert sorted(sorted(group) for group in of.groups) == [["alpha", "gamma"], ["beta", "gamma"]]
+
+
+def test_two_share_a_group_exactly_where_they_cannot_be_told_apart() -> None:
+    random = np.random.default_rng(5)
+    for _ in range(200):
+        count = int(random.integers(1, 9))
+        better = np.triu(random.random((count, count)) < random.random(), 1)
+        names = tuple(f"c{place}" for place in range(count))
+        fit = StrengthFit(np.arange(count, 0.0, -1.0)[None], np.zeros(1))
+        of = Strengths(names, fit, fit, 30.0)
+        of.__dict__["better"] = better
+        together = {(one, other) for group in of.groups for one in group for other in group}
+        alike = {(names[i], names[j]) for i, j in np.argwhere(~(better | better.T)).tolist()}
+        assert together == alike
 
 
 def test_the_same_seed_gives_the_same_intervals_and_another_one_others() -> None:

@@ -2,6 +2,8 @@
 
 from functools import cache
 
+import numpy as np
+
 from engine.core.events import Reports
 from engine.core.items import HumanLabel, Preference, Tie
 from engine.core.sheets import Picture, Section, Sentences
@@ -11,7 +13,7 @@ from engine.rank.ranking import Ranking, rank
 from engine.report.figure_style import as_svg
 from engine.report.ranking_figure import ranking_figure, ranking_in_words
 from engine.report.ranking_sheet import RANKING_FIGURE, candidate_table, pair_table, ranking_sheet
-from tests.engine.rank.worlds import contests, davidson_contests
+from tests.engine.rank.worlds import A, contests, davidson_contests
 
 
 def ranked(of: Contests) -> Ranking:
@@ -54,6 +56,36 @@ def test_a_row_tells_of_the_items_of_its_candidate_and_a_cell_of_those_of_both()
     candidates = section(ranking, "candidates").parts[0]
     assert isinstance(candidates, Table)
     assert [behind.words for behind in candidates.behind] == [f"with a response of {name}" for name in names]
+
+
+def said_in_short(ranking: Ranking) -> str:
+    parts = section(ranking, "in_short").parts
+    return " ".join(text for part in parts if isinstance(part, Sentences) for text in part.texts)
+
+
+def test_the_strongest_is_sure_only_where_nobody_can_be_it_too() -> None:
+    sure = [("alpha", "beta", A)] * 100 + [("beta", "alpha", A)] * 50
+    few = [("beta", "gamma", A)] * 6 + [("gamma", "beta", A)] * 6
+    said = said_in_short(ranked(contests([*sure, *few])))
+    assert "% against the mean, but these labels cannot tell it from gamma." in said
+    assert "1 of 3 pairs of candidates is told apart." in said
+    assert "first is surely the strongest: it wins 100.0 % of its contests." in said_in_short(
+        ranked(contests([("first", "last", A)] * 40))
+    )
+
+
+def test_all_that_share_the_highest_win_rate_are_named() -> None:
+    said = said_in_short(ranked(contests([("x", "y", A), ("z", "w", A)] * 3)))
+    assert "x, z have the highest win rate, 100.0 %; nothing says that one of them is the best." in said
+
+
+def test_length_that_cannot_be_told_from_who_wrote_leaves_no_rates() -> None:
+    lengths = np.array([[300.0, 10.0]] * 60)
+    of = contests([("x", "y", A), ("y", "z", A), ("z", "x", A)] * 20, lengths=lengths)
+    ranking = ranked(of)
+    assert "equal_length" not in {column.key for column in candidate_table(ranking).columns}
+    (said,) = (part for part in section(ranking, "lengths").parts if isinstance(part, Sentences))
+    assert "cannot be told apart here" in said.texts[0]
 
 
 def test_the_figure_says_in_words_who_cannot_be_told_apart() -> None:
