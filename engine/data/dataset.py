@@ -429,8 +429,11 @@ class _Loading:
 
     def _notices(self) -> Iterator[str]:
         yield from self._table.notices
+        # Of pairs of candidates it is meant so that an instruction occurs in several.
+        names_candidates = {*CANDIDATES} <= {*self._others.names}
+        others = [name for name in self._others.names if not (names_candidates and name in CANDIDATES)]
         # Those with a hint first, so that the end of a long list hides none.
-        meant = {name: self._meant(name) for name in self._others.names}
+        meant = {name: self._meant(name) for name in others}
         shown = [f"{quoted(name)} (did you mean {near!r}?)" for name, near in meant.items() if near]
         shown += [quoted(name) for name, near in meant.items() if not near]
         if shown:
@@ -440,7 +443,7 @@ class _Loading:
         if self._empty:
             yield f"{counted(self._empty, 'response is', 'responses are')} empty."
         repeated = sum(times > 1 for times in self._instructions.values())
-        if repeated:
+        if repeated and not names_candidates:
             yield f"{counted(repeated, 'instruction occurs', 'instructions occur')} more than once."
         if self._misdecoded:
             looks = counted(self._misdecoded, "text looks", "texts look")

@@ -262,7 +262,9 @@ def left_out_in_words(contests: Contests) -> str:
 
 
 def in_words(contests: Contests) -> str:
-    """`5 candidates in 999 items, 300 instructions`."""
-    candidates = counted(len(contests.names), "candidate", "candidates")
-    instructions = counted(len(np.unique(contests.instructions)), "instruction", "instructions")
-    return f"{candidates} in {counted(len(contests), 'item', 'items')}, {instructions}"
+    """`5 candidates in 999 items, 300 instructions`; where of some nothing was said, `in 90 of 999 items`."""
+    labelled = contests.labelled
+    candidates = counted(len(labelled.names), "candidate", "candidates")
+    instructions = counted(len(np.unique(labelled.instructions)), "instruction", "instructions")
+    part = f"{len(labelled):,} of " if len(labelled) < len(contests) else ""
+    return f"{candidates} in {part}{counted(len(contests), 'item', 'items')}, {instructions}"

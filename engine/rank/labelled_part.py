@@ -56,7 +56,8 @@ def judge_expects(system: System, dataset: Dataset, criterion: str) -> FloatArra
 
 
 def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledPart | None:
-    """The labels that may correct a judge: those of people on its run, or of the dataset, whichever are more.
+    """The labels that may correct a judge: those of people on its run and of the dataset together, a random
+    part each; of one person or by settling alone, or of the dataset alone, whichever are more.
 
     None where there are no human labels. SetupError where there are, but of items that were not picked at
     random, or on fewer than FEW instructions.
@@ -72,7 +73,20 @@ def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledP
             found += [one] if one is not None else []
     if not found and refused:
         raise refused[0]
+    if len(found) > 1 and system.results is not None and system.results.source == LAST:
+        return _together(*found)
     return max(found, key=lambda one: one.labels, default=None)
+
+
+def _together(of_run: LabelledPart, of_dataset: LabelledPart) -> LabelledPart:
+    """Two random parts are one; of an item in both the dataset's label counts."""
+    in_both = int(np.sum(~np.isnan(of_run.said[:, 0]) & ~np.isnan(of_dataset.said[:, 0])))
+    said = np.where(np.isnan(of_dataset.said), of_run.said, of_dataset.said)
+    sentences = [*of_dataset.sentences, *of_run.sentences]
+    if in_both:
+        items = counted(in_both, "item has", "items have")
+        sentences.append(f"{items} both: there those of the dataset count.")
+    return LabelledPart(said, f"{of_dataset.whose} and {of_run.whose}", tuple(sentences))
 
 
 def _judge_alone(system: System) -> System:
@@ -104,7 +118,7 @@ def _of_run(system: System, dataset: Dataset, criterion: str) -> LabelledPart | 
             if given.origin is Origin.DATASET and author in (None, given.author)
         }
         if not _enough(in_order, dataset):
-            raise _picked(len(labels), len(kept), said_by)
+            raise _picked(len(labels), len(kept), said_by, len(dataset))
         kept, how = in_order, "the order of the dataset: as good as random only if that order says nothing"
     elif lost := len(part.labelled) - len(kept):
         items = counted(lost, "item", "items")
@@ -157,18 +171,18 @@ def _of_dataset(system: System, dataset: Dataset, criterion: str) -> LabelledPar
         at_random = np.array([origins.get(item_id) is Origin.RANDOM for item_id in dataset.ids])
         kept = labelled & at_random
         if not _enough({dataset.ids[place] for place in np.flatnonzero(kept)}, dataset):
-            raise _picked(int(labelled.sum()), int(kept.sum()), whose)
+            raise _picked(int(labelled.sum()), int(kept.sum()), whose, len(dataset))
         said[~kept] = np.nan
         skipped = skipped_in_words(skipped_items(dataset), int(kept.sum()))
         sentence = f"{counted(int(kept.sum()), 'item has', 'items have')} {whose}, by a random sample."
         return LabelledPart(said, whose, tuple(filter(None, (sentence, skipped))))
     if not _enough({dataset.ids[place] for place in np.flatnonzero(labelled)}, dataset):
-        raise _too_few(int(labelled.sum()), whose)
+        raise _too_few(int(labelled.sum()), whose, len(dataset))
     against = _speaks_against(judge_expects(system, dataset, criterion), labelled, dataset)
     if against:
         raise SetupError(
             f"{items} {whose}, and these were hardly picked at random: {against}.",
-            _remedy(USUAL_LABELS),
+            _remedy(0, len(dataset)),
         )
     return LabelledPart(
         said,
@@ -206,19 +220,19 @@ def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:
     return len({int(group) for item_id, group in numbered if item_id in ids}) >= FEW
 
 
-def _picked(labels: int, at_random: int, whose: str) -> SetupError:
+def _picked(labels: int, at_random: int, whose: str, items: int) -> SetupError:
     others = f"{at_random:,} of them in a random sample: the others" if at_random else "all of them"
     return SetupError(
         f"{_there_are(labels, whose)}, {others} of items that were picked, by doubt or by hand. What people"
         " say of the hardest items says nothing of the rest.",
-        _remedy(USUAL_LABELS - at_random),
+        _remedy(at_random, items),
     )
 
 
-def _too_few(labels: int, whose: str) -> SetupError:
+def _too_few(labels: int, whose: str, items: int) -> SetupError:
     return SetupError(
         f"{_there_are(labels, whose)}, on fewer than {FEW} instructions: they say next to nothing.",
-        _remedy(USUAL_LABELS - labels),
+        _remedy(labels, items),
     )
 
 
@@ -226,6 +240,7 @@ def _there_are(labels: int, whose: str) -> str:
     return f"There are {labels:,} {whose}" if labels != 1 else f"1 item has {whose}"
 
 
-def _remedy(labels: int) -> Remedy:
-    items = counted(max(labels, 1), "item", "items")
-    return Remedy(f"Label {items} more, of a random sample: ", Step.LABEL_AT_RANDOM)
+def _remedy(labels: int, items: int) -> Remedy:
+    """`labels`: how many of the items have one that counts."""
+    more = counted(max(min(USUAL_LABELS, items) - labels, 1), "item", "items")
+    return Remedy(f"Label {more} more, of a random sample: ", Step.LABEL_AT_RANDOM)

@@ -98,6 +98,11 @@ class TwoRankings:
             found.append(PairPlaces(names[above], names[below], bool(other[above] < other[below]), told))
         return sorted(found, key=lambda each: (not each.swapped, each.told is PairTold.OPEN))
 
+    @cached_property
+    def ranks(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The ranks that each candidate may have in each ranking, in words, as sure as of pairs."""
+        return self.one.ranks_in_words(_LEVEL / 2), self.other.ranks_in_words(_LEVEL / 2)
+
     @property
     def _strengths(self) -> list[FloatArray]:
         """By each ranking, those that are equal but for rounding as equal: each of shape (candidates,)."""

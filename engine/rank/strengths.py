@@ -98,10 +98,13 @@ class Strengths:
             for place, name in enumerate(self.names)
         }
 
-    def rank_in_words(self, name: str) -> str:
-        """The ranks that a candidate may have: `2`, `2 to 4`."""
-        best, worst = self.ranks[name]
-        return str(best) if best == worst else f"{best} to {worst}"
+    def ranks_in_words(self, level: float = _LEVEL) -> dict[str, str]:
+        """The ranks that each candidate may have: `2`, `2 to 4`; `level` as in `told_apart`."""
+        ranks = self.ranks if level == _LEVEL else self._ranks(self.told_apart(level))
+        return {
+            name: str(best) if best == worst else f"{best} to {worst}"
+            for name, (best, worst) in ranks.items()
+        }
 
     @property
     def equals_tie(self) -> float:
@@ -161,7 +164,10 @@ class Strengths:
         """The best and the worst rank, 1 the best, that each candidate may have: as many as are surely
         stronger stand before it, as many as are surely weaker behind.
         """
-        stronger, weaker = self.better.sum(axis=0), self.better.sum(axis=1)
+        return self._ranks(self.better)
+
+    def _ranks(self, better: BoolArray) -> dict[str, tuple[int, int]]:
+        stronger, weaker = better.sum(axis=0), better.sum(axis=1)
         count = len(self.names)
         return {
             name: (1 + int(stronger[place]), count - int(weaker[place]))
@@ -196,6 +202,11 @@ class Strengths:
                 together[np.ix_(rows, rows)] = True
                 found.append([self.order[row] for row in rows])
         return found
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether all are equally strong, but for rounding."""
+        return float(np.ptp(self.fit.strengths[0])) < 10 * _EXACT
 
     @cached_property
     def rivals(self) -> list[str]:

@@ -28,7 +28,7 @@ _PAIR = (
 _LABEL = Column("label", "label", Kind.NAME, "A label, whichever candidates it is of.")
 _STRENGTH = Column(
     "strength",
-    "against the mean (%)",
+    "vs the mean (%)",
     Kind.ESTIMATE,
     "What it would win against a candidate of mean strength, in percent, by the Bradley-Terry model with"
     f" ties, corrected. {INTERVAL}",
@@ -174,7 +174,7 @@ def _what_it_adds(correction: Correction) -> Iterator[str]:
     if correction.unlabelled:
         yield (
             f"Too few labels, on fewer than {FEW} instructions, for"
-            f" {listed(correction.unlabelled, shown=short_name)}: not corrected."
+            f" {listed(correction.unlabelled, shown=short_name)}: no win rate of theirs is corrected."
         )
     if correction.strengths is not None:
         best, rivals = short_name(correction.strengths.order[0]), correction.strengths.rivals

@@ -151,7 +151,7 @@ def drawn_words(criterion: str) -> str:
 
 def drawable(name: str) -> str:
     """A foreign name on one line: long ones are cut, and what the font does not have is a square."""
-    known = _characters()
+    known, name = _characters(), " ".join(name.split())
     cut = name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
     return "".join(char if char.isprintable() and ord(char) in known else _NOT_DRAWABLE for char in cut)
 

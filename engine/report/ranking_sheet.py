@@ -28,7 +28,7 @@ _WIN_RATE = Column(
 )
 _STRENGTH = Column(
     "strength",
-    "against the mean (%)",
+    "vs the mean (%)",
     Kind.ESTIMATE,
     "What it would win against a candidate of mean strength, in percent, by the Bradley-Terry model with"
     f" ties: fair also where candidates met different opponents. {INTERVAL}",
@@ -111,7 +111,9 @@ def ranking_sheet(
 def _in_short(ranking: Ranking, caveats: Sequence[str], is_corrected: bool) -> Section:
     said = list(_verdict(ranking))
     if is_corrected:
-        said.append("This is by the judge's labels as they are; what people's make of it stands below.")
+        said.append(
+            "This is by the labels as they are; what people's of a random part make of it stands below."
+        )
     parts = [*([Sentences(caveats, Tone.CAVEAT)] if caveats else ()), Sentences(said)]
     return Section("in_short", "In short", parts)
 
@@ -129,7 +131,9 @@ def _verdict(ranking: Ranking) -> Iterator[str]:
         )
         return
     best_one = found.order[0]
-    if not found.rivals:
+    if found.are_equal:
+        yield "All candidates are equally strong."
+    elif not found.rivals:
         rate = percent(rates[best_one].rate.value)
         yield f"{short_name(best_one)} is surely the strongest: it wins {rate} of its contests."
     else:
@@ -210,7 +214,7 @@ def _order_cells(found: Strengths, name: str) -> list[Value]:
         for place, group in enumerate(found.groups)
         if name in group
     ]
-    return [found.rank_in_words(name), " ".join(letters), found.scores[name]]
+    return [found.ranks_in_words()[name], " ".join(letters), found.scores[name]]
 
 
 def _length_cells(lengths: LengthControl, name: str, rate: Estimate) -> list[Value]:

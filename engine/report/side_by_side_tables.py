@@ -82,8 +82,8 @@ def _places(found: TwoRankings) -> Table:
     rows: list[Row] = []
     for name in found.one.order:
         row: list[Any] = [name]
-        for each in (found.one, found.other):
-            row += [each.rank_in_words(name), each.scores[name]]
+        for each, ranks in zip((found.one, found.other), found.ranks, strict=True):
+            row += [ranks[name], each.scores[name]]
         rows.append(row)
     return Table(columns, rows)
 

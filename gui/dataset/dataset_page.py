@@ -189,6 +189,7 @@ class DatasetPage(Page):
         dialog.made.connect(self.workspace.open_dataset)
         dialog.finished.connect(self._forget_dialog)
         dialog.open()
+        dialog.ask_files()
 
     @Slot()
     def _forget_dialog(self) -> None:

@@ -239,7 +239,8 @@ class OutputsDialog(ReadingOrder, QDialog):
         possible, wanted = self.possible, self.wish.pairs
         drawn = wanted is not None and wanted < possible
         pairs = counted(wanted if drawn and wanted else possible, "pair", "pairs")
-        of = f" of {possible:,}, each candidate and each instruction as often as any other" if drawn else ""
+        every = "each candidate" if self.wish.baseline is None else "each candidate but the baseline"
+        of = f" of {possible:,}, {every} and each instruction equally often or once more" if drawn else ""
         asked = counted(len(self.found.matched.keys), "instruction", "instructions")
         self._say(f"{pairs}{of}, on {asked} that every candidate answered.", "hint")
 

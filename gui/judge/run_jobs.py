@@ -65,7 +65,9 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         counted = followed(counting, control.report)
         settings, computes = made.settings, computing(setup, made, going_on)
         notices = [*map(IN_THE_WINDOW.of, prepared.notices), counted.template_note]
-        if setup.until is not None:
+        if setup.until is not None and _is_clear(made, going_on, store):
+            notices.append("All that was asked is clear already. “To the end” judges the rest.")
+        elif setup.until is not None:
             notices.append(f"It takes that at most: the run goes on {setup.until.in_words}.")
         estimate = memory_needed(prepared.model, settings.context, kv_type=settings.kv_type)
         memory = available_memory()
@@ -79,6 +81,18 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
         )
 
     return work
+
+
+def _is_clear(made: "RunPlan", run: "StoredRun | None", store_path: Path | None) -> bool:
+    """Whether what a plan is to answer is clear by what its run has judged."""
+    from engine.decisions.run_results import load_results
+    from engine.rank.until_sure import UntilSure, told_of
+    from engine.store.run_store import RunStore
+
+    if run is None or not run.judged or store_path is None or not isinstance(made.inquiry, UntilSure):
+        return False
+    with RunStore(store_path) as store:
+        return told_of(made.inquiry, load_results(store, run.id).model_alone()).is_answered
 
 
 def time_first(planned: Planned, at_hand: "Dataset | None") -> "Job[Forecast]":

@@ -49,8 +49,7 @@ IN_THE_WINDOW = Wording(
         ),
         Step.MAP_COLUMNS: "Open it with File > Open dataset, and say there which column is which",
         Step.NAME_CANDIDATES: (
-            "Open it with File > Open dataset, and say there which columns name them, as candidate_a and"
-            " candidate_b"
+            "Say which columns name them, as candidate_a and candidate_b: “Choose columns…” on Ranking"
         ),
         Step.MAP_EXAMPLES: "Choose the labelled examples again, and say which of their columns is which",
         Step.MOVE_STORE: (

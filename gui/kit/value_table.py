@@ -13,7 +13,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QGuiApplication
 
-from engine.core.formatting import visible, words
+from engine.core.formatting import words
 from engine.core.value_tables import Column, Estimate, ItemsBehind, Kind, Table, Value
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.theme import colours
@@ -67,7 +67,7 @@ class HeadedModel(QAbstractTableModel):
             return None
         head = self._heads[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return visible(head.title)
+            return one_line(head.title)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return head.alignment
         return tip(head.meaning) if role == Qt.ItemDataRole.ToolTipRole else None
@@ -134,7 +134,9 @@ class TableModel(HeadedModel):
             text = column.text(_in_short(column, value))
             return one_line(sentence_case(text) if column.kind is Kind.NAME else text)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tip(column.text(value))
+            behind = self._table.behind_cells.get((index.row(), index.column()))
+            text = column.text(value)
+            return tip(f"{behind.words}: {text}" if behind is not None else text)
         if role == SORT_ROLE:
             return column.sort_key(value)
         return value if role == VALUE_ROLE else self._marked(index, role)

@@ -125,6 +125,7 @@ class _WholeView(FillingView):
         title, rows = self.horizontalHeader(), self.verticalHeader()
         if self._widest is not None:
             title.setMaximumSectionSize(self._widest * self.fontMetrics().averageCharWidth())
+            self.resizeColumnsToContents()
         self._fit_shaded()
         title.ensurePolished()  # on a tab that nobody has seen it is not
         height = title.sizeHint().height() + self.model().rowCount() * rows.defaultSectionSize()
@@ -142,6 +143,12 @@ class _WholeView(FillingView):
             # There each cell tells of something else, so that the keys go from cell to cell.
             behavior = QAbstractItemView.SelectionBehavior
             self.setSelectionBehavior(behavior.SelectItems if shaded else behavior.SelectRows)
+            # What is chosen would have the colour of another value; the frame shows where the keys are.
+            modes = QAbstractItemView.SelectionMode
+            self.setSelectionMode(modes.NoSelection if shaded else modes.SingleSelection)
+            # Names of models differ at their ends.
+            elide = Qt.TextElideMode
+            title.setTextElideMode(elide.ElideMiddle if shaded else elide.ElideRight)
         least = self.fontMetrics().horizontalAdvance(_SHARE) + _BESIDE_TITLE
         self.fill(dict.fromkeys(shaded, least))
 

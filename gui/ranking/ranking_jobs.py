@@ -4,7 +4,7 @@ Knows: whose labels make a ranking, and its steps. Does not know: windows, formu
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,19 +92,21 @@ def rank_candidates(wish: RankWish) -> Job[RankedCandidates]:
 
 def _by_run(wish: RankWish, results: "RunResults") -> tuple["RankedBy", Sequence[str]]:
     """By whose labels of a run, and what is to be said of items that take no part."""
-    from engine.measure.matching import match_items
+    from engine.measure.matching import match_items, people_caveats
     from engine.measure.systems import system_of_run
     from engine.report.ranked_by import RankedBy
     from gui.weigh.weighing_jobs import Basis, weighed
 
     system = system_of_run(results)
-    left_out = match_items(system, wish.dataset, partial=True).left_out
+    matched = match_items(system, wish.dataset, partial=True)
+    # How many items have no label the ranking says itself; their ids would be a wall.
+    notes = [*replace(matched, missing=()).left_out, *people_caveats(system, {*wish.dataset.ids})]
     if wish.criterion is not None:
-        return RankedBy.by_system(system, wish.dataset, wish.criterion), left_out
+        return RankedBy.by_system(system, wish.dataset, wish.criterion), notes
     assert wish.weights is not None
     weighing = weighed(Basis(system, None, items=[wish.dataset]), wish.weights)
     weighing.carried.check()
-    return RankedBy.by_weights(system, wish.dataset, weighing), [*left_out, *weighing.carried.sentences]
+    return RankedBy.by_weights(system, wish.dataset, weighing), [*notes, *weighing.carried.sentences]
 
 
 def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[Drawn]:

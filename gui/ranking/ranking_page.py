@@ -48,6 +48,8 @@ _HOW = (
 _NOTHING = "Nothing to rank yet"
 _JUDGE = "Open a dataset that has human labels, or judge it and open its run."
 _NO_ITEMS = "The dataset of {run} is not there any more, or has changed: open it on the Dataset page."
+_UNDER_WAY = "This run is under way: Rank reads what is judged by now."
+_JUDGING = "{name} is being judged: choose its run in the list above."
 _STOPPED = "You stopped before all was ranked. Press Rank to begin again."
 _SAMPLE = "the random sample, in its order: what people say of it, from the top, corrects the ranking"
 _ONLY_RUNS = "Review lists items of a run: judge this dataset, or choose a run of it in the list above."
@@ -101,8 +103,20 @@ class RankingPage(Page):
         self.picture.restyle()
 
     @Slot()
+    def rank_anew(self) -> None:
+        """Rank what is chosen, once more where it was; of a run under way all that is judged by now."""
+        if self._is_under_way:
+            self.workspace.read_run_again()  # of which it is told, and ranks
+        else:
+            self.rank()
+
+    @property
+    def _is_under_way(self) -> bool:
+        judging, run = self.workspace.judging, self.workspace.run
+        return judging is not None and run is not None and judging.run_id == run.id
+
     def rank(self) -> None:
-        """Rank what is chosen, once more where it was."""
+        """Rank what is chosen, as it was read last."""
         wish = self.choice.wish
         self._stale = False
         if wish is None:
@@ -161,7 +175,7 @@ class RankingPage(Page):
         self.choice.changed.connect(self._rank_soon)
         for signal in (self.workspace.run_changed, self.workspace.dataset_changed):
             signal.connect(self._let_go)
-        self.rank_button.clicked.connect(self.rank)
+        self.rank_button.clicked.connect(self.rank_anew)
         self.label_button.clicked.connect(self._label_at_random)
         self.save_button.clicked.connect(self._ask_where_to_save)
         self._later.timeout.connect(self._rank_if_stale)
@@ -172,7 +186,7 @@ class RankingPage(Page):
         self._ranking.busy_changed.connect(self._follow_busy)
         self.busy.cancelled.connect(self._ranking.cancel)
         self.sheet.listed.connect(self._list_behind)
-        add_key(self, "Ctrl+Return", self.rank, inside=True)
+        add_key(self, "Ctrl+Return", self.rank_anew, inside=True)
 
     # What happens
 
@@ -226,7 +240,8 @@ class RankingPage(Page):
         if ranked is not None:
             self.title.setText(ranked.sheet.title)
             show_text(self.doubts, "\n".join(ranked.doubts))
-            show_text(self.notes, "\n".join(ranked.notes))
+            under_way = [_UNDER_WAY] if ranked.wish.results is not None and self._is_under_way else []
+            show_text(self.notes, "\n".join([*under_way, *ranked.notes]))
         self._show_state(why)
 
     def _show_state(self, why: str = "") -> None:
@@ -240,13 +255,15 @@ class RankingPage(Page):
         self._why.setText(visible(why or self._lacking()))
         unnamed = bool(why) and dataset is not None and not dataset.names_candidates
         self.columns_button.setVisible(unnamed)
-        self.judge_button.setVisible(self.workspace.run is None)
+        self.judge_button.setVisible(self.workspace.run is None and not under_way)
 
     def _lacking(self) -> str:
         """What is missing before something can be ranked."""
         run, opened = self.workspace.run, self.workspace.dataset
         if run is not None and self.choice.chosen is By.RUN and self.choice.dataset is None:
             return _NO_ITEMS.format(run=run.results.run.called)
+        if run is None and self.workspace.judging is not None:
+            return _JUDGING.format(name=short_name(opened.name) if opened is not None else "The dataset")
         if run is None and opened is not None and not opened.criteria:
             return f"{short_name(opened.name)} has no human labels to rank by. Judge it, then open its run."
         return "" if self.choice.wish is not None else _JUDGE

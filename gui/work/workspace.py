@@ -323,6 +323,10 @@ class Workspace(QObject):
 
     @Slot(object)
     def _take_runs(self, found: "Sequence[AnyRun]") -> None:
+        gone = {run.id for run in self.runs} - {run.id for run in found}
+        if self.run is not None and self.run.id in gone:
+            self.note.emit(f"{self.run.results.run.title} was deleted in another window.")
+            self.forget_runs([self.run.id])
         self.damaged_runs = [run for run in found if isinstance(run, DamagedRun)]
         self.runs = [run for run in found if not isinstance(run, DamagedRun)]
         stored = next((run for run in self.runs if self.run is not None and run.id == self.run.id), None)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from gui.dataset import outputs_dialog
@@ -25,8 +26,13 @@ def saved(folder: Path, name: str, *asked: str, **columns: str) -> Path:
 
 
 def opened(page: DatasetPage) -> OutputsDialog:
+    """The dialog, once it need not ask for files any more."""
     QTest.mouseClick(page.outputs_button, Qt.MouseButton.LeftButton)
     assert page.outputs_dialog is not None
+    asking = page.outputs_dialog.findChild(QFileDialog)
+    assert asking is not None
+    asking.reject()
+    page.outputs_dialog.activateWindow()
     return page.outputs_dialog
 
 
@@ -67,7 +73,8 @@ def test_each_meets_a_baseline_or_a_part_is_drawn(
     assert dialog.status.text().startswith("6 pairs, on")
     dialog.part.setChecked(True)
     dialog.count.setValue(4)
-    assert dialog.status.text().startswith("4 pairs of 6, each candidate and each instruction as often")
+    said = "4 pairs of 6, each candidate but the baseline and each instruction equally often or once more, on"
+    assert dialog.status.text().startswith(said)
     ids = saved_as(qtbot, page, tmp_path / "pairs.json", monkeypatch)
     assert len(ids) == 4
     assert all("~y" in item_id for item_id in ids)
