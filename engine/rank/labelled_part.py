@@ -30,6 +30,7 @@ from engine.rank.corrected import moved
 
 USUAL_LABELS = 50
 """So many labels of a random sample are asked for where there are none: with fewer intervals are wide."""
+_ROUNDING = 1e-9
 _SURELY = 3.5
 """Standard errors by which labelled items differ from the others where they were hardly drawn at random."""
 
@@ -204,7 +205,7 @@ def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset)
     }
     for what, values in measured.items():
         apart = moved(values[known], labelled[known], groups[known])
-        if apart is not None and abs(apart[0]) > _SURELY * apart[1]:
+        if apart is not None and abs(apart[0]) > max(_SURELY * apart[1], _ROUNDING):
             here, there = (100 * float(values[known & which].mean()) for which in (labelled, ~labelled))
             return f"{what} is {here:.0f} %, of the others {there:.0f} %"
     return ""

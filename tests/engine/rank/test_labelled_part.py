@@ -68,6 +68,28 @@ def test_labels_of_the_random_sample_count_and_picked_ones_are_left_out(tmp_path
     )
 
 
+def test_labels_of_people_and_of_the_dataset_are_one_random_part(tmp_path: Path) -> None:
+    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20]])
+    gold = with_candidates([A if item in DRAWN[15:35] else None for item in GOLD.ids])
+    part = labelled_part(run, gold, "safety")
+    assert part is not None
+    assert part.labels == 35
+    said = dict(zip(gold.ids, part.said[:, 0].tolist(), strict=True))
+    assert [said[item] for item in (DRAWN[0], DRAWN[15], DRAWN[34])] == [0.0, 1.0, 1.0]
+    assert part.whose == "human labels of gold.tsv and labels of people"
+    assert part.sentences[-1] == "5 items have both: there those of the dataset count."
+    alone = labelled_part(by(run, LabelSource(Whose.PERSON, "Ada")), gold, "safety")
+    assert alone is not None
+    assert alone.labels == 20  # of whom the dataset's are, nobody knows
+
+
+def test_no_more_labels_are_asked_for_than_there_are_items() -> None:
+    few = with_candidates([A] * 5 + [None] * 15)
+    with pytest.raises(SetupError, match="they say next to nothing") as refused:
+        labelled_part(system({"safety": [A] * 20}), few, "safety")
+    assert "Label 15 items more" in str(refused.value.remedy)
+
+
 def test_a_confirmed_label_is_a_label(tmp_path: Path) -> None:
     stored_run(tmp_path, GOLD, {"safety": [SURE_A] * ITEMS})
     with RunStore(tmp_path / "runs.sqlite") as store:

@@ -66,6 +66,21 @@ def test_only_contests_of_which_both_said_something_are_compared() -> None:
     assert found.same_side.value == 1
 
 
+def test_ranks_are_as_sure_as_what_is_said_of_pairs_and_rounding_swaps_nobody() -> None:
+    found = judged_twice([0.9, 0.3, -0.3, -0.9], [0.9, 0.3, -0.3, -0.9], 150, seed=6)
+    for strengths, ranks in zip((found.one, found.other), found.ranks, strict=True):
+        sure = strengths.told_apart(0.025)
+        assert sure.sum() < strengths.better.sum() or (sure == strengths.better).all()
+        for place, name in enumerate(strengths.names):
+            best, worst = 1 + int(sure[:, place].sum()), 4 - int(sure[place].sum())
+            assert ranks[name] == (str(best) if best == worst else f"{best} to {worst}")
+    noise = replace(
+        found.one,
+        fit=replace(found.one.fit, strengths=found.one.fit.strengths + 1e-11 * np.array([[1, 0, 0, 0]])),
+    )
+    assert not replace(found, other=noise, one=found.one).swaps
+
+
 def test_of_too_little_in_common_nothing_is_said() -> None:
     one = contests([("one", "two", A), ("two", "one", B)] * 10)
     with pytest.raises(SetupError, match="0 items of 0 instructions in common"):

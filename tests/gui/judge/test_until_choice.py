@@ -90,6 +90,7 @@ def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
     (stored,) = runs(page)
     assert 6 * FEWEST <= stored.judged < 6 * INSTRUCTIONS
     assert stored.is_sample
+    assert page.planner.plan.notices[-1].startswith("All that was asked is clear already.")
     page.dataset_line.until.choose(None)
     wait_for_plan(qtbot, page)
     run(qtbot, page)
