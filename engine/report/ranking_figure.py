@@ -14,6 +14,7 @@ from matplotlib.transforms import blended_transform_factory
 from engine.core.value_tables import Estimate
 from engine.rank.ranking import Ranking
 from engine.report.figure_style import Theme, drawable, drawing, finish, new_figure
+from engine.report.ranking_sheet import begun
 
 _ROW = 0.24  # inches
 _GROUP_STEP = 0.022  # of the width, between the lines of two groups
@@ -37,7 +38,7 @@ def ranking_figure(ranking: Ranking, title: str, dark: bool = False) -> Figure:
         axes.set_xlabel(f"{_measure(ranking)} (%)")
         axes.grid(axis="x")
         _draw_groups(axes, _groups(ranking), list(shown), theme)
-        finish(figure, [axes], f"{drawable(title)}, with 95 % intervals", theme)
+        finish(figure, [axes], f"{drawable(begun(title))}, with 95 % intervals", theme)
     return figure
 
 
@@ -79,14 +80,18 @@ def _draw_groups(axes: Axes, groups: Sequence[Sequence[str]], names: Sequence[st
     parts: dict[str, Any] = {"transform": beside, "color": theme.marked, "clip_on": False}
     ends: list[float] = []  # where the last line of each column at the right ends: the next one may follow it
     for group in groups:
-        rows = [names.index(group[0]) - 0.25, names.index(group[-1]) + 0.25]
+        runs = _runs([names.index(name) for name in group])
+        rows = [runs[0][0] - 0.25, runs[-1][1] + 0.25]
         column = next((place for place, end in enumerate(ends) if end < rows[0]), len(ends))
         ends[column : column + 1] = [rows[1]]
         x = 1.02 + _GROUP_STEP * column
-        axes.plot([x, x], rows, linewidth=0.6, **parts)
-        for name in group:
-            row = names.index(name)
-            axes.plot([x, x], [row - 0.25, row + 0.25], linewidth=2.2, **parts)
-        for one, next_one in pairwise(map(names.index, group)):
-            if next_one == one + 1:
-                axes.plot([x, x], [one, next_one], linewidth=2.2, **parts)
+        if len(runs) > 1:
+            axes.plot([x, x], rows, linewidth=0.6, **parts)
+        for first, last in runs:
+            axes.plot([x, x], [first - 0.25, last + 0.25], linewidth=2.2, **parts)
+
+
+def _runs(rows: Sequence[int]) -> list[tuple[int, int]]:
+    """The first and the last of rows that follow each other without a gap."""
+    gaps = [place for place, (one, other) in enumerate(pairwise(rows), 1) if other > one + 1]
+    return [(rows[start], rows[end - 1]) for start, end in pairwise([0, *gaps, len(rows)])]

@@ -104,8 +104,12 @@ def ranking_sheet(
         sections.append(_lengths(ranking, ranking.lengths))
     if corrected is not None:
         sections += correction_sections(corrected, word)
-    begun = capitalised(title) if _A_RUN.match(title) else title  # and no name of a file
-    return Sheet(f"{begun}: {in_words(ranking.contests)}", sections)
+    return Sheet(f"{begun(title)}: {in_words(ranking.contests)}", sections)
+
+
+def begun(title: str) -> str:
+    """By whose labels, on which criterion, at the beginning: `Run 7, safety`; names of files as they are."""
+    return capitalised(title) if _A_RUN.match(title) else title
 
 
 def _in_short(ranking: Ranking, caveats: Sequence[str], is_corrected: bool) -> Section:
