@@ -8,6 +8,7 @@ Knows: SQLite's settings, how it says that it cannot write. Does not know: table
 import errno
 import shutil
 import sqlite3
+import stat
 import sys
 from collections.abc import Hashable
 from contextlib import suppress
@@ -18,7 +19,7 @@ from engine.core.remedies import Remedy, Step
 from engine.store.migrations import STEPS, upgrade
 from engine.store.private_copy import LentCopy
 from engine.system.file_systems import network_file_system
-from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, seen_at, shown
+from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
 
 SQLITE = f"SQLite {sqlite3.sqlite_version}"
 """The library that reads and writes stores: the one that this Python was linked with."""
@@ -52,14 +53,21 @@ def files_mark(path: Path) -> Hashable:
         return None
     # The log is made and taken away with each reader; it counts once there is anything in it.
     log = path.with_name(f"{path.name}-wal")
-    found = [file.stat() for file in (path, log) if seen_at(file) is Found.FILE]
-    return tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in found if each.st_size)
+    found = []
+    for file in (path, log):
+        with suppress(OSError):  # it may go between two looks
+            found.append(file.stat())
+    kept = (each for each in found if stat.S_ISREG(each.st_mode) and each.st_size)
+    return tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in kept)
 
 
 def size_on_disk(path: Path) -> int:
     """Bytes of the store at `path`, with what is not yet written into its file."""
-    files = (path, path.with_name(f"{path.name}-wal"))
-    return sum(file.stat().st_size for file in files if look_at(file) is not Found.NOTHING)
+    size = 0
+    for file in (path, path.with_name(f"{path.name}-wal")):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            size += file.stat().st_size
+    return size
 
 
 def open_in_place(path: Path, network: str | None) -> sqlite3.Connection:

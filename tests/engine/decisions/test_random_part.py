@@ -116,7 +116,7 @@ def test_labels_keep_the_sample_that_they_were_given_in(store: RunStore) -> None
     assert [each.seed for each in store.confirmations(1)] == [7, None, 0]
     found = random_part(load_reviews(store, 1)).labelled
     assert found == {DRAWN[0], other[0], DRAWN[1]} | ({other[20]} if other[20] in DRAWN[:2] else set())
-    with pytest.raises(SetupError, match="seed that items are drawn by is -1"):
+    with pytest.raises(SetupError, match="The seed is -1"):
         store.draw_sample_by(1, -1)
 
 

@@ -219,3 +219,25 @@ def test_the_room_that_is_kept_for_a_full_disk_is_made_where_no_link_leads_elsew
 def test_a_change_within_what_is_read_as_one_state_is_a_fault(path: Path) -> None:
     with RunStore(path) as store, store.reading(), pytest.raises(EngineBug):
         store.note("c" * 64, "odd", [], "Ada")
+
+
+def test_a_log_that_comes_and_goes_meanwhile_is_no_fault(tmp_path: Path) -> None:
+    """Another window makes it and takes it away, between any two looks."""
+    path, log = tmp_path / "runs.sqlite", tmp_path / "runs.sqlite-wal"
+    path.write_bytes(b"store")
+    ended = threading.Event()
+
+    def come_and_go() -> None:
+        while not ended.is_set():
+            log.write_bytes(b"log")
+            log.unlink()
+
+    other = threading.Thread(target=come_and_go)
+    other.start()
+    try:
+        for _ in range(3000):
+            opening.files_mark(path)
+            assert opening.size_on_disk(path) >= len(b"store")
+    finally:
+        ended.set()
+        other.join()
