@@ -235,7 +235,7 @@ def test_a_log_that_comes_and_goes_meanwhile_is_no_fault(tmp_path: Path) -> None
     other = threading.Thread(target=come_and_go)
     other.start()
     try:
-        for _ in range(3000):
+        for _ in range(800):
             opening.files_mark(path)
             assert opening.size_on_disk(path) >= len(b"store")
     finally:
