@@ -186,3 +186,15 @@ def test_questions_of_their_own_file_are_read(record: Record, tmp_path: Path) ->
         "a": "Why is it?",
         "b": "Why is it?",
     }
+
+
+def test_ids_that_repeat_are_ids_and_an_empty_one_is_none(tmp_path: Path) -> None:
+    rows = [{"id": each, "output": "It is so."} for each in ("a", "b", "a", " ")]
+    assert [one.id for one in read_outputs(saved(tmp_path / "m.json", rows)).responses] == [
+        "a",
+        "b",
+        "a",
+        None,
+    ]
+    asked = [{"id": each, "instruction": f"Why {place}?"} for place, each in enumerate(("a", "b", "a", ""))]
+    assert read_instructions(saved(tmp_path / "q.json", asked)) == {"a": "Why 0?", "b": "Why 1?"}

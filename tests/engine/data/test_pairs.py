@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -77,11 +78,27 @@ def test_answers_without_instructions_find_them_by_id() -> None:
         ([outputs("a b", "q"), outputs("a~b", "q")], "its candidate is called"),
         ([outputs("x", "q"), outputs("y", "other")], "has no instruction that all other files have"),
         ([outputs("x", ("1", None)), outputs("y", "q")], "x.json: has no instructions, and y.json no ids"),
+        ([outputs("x", "q"), outputs("y", "q"), outputs("z", "q ")], "z.json: has no instruction that all"),
+        (
+            [outputs("x", ("1", "q")), outputs("y", ("1", "other"))],
+            "y.json: has another instruction under the id '1' than x.json",
+        ),
     ],
 )
 def test_files_that_make_no_pairs_are_refused(files: list[Outputs], says: str) -> None:
     with pytest.raises(SetupError, match=says):
         match_outputs(files)
+
+
+def test_files_of_one_name_in_two_folders_are_told_apart_by_renaming_one() -> None:
+    one, other = outputs("m", "q"), outputs("m", "q")
+    moved = replace(other, path=Path("elsewhere") / other.path.name)
+    with pytest.raises(SetupError, match=r"as that of m\.json") as caught:
+        match_outputs([one, moved])
+    assert "rename one of the files" in str(caught.value.remedy)
+    with pytest.raises(SetupError) as caught:
+        match_outputs([one, other])
+    assert str(caught.value.remedy) == "Leave one of them out."
 
 
 # Who meets whom
