@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from models.demo.candidates import true_win_rates
 from tests.commands import ROOT, run_here
 
@@ -32,6 +34,21 @@ def test_a_submission_is_ranked_with_its_dataset(tmp_path: Path) -> None:
     refused = run_here("rank", submission, "--gold", CANDIDATES, "--criterion", "safety")
     assert refused.returncode == 2
     assert "has no criterion 'safety'" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--weights", "safety=1"], "--weights is of the weighted judge."),
+        (["--tie-threshold", 0], "--tie-threshold is of the weighted judge."),
+        (["--weighted", "--criterion", "safety"], "--weighted is by all criteria, --criterion by one."),
+        (["--seed", -1], "The seed is -1."),
+    ],
+)
+def test_what_would_be_ignored_is_refused(words: list[str | int], says: str) -> None:
+    refused = run_here("rank", CANDIDATES, *words)
+    assert refused.returncode == 2
+    assert says in refused.stderr
 
 
 def test_what_cannot_be_ranked_is_refused() -> None:

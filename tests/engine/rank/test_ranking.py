@@ -10,7 +10,7 @@ from engine.core.errors import ColumnsError, SetupError
 from engine.core.events import Reports
 from engine.core.items import HUMAN_LABELS, HumanLabel, Tie
 from engine.data.dataset import load_dataset
-from engine.rank.contests import Contests, contests_of, human_said
+from engine.rank.contests import Contests, contests_of, human_said, left_out_in_words
 from engine.rank.lengths import length_control
 from engine.rank.ranking import Ranking, rank
 from engine.rank.ranking_json import ranking_json
@@ -51,6 +51,7 @@ def test_items_of_two_candidates_are_contests(tmp_path: Path) -> None:
     assert found.instructions.tolist() == [0, 0, 1]
     assert found.lengths.tolist() == [[3, 9], [3, 2], [2, 9]]
     assert found.known.tolist() == [True, True, False]
+    assert left_out_in_words(found) == "2 items name fewer than two different candidates and are left out."
     assert found.scores[:2].tolist() == [1.0, 0.5]
 
 

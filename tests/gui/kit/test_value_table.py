@@ -131,7 +131,7 @@ def test_a_shaded_cell_has_its_number_on_the_colour_of_the_theme_and_its_interva
     model.show_table(MATRIX)
     high, low, none = model.index(0, 2), model.index(1, 1), model.index(0, 1)
     assert [each.data() for each in (high, low, none)] == ["90.0", "10.0", ""]
-    assert "80.0 to 95.0" in high.data(Qt.ItemDataRole.ToolTipRole)
+    assert "x against y: 90.0 (80.0 to 95.0)" in high.data(Qt.ItemDataRole.ToolTipRole)
     assert high.data(Qt.ItemDataRole.AccessibleTextRole) == "90.0 (80.0 to 95.0), stands out"
     assert low.data(Qt.ItemDataRole.AccessibleTextRole) == "10.0 (5.0 to 20.0)"
     ground = Qt.ItemDataRole.BackgroundRole

@@ -22,6 +22,7 @@ from gui.kit.theme import ThemeWish, apply_theme
 from gui.ranking.rank_choice import WEIGHTED, By
 from gui.ranking.ranking_page import RankingPage
 from gui.work.dataset_reader import ColumnsWish
+from gui.work.open_run import UnderWay
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 from tests.gui.labels import text_of
@@ -145,9 +146,24 @@ def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
         page.workspace.override(own.key, other, None)
     ranked(qtbot, page)
     assert rate(page) != before
+    assert "1 label of these items is a person's, not the judge's" in page.notes.text()
     page.choice.whose.box.setCurrentIndex(page.choice.whose.box.findText("Judge alone"))
     ranked(qtbot, page)
     assert rate(page) == before
+
+
+def test_of_a_run_under_way_rank_reads_what_is_judged_by_now(qtbot: QtBot, by_run: RankingPage) -> None:
+    page, space = by_run, by_run.workspace
+    assert space.run is not None
+    space.tell_judging(UnderWay(space.run.id, 2, 90))
+    with qtbot.waitSignal(space.run_changed):
+        page.rank_button.click()
+    ranked(qtbot, page)
+    assert "This run is under way" in page.notes.text()
+    space.tell_judging(None)
+    page.rank_button.click()
+    ranked(qtbot, page)
+    assert "under way" not in page.notes.text()
 
 
 def test_enter_on_a_cell_of_the_matrix_lists_the_items_of_both_in_review(
@@ -158,6 +174,7 @@ def test_enter_on_a_cell_of_the_matrix_lists_the_items_of_both_in_review(
     names = order(page)
     view.setFocus()
     view.setCurrentIndex(view.model().index(0, 1 + names.index("poor")))
+    assert not view.selectedIndexes()  # whose colour would be that of another value
     with (
         qtbot.waitSignal(page.workspace.listing_wanted) as listed,
         qtbot.waitSignal(page.workspace.page_wanted) as turned,

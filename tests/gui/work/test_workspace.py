@@ -115,3 +115,14 @@ def test_labels_stay_with_the_runs_of_their_dataset(
 def test_a_run_comes_with_its_health(judged: Workspace) -> None:
     assert judged.run is not None
     assert judged.run.health.verdict is HealthVerdict.JUDGES
+
+
+def test_a_run_that_another_window_deletes_is_closed_and_it_is_said(qtbot: QtBot, judged: Workspace) -> None:
+    judged.refresh_runs()
+    qtbot.waitUntil(lambda: bool(judged.runs), timeout=A_WHILE)
+    with RunStore(judged.store_path) as store:
+        store.delete([1])
+    with qtbot.waitSignals([judged.note, judged.runs_deleted, judged.run_changed], timeout=A_WHILE):
+        judged.refresh_runs()
+    assert judged.run is None
+    assert judged.state.number("last/run", 7) == 0
