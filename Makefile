@@ -2,7 +2,7 @@
 # make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
-# make test-models   the tests with a real model, real tokenizers, all items of the demo, and the longest in the window
+# make test-models   the tests with a real model, real tokenizers, all items of the demo, and the longest ones
 # make test-cluster  set up what several computers need, in an environment of its own, and run its tests
 # make test-oldest   the tests with the oldest versions of the packages that requirements.txt allows
 # make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs

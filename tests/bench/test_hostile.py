@@ -38,11 +38,13 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
 @pytest.mark.parametrize(
     ("kind", "numbers"),
     [
-        ("datasets", range(60)),  # 0, 100, ... go through the commands, which takes seconds
+        # 0, 100, ... go through the commands, which takes seconds.
+        pytest.param("datasets", range(1), marks=pytest.mark.models),
+        ("datasets", range(1, 60)),
         ("records", range(1, 50)),
         ("models", range(1, 13)),
         ("templates", range(2)),
-        ("stores", range(1)),
+        pytest.param("stores", range(1), marks=pytest.mark.models),
         ("paths", range(0, 1100, 220)),
         ("structure", range(len(structure.SMALL))),
         ("turns", range(4)),
