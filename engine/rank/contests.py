@@ -254,11 +254,10 @@ def _check_criterion(system: System, criterion: str) -> None:
         )
 
 
-def left_out_in_words(contests: Contests) -> str:
-    """A sentence on items that are no contests; empty where all are."""
-    left_out = counted(contests.left_out, "item names", "items name")
-    are = "is" if contests.left_out == 1 else "are"
-    return f"{left_out} fewer than two different candidates and {are} left out." if contests.left_out else ""
+def left_out_in_words(items: int) -> str:
+    """A sentence on so many items that are no contests; empty for none."""
+    names, are = counted(items, "item names", "items name"), "is" if items == 1 else "are"
+    return f"{names} fewer than two different candidates and {are} left out." if items else ""
 
 
 def in_words(contests: Contests) -> str:

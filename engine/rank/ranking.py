@@ -96,7 +96,7 @@ class Ranking:
 
     def _unsaid(self) -> Iterator[str]:
         if self.contests.left_out:
-            yield left_out_in_words(self.contests)
+            yield left_out_in_words(self.contests.left_out)
         unsaid = int(np.sum(~self.contests.known))
         if unsaid:
             items = counted(unsaid, "item has", "items have")

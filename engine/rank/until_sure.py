@@ -113,7 +113,7 @@ class UntilSure:
         self, contests: Contests, width: float | None = None, seed: int = USUAL_SEED, criterion: str = ""
     ) -> None:
         self.width, self.seed, self.criterion = width, seed, criterion
-        self.contests = contests
+        self.left_out = contests.left_out
         self._row_of = {item_id: row for row, item_id in enumerate(contests.ids)}
         self._scores: FloatArray = np.full(len(contests), np.nan)
         self._is_known: BoolArray = np.zeros(len(contests), np.bool_)

@@ -61,11 +61,13 @@ def _data(ranked: RankedBy, ranking: Ranking) -> Iterator[Statement]:
     pairs = counted(len(contests), "pair of responses", "pairs of responses")
     labelled = "" if known == len(contests) else f", {known:,} of which have a label and count"
     instructions = len(np.unique(contests.instructions))
-    yield Statement(
+    compared = (
         f"{counted(len(contests.names), 'candidate', 'candidates')}"
         f" ({listed(contests.names, _MOST_NAMES)}) were compared in {pairs} to"
         f" {counted(instructions, 'instruction', 'instructions')}{labelled}."
-        f"{f' {left_out}' if (left_out := left_out_in_words(contests)) else ''}",
+    )
+    yield Statement(
+        " ".join(filter(None, (compared, left_out_in_words(contests.left_out)))),
         f"{dataset.path.name}, its columns that name candidates; SHA-256 of its texts {dataset.hash}",
     )
 

@@ -72,7 +72,7 @@ def _verdict(until: UntilSure) -> Iterator[str]:
                 f"The rest would take some {_rounded(most)} instructions more of this kind;"
                 f" {counted(left, 'is', 'are') if left else 'none is'} left here."
             )
-    if left_out := left_out_in_words(until.contests):
+    if left_out := left_out_in_words(until.left_out):
         yield left_out
     if until.width is None and len(is_open) < len(asked):
         yield (

@@ -51,7 +51,10 @@ def test_items_of_two_candidates_are_contests(tmp_path: Path) -> None:
     assert found.instructions.tolist() == [0, 0, 1]
     assert found.lengths.tolist() == [[3, 9], [3, 2], [2, 9]]
     assert found.known.tolist() == [True, True, False]
-    assert left_out_in_words(found) == "2 items name fewer than two different candidates and are left out."
+    assert (
+        left_out_in_words(found.left_out)
+        == "2 items name fewer than two different candidates and are left out."
+    )
     assert found.scores[:2].tolist() == [1.0, 0.5]
 
 
