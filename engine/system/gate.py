@@ -135,7 +135,7 @@ class _Reader:
         self.is_sound = True
         self._most_bytes = most_bytes
         self._is_hard = is_hard
-        self._took_too_much = False
+        self._took_too_much = self._is_killed = False
         self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `end`
         self._child = start([paths.CHILD, "read"], self._last_words, "reads files", **_ENVIRONMENT)
         assert self._child.stdin is not None
@@ -167,7 +167,8 @@ class _Reader:
                 watch.join()
         if isinstance(value, MemoryError):
             raise self._too_much(path) from value
-        self.is_sound = self._child.poll() is None
+        # One that was killed as it said its last word takes a moment to be gone.
+        self.is_sound = not self._is_killed and self._child.poll() is None
         if kind == "failed":
             raise value from trace
         return value
@@ -213,6 +214,7 @@ class _Reader:
                 return
 
     def _kill(self) -> None:
+        self._is_killed = True
         # On Windows the python.exe of a virtual environment only starts the real one.
         if sys.platform == "win32":
             computer.kill_family(self._child.pid)

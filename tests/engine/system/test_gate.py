@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pyarrow as pa
@@ -153,6 +154,30 @@ def test_an_end_from_outside_is_not_the_files_fault(caplog: pytest.LogCaptureFix
         works.linger(PATH, 60, progress=kill)
     assert not isinstance(met.value, InputError | EngineBug)
     caplog.clear()
+
+
+def test_a_stop_that_comes_with_the_last_word_leaves_no_dying_reader_for_the_next_file(
+    small: ReadingGate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome, kill, killed = gate._Reader._outcome, gate._Reader._kill, threading.Event()
+
+    def told_late(reader: gate._Reader, asked: object, path: object, cancel: CancelToken, *more: Any) -> Any:
+        found = outcome(reader, asked, path, cancel, *more)
+        cancel.cancel()
+        assert killed.wait(10)
+        return found
+
+    def note(reader: gate._Reader) -> None:
+        kill(reader)
+        killed.set()
+
+    for _ in range(5):
+        killed.clear()
+        with monkeypatch.context() as patched:
+            patched.setattr(gate._Reader, "_outcome", told_late)
+            patched.setattr(gate._Reader, "_kill", note)
+            works.linger(PATH, 0, cancel=CancelToken())
+        assert works.process_of(PATH)[0] != os.getpid()
 
 
 def test_a_stop_ends_what_does_not_listen_at_once() -> None:
