@@ -15,6 +15,7 @@ from engine.commands.shared.console import guarded
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = ROOT / "main.py"
+_HANGS = 600  # seconds: the whole demo on one core that others use too takes some minutes
 
 
 def start(*arguments: object) -> subprocess.Popen[str]:
@@ -35,7 +36,12 @@ def start(*arguments: object) -> subprocess.Popen[str]:
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     """A command that has ended."""
     child = start(*arguments)
-    out, err = child.communicate(timeout=120)
+    try:
+        out, err = child.communicate(timeout=_HANGS)
+    except subprocess.TimeoutExpired:
+        child.kill()  # else it goes on beside all other tests
+        child.communicate()
+        raise
     return subprocess.CompletedProcess(list(map(str, arguments)), child.returncode, out, err)
 
 
