@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 
 from engine.core.column_map import ColumnMap
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, SetupError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import counted, short_name, visible
 from engine.core.review_filters import Filters, ListOrder, WantedItems
@@ -222,11 +222,14 @@ class RankingPage(Page):
 
     @Slot(object)
     def _take(self, ranked: RankedCandidates) -> None:
+        self.workspace.failures.end(self)
         self._show(ranked)
 
     @Slot(object)
     def _fail(self, error: EngineError) -> None:
         self._show(None, "\n".join(problem_of(error)))
+        if not isinstance(error, SetupError):
+            self.workspace.failures.fail(self, error)  # where its details can be copied
 
     @Slot()
     def _tell_stop(self) -> None:

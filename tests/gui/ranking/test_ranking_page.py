@@ -249,6 +249,22 @@ def test_a_ranking_can_be_stopped_and_begun_again(qtbot: QtBot, by_people: Ranki
     assert not page.busy.isVisible()
 
 
+def test_the_details_of_a_fault_can_be_copied_until_it_ranks_again(
+    qtbot: QtBot, by_people: RankingPage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    page = by_people
+    failures = page.workspace.failures
+    with monkeypatch.context() as patched, qtbot.waitSignal(failures.told) as told:
+        patched.setattr("engine.rank.ranking.win_rates", lambda _contests: 1 / 0)
+        page.rank_button.click()
+    assert "This is a fault of Tiebreak" in page._why.text()
+    caplog.clear()
+    with qtbot.waitSignal(failures.over) as over:
+        page.rank_button.click()
+    assert over.args == told.args
+    ranked(qtbot, page)
+
+
 def test_a_hidden_page_ranks_nothing(
     qtbot: QtBot, by_people: RankingPage, contests: Path, tmp_path: Path
 ) -> None:
