@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from engine.core.errors import SetupError
 from engine.data.arrow_arrays import text_array
+from engine.data.file_format import plain_stem
 from engine.data.submission import quoted_cell
 from engine.system.files import write_json, write_whole
 
@@ -29,7 +30,7 @@ def write_dataset(path: Path, columns: Columns) -> None:
 def check_suffix(path: Path) -> None:
     """Raise SetupError for a name that says none of the formats in which a dataset is written."""
     if path.suffix.lower() not in _WRITERS:
-        stem = path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
+        stem = plain_stem(path)
         raise SetupError(
             f"{path.name}: a dataset is written as TSV, JSON or Parquet.",
             f"Name it {stem}.tsv, {stem}.json or {stem}.parquet.",

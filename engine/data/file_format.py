@@ -188,3 +188,9 @@ def _text_format(header: bytes, claimed: FileFormat) -> str:
     delimiters = {b"\t": FileFormat.TSV, b",": FileFormat.CSV, b";": _SEMICOLONS}
     found = [name for delimiter, name in delimiters.items() if delimiter in header]
     return claimed if claimed in found or not found else found[0]
+
+
+def plain_stem(path: Path) -> str:
+    """The name of a file without its suffixes: `gpt-4.1.json.gz` is gpt-4.1."""
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return plain.stem

@@ -17,6 +17,7 @@ from engine.core.rubric import ELOQUENT
 from engine.data.column_content import look_into
 from engine.data.column_guess import guess_columns
 from engine.data.column_source import CellSource, RowReader, SourceProblem, parse_source
+from engine.data.file_format import plain_stem
 from engine.data.single_outputs import guess_outputs
 from engine.data.tables import SourceTable, open_table
 from engine.system.gate import gated
@@ -71,7 +72,7 @@ def read_outputs(
     known = [name for name in names if name]
     _refuse_several(path, known, responses)
     return Outputs(
-        path, known[0] if len(names) == 1 and known else outputs_stem(path), tuple(responses), _said(sources)
+        path, known[0] if len(names) == 1 and known else plain_stem(path), tuple(responses), _said(sources)
     )
 
 
@@ -161,12 +162,6 @@ def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> 
             [f"holds the outputs of {len(names)} candidates ({listed(names)}) one below the other."],
             "Split it into a file for each.",
         )
-
-
-def outputs_stem(path: Path) -> str:
-    """The name of a file without its suffixes: `gpt-4.1.json.gz` is gpt-4.1."""
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return plain.stem
 
 
 def _said(sources: Mapping[str, tuple[str, CellSource]]) -> str:

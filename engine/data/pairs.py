@@ -23,7 +23,8 @@ from engine.core.items import digest
 from engine.core.pairs_plan import PairsPlan
 from engine.core.remedies import Remedy, Setting
 from engine.data.dataset_file import write_dataset
-from engine.data.outputs import Outputs, Response, outputs_stem
+from engine.data.file_format import plain_stem
+from engine.data.outputs import Outputs, Response
 from engine.data.sampling import in_drawn_order
 
 SEED_COLUMN = "pairs_seed"
@@ -246,7 +247,7 @@ def _refuse_names(files: Sequence[Outputs]) -> None:
 def _to_tell_apart(path: Path, other: Path) -> Remedy:
     if path == other:
         return Remedy("Leave one of them out.")
-    if outputs_stem(path) == outputs_stem(other):
+    if plain_stem(path) == plain_stem(other):
         return Remedy(
             "Leave one out; if they are two candidates, rename one of the files, or name the column that says"
             " who wrote: ",

@@ -16,7 +16,7 @@ from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import counted, quoted
 from engine.core.item_sample import USUAL_SEED
-from engine.core.log_probs import FloatArray
+from engine.core.log_probs import BoolArray, FloatArray
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW, share
 from engine.rank.contests import Contests
@@ -84,8 +84,7 @@ class TwoRankings:
     def pairs(self) -> list[PairPlaces]:
         """All pairs of candidates, the swapped ones first, the sure ones of these before the others."""
         one, other = self._strengths
-        # Half the level each, so that all that is said of both together is wrong with 5 % at most.
-        sure, also = (each.told_apart(_LEVEL / 2) for each in (self.one, self.other))
+        sure, also = self._told_apart
         names = self.one.names
         found = []
         for pair in combinations(range(len(names)), 2):
@@ -98,10 +97,16 @@ class TwoRankings:
             found.append(PairPlaces(names[above], names[below], bool(other[above] < other[below]), told))
         return sorted(found, key=lambda each: (not each.swapped, each.told is PairTold.OPEN))
 
+    @property
+    def ranks(self) -> list[dict[str, tuple[int, int]]]:
+        """The best and the worst rank that each candidate may have in each ranking, as sure as of pairs."""
+        both = zip((self.one, self.other), self._told_apart, strict=True)
+        return [each.ranks_by(better) for each, better in both]
+
     @cached_property
-    def ranks(self) -> tuple[dict[str, str], dict[str, str]]:
-        """The ranks that each candidate may have in each ranking, in words, as sure as of pairs."""
-        return self.one.ranks_in_words(_LEVEL / 2), self.other.ranks_in_words(_LEVEL / 2)
+    def _told_apart(self) -> list[BoolArray]:
+        """By each ranking, at half the level: all that is said of both together is wrong with 5 % at most."""
+        return [each.told_apart(_LEVEL / 2) for each in (self.one, self.other)]
 
     @property
     def _strengths(self) -> list[FloatArray]:

@@ -98,14 +98,6 @@ class Strengths:
             for place, name in enumerate(self.names)
         }
 
-    def ranks_in_words(self, level: float = _LEVEL) -> dict[str, str]:
-        """The ranks that each candidate may have: `2`, `2 to 4`; `level` as in `told_apart`."""
-        ranks = self.ranks if level == _LEVEL else self._ranks(self.told_apart(level))
-        return {
-            name: str(best) if best == worst else f"{best} to {worst}"
-            for name, (best, worst) in ranks.items()
-        }
-
     @property
     def equals_tie(self) -> float:
         """How often two equal candidates tie by the model, 0 to 1. Near 1 there is hardly a largest
@@ -164,9 +156,10 @@ class Strengths:
         """The best and the worst rank, 1 the best, that each candidate may have: as many as are surely
         stronger stand before it, as many as are surely weaker behind.
         """
-        return self._ranks(self.better)
+        return self.ranks_by(self.better)
 
-    def _ranks(self, better: BoolArray) -> dict[str, tuple[int, int]]:
+    def ranks_by(self, better: BoolArray) -> dict[str, tuple[int, int]]:
+        """The same by what `told_apart` gave at another level."""
         stronger, weaker = better.sum(axis=0), better.sum(axis=1)
         count = len(self.names)
         return {
@@ -214,6 +207,12 @@ class Strengths:
         best, *others = self.order
         beaten = self.better[self.names.index(best)]
         return [name for name in others if not beaten[self.names.index(name)]]
+
+
+def rank_in_words(ranks: tuple[int, int]) -> str:
+    """The best and the worst rank that a candidate may have: `2`, `2 to 4`."""
+    best, worst = ranks
+    return str(best) if best == worst else f"{best} to {worst}"
 
 
 def expected_score(difference: FloatArray, tie: FloatArray) -> FloatArray:

@@ -14,7 +14,7 @@ from engine.rank.by_labels import ByLabels
 from engine.rank.contests import in_words
 from engine.rank.lengths import LengthControl
 from engine.rank.ranking import Ranking
-from engine.rank.strengths import Strengths
+from engine.rank.strengths import Strengths, rank_in_words
 from engine.rank.until_sure import UntilSure
 from engine.report.correction_sections import Word, correction_sections
 from engine.report.until_sheet import until_section
@@ -218,7 +218,7 @@ def _order_cells(found: Strengths, name: str) -> list[Value]:
         for place, group in enumerate(found.groups)
         if name in group
     ]
-    return [found.ranks_in_words()[name], " ".join(letters), found.scores[name]]
+    return [rank_in_words(found.ranks[name]), " ".join(letters), found.scores[name]]
 
 
 def _length_cells(lengths: LengthControl, name: str, rate: Estimate) -> list[Value]:

@@ -10,6 +10,7 @@ from engine.core.formatting import counted, number, percent
 from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.rank.side_by_side import PairTold, TwoRankings
+from engine.rank.strengths import rank_in_words
 from engine.report.ranking_sheet import place_columns
 
 BOTH_WAYS = (
@@ -83,7 +84,7 @@ def _places(found: TwoRankings) -> Table:
     for name in found.one.order:
         row: list[Any] = [name]
         for each, ranks in zip((found.one, found.other), found.ranks, strict=True):
-            row += [ranks[name], each.scores[name]]
+            row += [rank_in_words(ranks[name]), each.scores[name]]
         rows.append(row)
     return Table(columns, rows)
 

@@ -124,8 +124,10 @@ class _WholeView(FillingView):
         super().fit_rows()
         title, rows = self.horizontalHeader(), self.verticalHeader()
         if self._widest is not None:
-            title.setMaximumSectionSize(self._widest * self.fontMetrics().averageCharWidth())
-            self.resizeColumnsToContents()
+            widest = self._widest * self.fontMetrics().averageCharWidth()
+            if title.maximumSectionSize() != widest:  # in another size of text: Qt keeps what was cut before
+                title.setMaximumSectionSize(widest)
+                self.resizeColumnsToContents()
         self._fit_shaded()
         title.ensurePolished()  # on a tab that nobody has seen it is not
         height = title.sizeHint().height() + self.model().rowCount() * rows.defaultSectionSize()

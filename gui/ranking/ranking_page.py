@@ -105,15 +105,10 @@ class RankingPage(Page):
     @Slot()
     def rank_anew(self) -> None:
         """Rank what is chosen, once more where it was; of a run under way all that is judged by now."""
-        if self._is_under_way:
+        if self.workspace.judges_open_run:
             self.workspace.read_run_again()  # of which it is told, and ranks
         else:
             self.rank()
-
-    @property
-    def _is_under_way(self) -> bool:
-        judging, run = self.workspace.judging, self.workspace.run
-        return judging is not None and run is not None and judging.run_id == run.id
 
     def rank(self) -> None:
         """Rank what is chosen, as it was read last."""
@@ -243,7 +238,8 @@ class RankingPage(Page):
         if ranked is not None:
             self.title.setText(ranked.sheet.title)
             show_text(self.doubts, "\n".join(ranked.doubts))
-            under_way = [_UNDER_WAY] if ranked.wish.results is not None and self._is_under_way else []
+            is_going_on = ranked.wish.results is not None and self.workspace.judges_open_run
+            under_way = [_UNDER_WAY] if is_going_on else []
             show_text(self.notes, "\n".join([*under_way, *ranked.notes]))
         self._show_state(why)
 

@@ -238,8 +238,7 @@ class ResultsPage(Page):
     def _follow_judging(self) -> None:
         """Say of a run under way how far it is; of one that is open and incomplete, what is shown of it."""
         run, judging = self.workspace.run, self.workspace.judging
-        goes_on = judging is not None and run is not None and judging.run_id == run.id
-        self.snapshot.follow(run.results.run if run is not None else None, goes_on)
+        self.snapshot.follow(run.results.run if run is not None else None, self.workspace.judges_open_run)
         title, what = _NO_RUN
         if judging is not None:
             title = f"Run {judging.run_id} is being judged ({judging.judged:,} of {judging.items:,})"

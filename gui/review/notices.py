@@ -77,9 +77,8 @@ class NothingToReview(QWidget):
     @property
     def _judging(self) -> UnderWay | None:
         """The run that is being judged, where no other one is open."""
-        run, judging = self._workspace.run, self._workspace.judging
-        other = run is not None and judging is not None and run.id != judging.run_id
-        return None if other else judging
+        is_other = self._workspace.run is not None and not self._workspace.judges_open_run
+        return None if is_other else self._workspace.judging
 
     @Slot()
     def _go(self) -> None:
@@ -108,7 +107,7 @@ class PartOfRun(QFrame):
         """Show or hide, as the open run needs it."""
         run, judging = self._workspace.run, self._workspace.judging
         shown = len(run.results.judged) if run else 0
-        goes_on = run is not None and judging is not None and judging.run_id == run.id
+        goes_on = self._workspace.judges_open_run
         listed = next((stored for stored in self._workspace.runs if run and stored.id == run.id), None)
         judged = judging.judged if goes_on and judging else listed.judged if listed else 0
         self.setVisible(bool(shown) and (goes_on or judged > shown))

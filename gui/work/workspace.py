@@ -315,6 +315,11 @@ class Workspace(QObject):
     def _called(self, run_id: int | None) -> str:
         return next((run.called for run in self.runs if run.id == run_id), "the run")
 
+    @property
+    def judges_open_run(self) -> bool:
+        """Whether the open run is the one that is being judged."""
+        return self.run is not None and self.judging is not None and self.run.id == self.judging.run_id
+
     def tell_judging(self, judging: UnderWay | None) -> None:
         """Let the pages know how far the run is that is being judged; None once it has ended."""
         if judging != self.judging:

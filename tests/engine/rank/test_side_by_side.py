@@ -73,7 +73,7 @@ def test_ranks_are_as_sure_as_what_is_said_of_pairs_and_rounding_swaps_nobody() 
         assert sure.sum() < strengths.better.sum() or (sure == strengths.better).all()
         for place, name in enumerate(strengths.names):
             best, worst = 1 + int(sure[:, place].sum()), 4 - int(sure[place].sum())
-            assert ranks[name] == (str(best) if best == worst else f"{best} to {worst}")
+            assert ranks[name] == (best, worst)
     noise = replace(
         found.one,
         fit=replace(found.one.fit, strengths=found.one.fit.strengths + 1e-11 * np.array([[1, 0, 0, 0]])),
