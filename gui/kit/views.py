@@ -118,6 +118,7 @@ class _WholeView(FillingView):
     def __init__(self, widest: int | None = None) -> None:
         super().__init__()
         self._widest = widest
+        self._limit: int | None = None  # the same in pixels, once it is set
 
     def fit_rows(self) -> None:
         """Make the rows as high as their text, and the view as high as the rows."""
@@ -125,9 +126,10 @@ class _WholeView(FillingView):
         title, rows = self.horizontalHeader(), self.verticalHeader()
         if self._widest is not None:
             widest = self._widest * self.fontMetrics().averageCharWidth()
-            if title.maximumSectionSize() != widest:  # in another size of text: Qt keeps what was cut before
-                title.setMaximumSectionSize(widest)
+            title.setMaximumSectionSize(widest)
+            if self._limit not in (None, widest):  # another size of text: Qt keeps what was cut before
                 self.resizeColumnsToContents()
+            self._limit = widest
         self._fit_shaded()
         title.ensurePolished()  # on a tab that nobody has seen it is not
         height = title.sizeHint().height() + self.model().rowCount() * rows.defaultSectionSize()
