@@ -12,18 +12,15 @@ from itertools import product
 import numpy as np
 
 from bench.coverage.claims import Claim, Promise
-from engine.calibrate.cross_validation import (
-    STRENGTHS,
-    calibrate_criterion,
-    fit_calibration,
-    fit_with_strength,
-)
+from engine.calibrate.cross_validation import calibrate_criterion
+from engine.calibrate.fitting import STRENGTHS, fit_calibration, fit_with_strength
 from engine.calibrate.order_margin import margin_report
 from engine.calibrate.scaling import log_likelihood
 from engine.core.items import PREFERENCES, Order
 from engine.core.judgments import CriterionCalibration, JudgedItem, Reading
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.decision import SWAPPED, calibrated, likeliest
+from engine.decisions.decision import calibrated, likeliest
+from engine.decisions.read_items import SWAPPED
 from engine.decisions.second_order import KEEP, BothOrders, both_orders
 from engine.measure.folds import grouped_folds
 

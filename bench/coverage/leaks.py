@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Promise
 from engine.calibrate.cross_validation import calibrate_criterion
-from engine.calibrate.run_calibration import with_folds
+from engine.calibrate.labelled import with_folds
 from engine.core.items import PREFERENCES, Order, digest
 from engine.core.judgments import JudgedItem, Judgment, Reading
 from engine.core.log_probs import BoolArray, FloatArray, IntArray, log_softmax

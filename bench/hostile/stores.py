@@ -36,6 +36,7 @@ _NO_UTF8 = "CAST(x'ff41' AS TEXT)"
 _PEOPLE = ("override", "review_mark", "confirmation")
 _RUN_TABLES = (
     *("run", "judged_item", "reading", "explanation", "unscored", "answer", "rewritten_explanation", "given"),
+    "panel_reading",
     *_PEOPLE,
 )
 _TABLES = (*_RUN_TABLES, "item_note", "measured")

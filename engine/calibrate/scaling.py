@@ -1,13 +1,14 @@
-"""Scale and biases that make a judge's log-probabilities fit human labels, each for a given shrinkage.
+"""Scales and biases that make a judge's log-probabilities fit human labels, each for a given shrinkage.
 
 Labels are places in HUMAN_LABELS. A `tie` says that the label is one of two, so that its likelihood is the
 sum of their probabilities.
 
-Knows: one problem in five numbers, convex without such ties; its solution by Newton's method.
-Does not know: which shrinkage is right, criteria, cross-validation, files.
+Knows: one problem in five numbers and one more for each part, convex without such ties; its solution by
+Newton's method. Does not know: which shrinkage is right, what a part is, criteria, cross-validation, files.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,60 +60,97 @@ def log_frequencies(labels: IntArray, views: int = 1) -> FloatArray:
     return frequencies
 
 
+@dataclass(frozen=True)
+class Solved:
+    """What decides: log_softmax(scale x + sum_k factor_k y_k + bias), for each of some strengths.
+
+    `scales`: shape (strengths,), 0 or more; `factors`: (strengths, parts); `biases`: (strengths, 4).
+    """
+
+    scales: FloatArray
+    factors: FloatArray
+    biases: FloatArray
+
+    def log_probs(self, read: FloatArray, parts: FloatArray) -> FloatArray:
+        """Natural-log probabilities by each strength, shape (strengths, items, 4); given as to `solve`."""
+        weighed = self.scales[:, None, None] * read + self.biases[:, None]
+        if parts.shape[1]:
+            weighed = weighed + np.einsum("sk,ikl->sil", self.factors, parts)
+        return log_softmax(weighed)
+
+
 def solve(
-    log_probs: FloatArray, labels: IntArray, strengths: Sequence[float], views: int = 1
-) -> tuple[FloatArray, FloatArray]:
-    """The scale s >= 0 and biases b of log_softmax(s x + b) for each strength: shapes (strengths,), (.., 4).
+    log_probs: FloatArray,
+    labels: IntArray,
+    strengths: Sequence[float],
+    views: int = 1,
+    *,
+    parts: FloatArray | None = None,
+    of_parts: Sequence[float] = (),
+) -> Solved:
+    """The scale s >= 0, factors f and biases b of log_softmax(s x + sum_k f_k y_k + b) for each strength.
 
     `log_probs` x: shape (items, 4), at least one item, normalised; `labels`: shape (items,);
-    `strengths` > 0. With u = (x - m) / sigma, where m is the mean of each column and sigma the root mean
-    square of x - m, the slope t = s sigma and offsets c = b + s m minimise
+    `strengths` > 0. `parts` y: what is looked at beside x, shape (items, parts, 4), none for None, with a
+    strength of its own for each of `strengths`: `of_parts` > 0. With u = (x - m) / sigma, where m is the mean
+    of each column and sigma the root mean square of x - m, likewise v_k of y_k, the slope t = s sigma, the
+    slopes d_k = f_k sigma_k and the offsets c minimise
 
-        - sum log softmax(t u + c)[label] - PSEUDO_COUNT sum_k log softmax(c)[k]
-        + strength (t^2 + ||c - log_frequencies||^2)        subject to t >= 0.
+        - sum log softmax(t u + sum_k d_k v_k + c)[label] - PSEUDO_COUNT sum_k log softmax(c)[k]
+        + strength (t^2 + ||c - log_frequencies||^2) + strength_of_parts ||d||^2        subject to t >= 0.
 
-    The model is temperature scaling with biases (Alexandari, Kundaje & Shrikumar 2020). The second term is
-    PSEUDO_COUNT average items of each label: with it, t = 0 gives c = log_frequencies at every strength.
-    Readings without spread, or that speak against the labels (t < 0 were better), get exactly that. For a
-    tie, softmax(..)[label] is the sum over both_good and both_bad. Where several rows are `views` of one
-    item, each counts as 1 / views of an item.
+    Without parts the model is temperature scaling with biases (Alexandari, Kundaje & Shrikumar 2020); the
+    stronger the parts are shrunk, the nearer it comes to that. The second term is PSEUDO_COUNT average items
+    of each label: with it, t = 0 and d = 0 give c = log_frequencies at every strength. Readings without
+    spread, or that speak against the labels (t < 0 were better), get exactly that, whatever the parts say.
+    For a tie, softmax(..)[label] is the sum over both_good and both_bad. Where several rows are `views` of
+    one item, each counts as 1 / views of an item.
     """
-    means = log_probs.mean(axis=0)
-    centred = log_probs - means
-    sigma = float(np.sqrt(np.mean(centred**2)))
+    beside = np.empty((len(labels), 0, _LABELS)) if parts is None else parts
+    together = np.concatenate([log_probs[:, None], beside], axis=1)
+    slopes = together.shape[1]
+    means = together.mean(axis=0)
+    centred = together - means
+    sigmas = np.sqrt((centred**2).mean(axis=(0, 2)))
+    spread = sigmas > _NO_SPREAD * (1 + np.abs(together).max(axis=(0, 2)))
+    sigmas[~spread] = np.inf
     prior = log_frequencies(labels, views)
-    slopes = np.zeros(len(strengths))
-    offsets = np.tile(prior, (len(strengths), 1))
-    if sigma <= _NO_SPREAD * (1 + float(np.abs(log_probs).max())):
-        return slopes, offsets
-    problem = _Problem(centred / sigma, labels, prior, np.asarray(strengths, dtype=np.float64), views)
-    solution = problem.minimised(np.column_stack([slopes, offsets]))
-    # The least value that a given t allows is convex in t: from a minimum below 0 on, 0 is the best t >= 0.
-    positive = solution[:, 0] > 0
-    scales = np.where(positive, solution[:, 0], 0.0) / sigma
-    offsets = np.where(positive[:, None], solution[:, 1:], offsets)
-    return scales, offsets - scales[:, None] * means
+    rest = np.tile(np.concatenate([np.zeros(slopes), prior]), (len(strengths), 1))
+    solution = rest
+    if spread[0]:
+        penalties = np.tile(np.asarray(strengths, dtype=np.float64)[:, None], rest.shape[1])
+        if parts is not None:
+            penalties[:, 1:slopes] = np.asarray(of_parts, dtype=np.float64)[:, None]
+        found = _Problem(centred / sigmas[:, None], labels, prior, penalties, views).minimised(rest)
+        # The least value that a given t allows is convex in t: from a minimum below 0 on, 0 is the best
+        # t >= 0. The parts go with it: beside readings that speak against the labels none is to be trusted.
+        solution = np.where(found[:, :1] > 0, found, rest)
+    factors = solution[:, :slopes] / sigmas
+    weighed = np.einsum("sk,kl->sl", factors, means)
+    return Solved(factors[:, 0], factors[:, 1:], solution[:, slopes:] - weighed)
 
 
 class _Problem:
     """The problem of `solve` without its bound, for all strengths at once.
 
-    A `point` is an array of shape (strengths, 5): t, then the four c. Values are in nats, times `views`: what
+    A `point` is an array of shape (strengths, slopes + 4): t, each d, then the four c. `seen`: u and each v,
+    shape (items, slopes, 4). `penalties`: of each number of a point. Values are in nats, times `views`: what
     stands beside the rows is multiplied by them, in the place of dividing the rows.
     """
 
     def __init__(
-        self, u: FloatArray, labels: IntArray, prior: FloatArray, strengths: FloatArray, views: int = 1
+        self, seen: FloatArray, labels: IntArray, prior: FloatArray, penalties: FloatArray, views: int = 1
     ) -> None:
-        self._u = u
+        self._seen = seen
         self._labels = labels
-        self._prior = prior
-        self._strengths = strengths * views
+        self._slopes = seen.shape[1]
+        self._rest = np.concatenate([np.zeros(self._slopes), prior])
+        self._penalties = penalties * views
         self._pseudo_count = PSEUDO_COUNT * views
         self._ties = np.flatnonzero(labels == _TIE)
         known = np.flatnonzero(labels != _TIE)
         self._counts = np.bincount(labels[known], minlength=_LABELS) + self._pseudo_count
-        self._slope_of_labels = float(u[known, labels[known]].sum())
+        self._slopes_of_labels = seen[known, :, labels[known]].sum(axis=0)
 
     def minimised(self, point: FloatArray) -> FloatArray:
         """The minimum, by damped Newton steps (Boyd & Vandenberghe 2004, section 9.5)."""
@@ -136,33 +174,40 @@ class _Problem:
     def _values(self, point: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What is minimised, shape (strengths,), and the log-probabilities, (strengths, items + 1, 4).
 
-        The last row is the average item: u = 0.
+        The last row is the average item, of which nothing speaks.
         """
-        away = np.column_stack([point[:, 0], point[:, 1:] - self._prior])
-        log_p = np.empty((len(point), len(self._u) + 1, _LABELS))
-        log_p[:, :-1] = log_softmax(point[:, 0, None, None] * self._u + point[:, None, 1:])
-        log_p[:, -1] = log_softmax(point[:, 1:])
-        losses = -log_likelihood(log_p, self._labels).sum(axis=1) - self._pseudo_count * log_p[:, -1].sum(
-            axis=1
-        )
-        return losses + self._strengths * (away**2).sum(axis=1), log_p
+        slopes, offsets = point[:, : self._slopes], point[:, self._slopes :]
+        log_p = np.empty((len(point), len(self._seen) + 1, _LABELS))
+        log_p[:, :-1] = log_softmax(np.tensordot(slopes, self._seen, ([1], [1])) + offsets[:, None])
+        log_p[:, -1] = log_softmax(offsets)
+        likely = log_likelihood(log_p, self._labels).sum(axis=1)
+        away = (self._penalties * (point - self._rest) ** 2).sum(axis=1)
+        return away - likely - self._pseudo_count * log_p[:, -1].sum(axis=1), log_p
 
     def _derivatives(self, point: FloatArray, log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient, shape (strengths, 5), and Hessian matrix, (strengths, 5, 5)."""
+        """Gradient, shape (strengths, slopes + 4), and Hessian matrix, of as many rows and columns."""
         p = np.exp(log_p)
         items, average = p[:, :-1], p[:, -1] * _LABELS * self._pseudo_count
-        expected = items.sum(axis=1) + average
-        pu = items * self._u
-        away = np.column_stack([point[:, 0], point[:, 1:] - self._prior])
-        gradient = 2 * self._strengths[:, None] * away
-        gradient[:, 0] += pu.sum(axis=(1, 2)) - self._slope_of_labels
-        gradient[:, 1:] += expected - self._counts
-        deviations = pu - items * pu.sum(axis=2, keepdims=True)
-        curvature = 2 * self._strengths[:, None, None] * np.eye(1 + _LABELS)
-        curvature[:, 0, 0] += (deviations * self._u).sum(axis=(1, 2))
-        curvature[:, 0, 1:] = curvature[:, 1:, 0] = deviations.sum(axis=1)
-        curvature[:, 1:, 1:] += expected[:, :, None] * np.eye(_LABELS)
-        curvature[:, 1:, 1:] -= items.transpose(0, 2, 1) @ items + average[:, :, None] * p[:, -1][:, None, :]
+        cut = self._slopes
+        # Of each item the means of u and v by its probabilities, (strengths, items, slopes), and what each
+        # label is away from these.
+        weighed = items[:, :, None] * self._seen
+        means = weighed.sum(axis=3)
+        deviations = weighed - items[:, :, None] * means[..., None]
+        gradient = 2 * self._penalties * (point - self._rest)
+        gradient[:, :cut] += means.sum(axis=1) - self._slopes_of_labels
+        gradient[:, cut:] += items.sum(axis=1) + average - self._counts
+        curvature = 2 * self._penalties[:, :, None] * np.eye(point.shape[1])
+        of_slopes = deviations.transpose(0, 2, 1, 3).reshape(len(point), cut, -1)
+        flat = self._seen.transpose(0, 2, 1).reshape(-1, cut)
+        curvature[:, :cut, :cut] += of_slopes @ flat
+        both = deviations.sum(axis=1)
+        curvature[:, :cut, cut:] = both
+        curvature[:, cut:, :cut] = both.transpose(0, 2, 1)
+        curvature[:, cut:, cut:] += (items.sum(axis=1) + average)[:, :, None] * np.eye(_LABELS)
+        curvature[:, cut:, cut:] -= (
+            items.transpose(0, 2, 1) @ items + average[:, :, None] * p[:, -1][:, None, :]
+        )
         return self._with_ties(gradient, curvature, log_p) if len(self._ties) else (gradient, curvature)
 
     def _with_ties(
@@ -174,14 +219,15 @@ class _Problem:
         left as it is: a bound, with which a step still leads down (expectation maximisation; Dempster, Laird
         & Rubin 1977).
         """
+        cut = self._slopes
         both = log_p[:, self._ties][:, :, [_GOOD, _BAD]]
         shares = np.exp(both - np.logaddexp(both[:, :, :1], both[:, :, 1:]))
-        u = self._u[self._ties][:, [_GOOD, _BAD]]
-        gradient[:, 0] -= (shares * u).sum(axis=(1, 2))
-        gradient[:, [1 + _GOOD, 1 + _BAD]] -= shares.sum(axis=1)
-        directions = np.zeros((len(u), 1 + _LABELS))
-        directions[:, 0] = u[:, 0] - u[:, 1]
-        directions[:, [1 + _GOOD, 1 + _BAD]] = 1, -1
+        seen = self._seen[self._ties][:, :, [_GOOD, _BAD]]
+        gradient[:, :cut] -= np.einsum("sil,ikl->sk", shares, seen)
+        gradient[:, [cut + _GOOD, cut + _BAD]] -= shares.sum(axis=1)
+        directions = np.zeros((len(seen), cut + _LABELS))
+        directions[:, :cut] = seen[:, :, 0] - seen[:, :, 1]
+        directions[:, [cut + _GOOD, cut + _BAD]] = 1, -1
         unknown = np.einsum("si,ij,ik->sjk", shares.prod(axis=2), directions, directions)
         exact = curvature - unknown
         convex = np.linalg.eigvalsh(exact)[:, 0] > 0

@@ -140,6 +140,7 @@ def _item(value: object, asked: PlacedItem, rubric: Rubric, settings: JudgeSetti
         seconds=float(seconds),
         tokens_read=read,
         tokens_generated=generated,
+        lengths=asked.item.lengths,
     )
 
 

@@ -6,17 +6,23 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
-from engine.calibrate.run_calibration import calibrate_run
+from engine.calibrate.run_calibration import Wishes, calibrating
 from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
 from engine.commands.shared.measure_arguments import add_gold, check_measure_outputs, say_what_was_left_out
 from engine.commands.shared.printed_sheet import printed_section
+from engine.commands.shared.progress import show_measure
 from engine.core.errors import SetupError
 from engine.core.label_sources import Whose
 from engine.decisions.calibration import save_calibration
 from engine.measure.matching import match
 from engine.measure.systems import open_system
-from engine.report.calibration_tables import calibration_warnings, parameter_section, quality_section
+from engine.report.calibration_tables import (
+    calibration_warnings,
+    parameter_section,
+    quality_section,
+    sources_section,
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -24,8 +30,9 @@ def parser() -> argparse.ArgumentParser:
     arguments = command_parser(
         "calibrate",
         "Fit, for each criterion, a scale and four biases to a run's log-probabilities, so that its labels\n"
-        "and probabilities agree with human ones; shrunk towards the frequencies of the labels, so that few\n"
-        "labels do little harm. Use it with judge --calibration, or on the run itself with runs recalibrate.",
+        "and probabilities agree with human ones; where a run has several, a factor for each way, judge,\n"
+        "other criterion. Shrunk towards the frequencies of the labels, so that few labels do\n"
+        "little harm. Use it with judge --calibration, or on the run itself with runs recalibrate.",
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     add_gold(arguments)
@@ -34,6 +41,12 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="let A and B differ: where it means something in the data which response is A, as where A is"
         " always the new model's. Else both are treated alike, and no label depends on the place",
+    )
+    arguments.add_argument(
+        "--lengths",
+        action="store_true",
+        help="let the lengths of the responses count, as people prefer longer ones, say: such labels say less"
+        " of what is in the responses",
     )
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the calibration")
     add_store(arguments)
@@ -49,8 +62,9 @@ def run(options: argparse.Namespace) -> int:
         system = open_system(options.run, options.store, labels_of=Whose.JUDGE)  # readings are the model's
         gold = read_labels(options, options.gold, [system], cancel)
         matched = match(system, gold, options.partial)
-    say_what_was_left_out(matched)
-    made = calibrate_run(matched, places_matter=options.places_matter)
+        say_what_was_left_out(matched)
+        wishes = Wishes(options.places_matter, options.lengths)
+        made = show_measure("fitting", calibrating(matched, cancel, wishes))
     for warning in calibration_warnings(made):
         tell(warning)
     save_calibration(options.out, made.calibration)
@@ -58,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"{system.name}, cross-validated on {against}\n")
     if system.results is not None and (sentence := made.one_label_sentence(system.results)):
         print(f"{sentence}\n")
-    for section in (quality_section(made), parameter_section(made)):
+    for section in (quality_section(made), *sources_section(made), parameter_section(made)):
         print(f"{printed_section(section)}\n")
     print(f"Calibration: {options.out}")
     return DONE

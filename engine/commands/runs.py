@@ -20,8 +20,9 @@ from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
 from engine.core.label_sources import LabelSource
 from engine.core.remedies import Remedy, Step
+from engine.core.run_deletion import RunContents
 from engine.core.run_list import run_list
-from engine.core.run_records import AnyRun, RunContents, how_to_complete, refuse_submitted
+from engine.core.run_records import AnyRun, how_to_complete, refuse_submitted
 from engine.core.sheets import Section
 from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
@@ -252,6 +253,7 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     calibration = load_calibration(options.calibration) if options.calibration else None
     if calibration is not None:
         calibration.check_fits(judge_of_run(before.run.identity))
+        calibration.check_lengths(before.judged, before.run.title)
     after = before.calibrated(calibration)
     with store.hold(options.id):
         store.calibrate(options.id, calibration.as_json() if calibration else None)

@@ -161,6 +161,11 @@ class Item:
         return digest([self.instruction, self.output_a, self.output_b])
 
     @property
+    def lengths(self) -> tuple[int, int]:
+        """Of the responses A and B, in characters."""
+        return len(self.output_a), len(self.output_b)
+
+    @property
     def letters(self) -> int:
         """The length of the three texts together."""
         return len(self.instruction) + len(self.output_a) + len(self.output_b)

@@ -5,7 +5,7 @@ Does not know: files, models, how anything is computed.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeGuard, cast
 
 from engine.core.errors import SetupError
 from engine.core.fitted_on import short_hash
+from engine.core.head_parts import HeadPart
 from engine.core.items import Order, Prediction, Preference, Way
 from engine.core.remedies import Remedy, Step
 
@@ -81,13 +82,15 @@ class Reading:
 
     `log_probs`: natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the
     model's whole vocabulary, as the model saw the responses: A is the first one shown. Not yet un-swapped.
-    `answers`: what they were made of, by the way; empty for Way.LETTERS, which reads them as they are.
+    `answers`: what they were made of, by the way; empty for Way.LETTERS, which reads them as they are, and in
+    a panel. `judge`: which of a panel's judges said it, from 1; 0 in a run of one judge.
     """
 
     order: Order
     log_probs: tuple[float, float, float, float]
     way: Way = Way.LETTERS
     answers: tuple[RawAnswer, ...] = ()
+    judge: int = 0
 
     @property
     def format_mass(self) -> float:
@@ -124,7 +127,8 @@ class JudgedItem:
 
     `position`: place in the dataset, from 0. `readings`, `explanations`, `unscored` (the reason) by
     criterion; each criterion has readings or a reason. `seconds`: wall time of its share of the group.
-    `rewritten`: explanations written later for another label, by criterion and label; the first ones stay in
+    `lengths`: of the responses A and B, in characters; None where an earlier version judged. `rewritten`:
+    explanations written later for another label, by criterion and label; the first ones stay in
     `explanations`. `given`: the labels and explanations of an opened submission, by criterion, in the place
     of readings; none of an item that it does not answer, which is unscored on all of them.
     """
@@ -141,11 +145,17 @@ class JudgedItem:
     tokens_generated: int = 0
     rewritten: Mapping[tuple[str, Preference], Explanation] = field(default_factory=dict)
     given: Mapping[str, Prediction] = field(default_factory=dict)
+    lengths: tuple[int, int] | None = None
+
+    def keeping(self, is_kept: Callable[[Reading], bool]) -> "JudgedItem":
+        """The same with some of its readings alone."""
+        return replace(
+            self, readings={name: tuple(filter(is_kept, own)) for name, own in self.readings.items()}
+        )
 
     def of_way(self, way: Way) -> "JudgedItem":
         """The same with the readings of one way alone."""
-        alone = {name: tuple(each for each in own if each.way is way) for name, own in self.readings.items()}
-        return replace(self, readings=alone)
+        return self.keeping(lambda reading: reading.way is way)
 
 
 LARGEST_FACTOR = 1e6
@@ -154,11 +164,13 @@ LARGEST_FACTOR = 1e6
 
 @dataclass(frozen=True)
 class CriterionCalibration:
-    """How the averaged log-probabilities of one criterion become calibrated: scale x log-probability + bias.
+    """How the averaged log-probabilities of one criterion become calibrated: scale x log-probability + bias,
+    and factor x what it says beside for each of the `parts`.
 
-    `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. Neither is beyond
+    `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. No number is beyond
     LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class frequencies, None for these
-    alone (scale 0), 0 for readings as they are (scale 1, nothing fitted). `items`: labels it was fitted on.
+    alone (scale 0), 0 for readings as they are (scale 1, nothing fitted); `strength_of_parts`: how strongly
+    the factors were shrunk towards 0, None without parts. `items`: labels it was fitted on.
     `first_order`: the same for items that were read in the first order alone, where that is not all of them;
     None where it is, and in files of before.
 
@@ -173,21 +185,27 @@ class CriterionCalibration:
     first_order: "CriterionCalibration | None" = None
     folds: tuple["CriterionCalibration", ...] = ()
     fold_of: Mapping[str, int] = field(default_factory=dict)
+    parts: Mapping[HeadPart, float] = field(default_factory=dict)
+    strength_of_parts: float | None = None
 
     def fold(self, content_hash: str) -> int | None:
         """The place of what decides an item: it was fitted without it. None for one that took no part."""
         return self.fold_of.get(short_hash(content_hash))
 
-    def for_item(self, content_hash: str) -> "CriterionCalibration":
-        """What decides an item."""
-        place = self.fold(content_hash)
+    def by_fold(self, place: int | None) -> "CriterionCalibration":
+        """The calibration of a fold; this one for None."""
         return self if place is None else self.folds[place]
 
+    def for_item(self, content_hash: str) -> "CriterionCalibration":
+        """What decides an item."""
+        return self.by_fold(self.fold(content_hash))
+
     def __post_init__(self) -> None:
-        numbers = (self.scale, *self.biases)
+        numbers = (self.scale, *self.biases, *self.parts.values())
         if not all(abs(number) <= LARGEST_FACTOR for number in numbers) or self.scale < 0:
+            factors = f" and factors {tuple(self.parts.values())}" if self.parts else ""
             raise SetupError(
-                f"A calibration with scale {self.scale} and biases {self.biases} cannot be applied.",
+                f"A calibration with scale {self.scale} and biases {self.biases}{factors} cannot be applied.",
                 Remedy(Step.CALIBRATE_AGAIN),
             )
 

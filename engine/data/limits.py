@@ -12,7 +12,7 @@ from pathlib import Path
 from engine.core.cancel import CancelToken
 from engine.core.errors import InputError
 from engine.core.formatting import amount
-from engine.core.run_records import amount_of_file
+from engine.core.run_deletion import amount_of_file
 
 MOST_COLUMNS = 10_000
 MOST_TEXT = 4_000_000

@@ -3,7 +3,7 @@
 Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,9 @@ from engine.core.errors import SetupError
 from engine.core.file_kinds import FileKind
 from engine.core.fitted_on import FittedOn, Overlap, estimate_of, fitted_on_of
 from engine.core.formatting import quoted, without_middle, words
+from engine.core.head_parts import LENGTHS, HeadPart, part_of, parts_in_words
 from engine.core.items import PREFERENCES, digest
-from engine.core.judgments import CriterionCalibration
+from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import RunIdentity
@@ -24,7 +25,8 @@ from engine.data.plain_file import load_record, real_number
 from engine.system.files import write_json
 from engine.system.gate import gated
 
-FORMAT = 1
+FORMAT = 2
+_WITHOUT_PARTS = 1  # as earlier versions wrote it, and read it
 _MARK = "tiebreak_calibration"
 _WHEN = ("before", "after", "more")
 _LONGEST_SHOWN = 120  # letters of a question
@@ -133,11 +135,26 @@ class Calibration:
         return " ".join(filter(None, said))
 
     @property
+    def parts(self) -> tuple[HeadPart, ...]:
+        """What it looks at beside the mean of an item's readings, on any criterion."""
+        decide = (each for fitted in self.criteria.values() for each in (fitted, *fitted.folds))
+        return tuple(dict.fromkeys(part for fitted in decide for part in fitted.parts))
+
+    @property
     def in_words(self) -> str:
-        """Whether A and B are alike to it, and whether it lacks what decides items of one order."""
+        """What it looks at, whether A and B are alike to it, and whether it lacks what decides items of one
+        order.
+        """
         said = f"A and B are {'' if self.alike else 'not '}treated alike."
+        if used := parts_in_words(self.parts):
+            said = f"Beside the mean of all readings it looks at {used}. {said}"
         lacking = len(self.judge.orders) > 1 and any(not each.first_order for each in self.criteria.values())
         return f"{said} It was not fitted for items that are read in one order." if lacking else said
+
+    def check_lengths(self, judged: Iterable[JudgedItem], run: str) -> None:
+        """Raise SetupError where it looks at the lengths of responses and a run does not know them."""
+        if LENGTHS in self.parts and any(item.lengths is None for item in judged):
+            raise lengths_unknown(run)
 
     def check_fits(self, judge: JudgeIdentity) -> None:
         """Raise SetupError where it was made for another judge; the model is known by its hash alone."""
@@ -174,7 +191,7 @@ class Calibration:
         """All of it, as plain values."""
         judge = self.judge
         return {
-            _MARK: FORMAT,
+            _MARK: FORMAT if self.parts else _WITHOUT_PARTS,
             "made_for": {
                 "model": {"name": judge.model_name, "sha256": judge.model_hash},
                 "prompt_version": judge.prompt_version,
@@ -205,7 +222,8 @@ class Calibration:
 
 def _done_by(fitted: CriterionCalibration) -> list[Any]:
     first = fitted.first_order
-    numbers = [fitted.scale, *fitted.biases, *(_done_by(first) if first else ())]
+    parts = [[part.as_json(), factor] for part, factor in fitted.parts.items()]
+    numbers = [fitted.scale, *fitted.biases, *parts, *(_done_by(first) if first else ())]
     folds = [list(map(_done_by, fitted.folds)), dict(fitted.fold_of)]
     # Without folds as before there were any: runs know those calibrations by this hash.
     return [*numbers, *folds] if fitted.folds else numbers
@@ -221,6 +239,14 @@ def _question(asked: AskedQuestion | None) -> str:
     return f"“{without_middle(asked.question, _LONGEST_SHOWN)}”" if asked else "that nobody knows"
 
 
+def lengths_unknown(run: str) -> SetupError:
+    """What is said of a run without the lengths of its responses, where they are to count."""
+    return SetupError(
+        f"{run} was judged by an earlier version, which did not keep how long responses are.",
+        "Judge its items again, or use a calibration without the lengths of responses.",
+    )
+
+
 def _model(judge: JudgeIdentity) -> str:
     return f"{judge.model_name} ({judge.model_hash[:12]})"
 
@@ -232,8 +258,17 @@ def _criterion_json(calibration: CriterionCalibration) -> dict[str, Any]:
         "biases": {label.value: bias for label, bias in biases},
         "strength": calibration.strength,
         "items": calibration.items,
+        **_parts_json(calibration),
         **({"first_order": _criterion_json(calibration.first_order)} if calibration.first_order else {}),
     }
+
+
+def _parts_json(calibration: CriterionCalibration) -> dict[str, Any]:
+    """Left out where there are none, as before there were any."""
+    if not calibration.parts:
+        return {}
+    parts = [part.as_json() | {"factor": factor} for part, factor in calibration.parts.items()]
+    return {"parts": parts, "strength_of_parts": calibration.strength_of_parts}
 
 
 def calibration_of(value: Mapping[str, Any]) -> Calibration:
@@ -241,7 +276,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
 
     Raises KeyError, AttributeError, TypeError, ValueError or SetupError for anything else.
     """
-    if value[_MARK] != FORMAT:
+    if value[_MARK] not in {FORMAT, _WITHOUT_PARTS}:
         raise ValueError(f"its version is {value[_MARK]!r}, this program knows {FORMAT}")
     made_for = value["made_for"]
     fitted_on = fitted_on_of(value["took_part"]) if "took_part" in value else None
@@ -299,6 +334,8 @@ def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
         strength=None if strength is None else real_number(strength),
         items=_whole_number(value["items"]),
         first_order=_criterion(value["first_order"]) if "first_order" in value else None,
+        parts={part_of(each): real_number(each["factor"]) for each in value.get("parts", [])},
+        strength_of_parts=real_number(value["strength_of_parts"]) if "parts" in value else None,
     )
 
 

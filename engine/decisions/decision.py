@@ -3,7 +3,9 @@
 Knows: the four labels and the two orders. Does not know: where readings come from, models, files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,15 +16,12 @@ from engine.core.judgments import (
     Explanation,
     JudgedItem,
     Judgment,
-    Reading,
     SubmittedLabel,
     Unscored,
 )
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.core.ways.all_ways import together
+from engine.decisions.read_items import SWAPPED, ReadItems, of_order, part_values
 
-SWAPPED = [PREFERENCES.index(preference.swapped) for preference in PREFERENCES]
-"""Where each label's column is once the responses have changed places."""
 NOT_FINITE = "the model gave no finite probabilities"
 NO_LABEL = "the submission gives no label"
 
@@ -43,25 +42,95 @@ def decide_all(
     the fit of the calibration is decided by what was fitted without it.
     What is decided of an item does not depend on the others, not even by rounding.
     """
+    read = ReadItems(judged, criterion)
+    mean = read.average()
+    scored = np.isfinite(mean).all(axis=1)
+    in_both, flips = _flips(judged, criterion, read)
+    # Together by what decides them, so that numpy decides thousands at once.
+    alike: dict[tuple[bool, int | None], list[int]] = {}
+    for place in np.flatnonzero(scored).tolist():
+        fold = calibration.fold(judged[place].content_hash) if calibration else None
+        alike.setdefault((in_both[place], fold), []).append(place)
     decided: dict[int, AnyJudgment] = {}
-    # Together by their orders and by what decides them, so that numpy decides thousands at once.
-    alike: dict[tuple[tuple[Order, ...], int | None], dict[int, Sequence[Reading]]] = {}
-    for place, item in enumerate(judged):
-        readings = together(item.readings.get(criterion, ()))
-        if criterion in item.given:
-            decided[place] = _submitted(item, criterion)
-        elif criterion in item.unscored or not readings:
-            reason = item.unscored.get(criterion, "not judged")
-            decided[place] = Unscored(item.item_id, criterion, reason)
-        else:
-            fold = calibration.fold(item.content_hash) if calibration else None
-            alike.setdefault((tuple(reading.order for reading in readings), fold), {})[place] = readings
-    for (orders, fold), by_place in alike.items():
-        items = [judged[place] for place in by_place]
-        used = calibration if calibration is None or fold is None else calibration.folds[fold]
-        made = _decide_alike(items, criterion, orders, list(by_place.values()), used)
-        decided.update(zip(by_place, made, strict=True))
-    return tuple(decided[place] for place in range(len(judged)))
+    for (both, fold), places in alike.items():
+        items = [judged[place] for place in places]
+        deciding = _Deciding(criterion, calibration and calibration.by_fold(fold), both)
+        own = zip(items, deciding.facts(items, mean[places]), strict=True)
+        made = [
+            _judgment(item, criterion, facts, flips[place])
+            for place, (item, facts) in zip(places, own, strict=True)
+        ]
+        decided.update(zip(places, made, strict=True))
+    return tuple(
+        _submitted(item, criterion)
+        if criterion in item.given
+        else decided.get(place) or _unscored(item, criterion)
+        for place, item in enumerate(judged)
+    )
+
+
+class _Facts(NamedTuple):
+    """What is decided of an item."""
+
+    label: int
+    probabilities: Sequence[float]
+    place_decides: bool | None
+
+
+@dataclass(frozen=True)
+class _Deciding:
+    """By which calibration, if any, items are decided that were read in one order or `in_both`."""
+
+    criterion: str
+    calibration: CriterionCalibration | None
+    in_both: bool
+
+    def facts(self, items: Sequence[JudgedItem], read: FloatArray) -> Iterator[_Facts]:
+        """Of items that were `read` so in the mean, shape (items, 4)."""
+        log_probs = self._log_probs(items, read)
+        labels = likeliest(log_probs, read)
+        moved: list[bool | None] = [None] * len(items)
+        used = self.calibration
+        if used is not None and self.in_both:
+            other = read[:, SWAPPED]  # what both orders would say, had the responses changed places
+            there = likeliest(self._log_probs(items, other, exchanged=True), other)
+            a, b, *_ = used.biases
+            unlike = a != b or any(part.order for part in used.parts)
+            moved = [bool(each) and unlike for each in np.asarray(SWAPPED)[there] != labels]
+        return map(_Facts, labels.tolist(), np.exp(log_probs).tolist(), moved)
+
+    def _log_probs(
+        self, items: Sequence[JudgedItem], read: FloatArray, exchanged: bool = False
+    ) -> FloatArray:
+        used = self.calibration
+        if used is not None and not self.in_both:
+            used = used.first_order or used
+        if used is None:
+            return read
+        return calibrated(read, used, part_values(items, self.criterion, tuple(used.parts), exchanged))
+
+
+def _flips(
+    judged: Sequence[JudgedItem], criterion: str, read: ReadItems
+) -> tuple[list[bool], list[bool | None]]:
+    """Whether each item is decided by both orders, and whether these disagree; of a panel's judges each may
+    have read in other orders, so that it is decided as in both, and nothing is said of flips.
+    """
+    in_panel = [any(each.judge for each in item.readings.get(criterion, ())) for item in judged]
+    alone = np.stack([read.average(of_order(order)) for order in Order])
+    twice = np.asarray(np.isfinite(alone).all(axis=(0, 2))).tolist()
+    first, second = np.nan_to_num(alone, nan=-np.inf).argmax(axis=2).tolist()
+    flips = [
+        one != other if both and not panel else None
+        for one, other, both, panel in zip(first, second, twice, in_panel, strict=True)
+    ]
+    return [both or panel for both, panel in zip(twice, in_panel, strict=True)], flips
+
+
+def _unscored(item: JudgedItem, criterion: str) -> Unscored:
+    read = criterion not in item.unscored and item.readings.get(criterion)
+    reason = NOT_FINITE if read else item.unscored.get(criterion, "not judged")
+    return Unscored(item.item_id, criterion, reason)
 
 
 def _submitted(item: JudgedItem, criterion: str) -> SubmittedLabel | Unscored:
@@ -71,16 +140,17 @@ def _submitted(item: JudgedItem, criterion: str) -> SubmittedLabel | Unscored:
     return SubmittedLabel(item.item_id, criterion, given.preference, given.explanation)
 
 
-def average(readings: Sequence[Reading]) -> FloatArray:
-    """Mean of the un-swapped log-probabilities over orders and ways, shape (4,), normalised again."""
-    alone = _unswapped(_log_probs([readings]), [reading.order for reading in readings])
-    (mean,) = _averaged(alone)
-    return np.asarray(mean)
-
-
-def calibrated(log_probs: FloatArray, calibration: CriterionCalibration) -> FloatArray:
-    """Log-probabilities, shape (..., 4), after a calibration, normalised again."""
-    return log_softmax(calibration.scale * log_probs + np.asarray(calibration.biases))
+def calibrated(
+    log_probs: FloatArray, calibration: CriterionCalibration, parts: FloatArray | None = None
+) -> FloatArray:
+    """Log-probabilities, shape (..., 4), after a calibration, normalised again; `parts`: what its parts say
+    beside them, shape (..., parts, 4), nothing for None.
+    """
+    values = calibration.scale * log_probs + np.asarray(calibration.biases)
+    if parts is not None and calibration.parts:
+        factors = np.array(list(calibration.parts.values()))
+        values = values + (factors[:, None] * parts).sum(axis=-2)
+    return log_softmax(values)
 
 
 def likeliest(log_probs: FloatArray, read: FloatArray) -> IntArray:
@@ -95,84 +165,20 @@ def likeliest(log_probs: FloatArray, read: FloatArray) -> IntArray:
     return places
 
 
-def _log_probs(readings: Sequence[Sequence[Reading]]) -> FloatArray:
-    """As they were read, shape (items, orders, 4)."""
-    return np.array([[reading.log_probs for reading in own] for own in readings], dtype=np.float64)
-
-
-def _unswapped(log_probs: FloatArray, orders: Sequence[Order]) -> FloatArray:
-    """Log-probabilities among the four labels alone, of the items' own A and B; shape (items, orders, 4)."""
-    # Among the four alone: what else the model might have said takes no part in the label.
-    values = log_softmax(log_probs)
-    for place, order in enumerate(orders):
-        if order is Order.BA:
-            values[:, place] = values[:, place, SWAPPED]
-    return values
-
-
-def _averaged(unswapped: FloatArray) -> FloatArray:
-    """Their mean over the orders, normalised again; shape (items, 4)."""
-    return log_softmax(unswapped.mean(axis=1))
-
-
-def _decide_alike(
-    items: Sequence[JudgedItem],
-    criterion: str,
-    orders: Sequence[Order],
-    by_order: Sequence[Sequence[Reading]],
-    calibration: CriterionCalibration | None,
-) -> list[Judgment | Unscored]:
-    """Decide items that all have a reading in each of these orders, of all ways together."""
-    read = _log_probs(by_order)
-    finite = np.all(np.isfinite(read), axis=(1, 2))
-    alone = _unswapped(read[finite], orders)
-    together = _averaged(alone)
-    in_both = len(orders) > 1
-    log_probs, labels, moved = _calibrated_labels(together, calibration, in_both)
-    # Before the calibration: whether the order decides is asked of the model, not of its correction.
-    best = alone.argmax(axis=2)
-    flips = (best != best[:, :1]).any(axis=1).tolist()
-    facts = zip(labels.tolist(), np.exp(log_probs).tolist(), flips, moved, strict=True)
-    decided: list[Judgment | Unscored] = []
-    for item, is_finite in zip(items, finite.tolist(), strict=True):
-        if not is_finite:
-            decided.append(Unscored(item.item_id, criterion, NOT_FINITE))
-            continue
-        label, (a, b, both_good, both_bad), flipped, place_decides = next(facts)
-        readings = item.readings[criterion]
-        decided.append(
-            Judgment(
-                item_id=item.item_id,
-                criterion=criterion,
-                preference=PREFERENCES[label],
-                probabilities=(a, b, both_good, both_bad),
-                flipped=flipped if in_both else None,
-                format_mass=sum(reading.format_mass for reading in readings) / len(readings),
-                readings=readings,
-                explanations=_explanations(item, criterion),
-                place_decides=place_decides,
-            )
-        )
-    return decided
-
-
-def _calibrated_labels(
-    read: FloatArray, calibration: CriterionCalibration | None, in_both: bool
-) -> tuple[FloatArray, IntArray, Sequence[bool | None]]:
-    """Log-probabilities and labels of items that were read in one order or `in_both`, and of each whether its
-    label depends on the place, where that is known. `read`: shape (items, 4).
-    """
-    if calibration is None:
-        return read, read.argmax(axis=1), [None] * len(read)
-    if not in_both:
-        log_probs = calibrated(read, calibration.first_order or calibration)
-        return log_probs, likeliest(log_probs, read), [None] * len(read)
-    log_probs = calibrated(read, calibration)
-    labels = likeliest(log_probs, read)
-    other = read[:, SWAPPED]  # what both orders would say, had the responses changed places
-    moved = np.asarray(SWAPPED)[likeliest(calibrated(other, calibration), other)] != labels
-    a, b, *_ = calibration.biases
-    return log_probs, labels, (moved & (a != b)).tolist()
+def _judgment(item: JudgedItem, criterion: str, facts: _Facts, flipped: bool | None) -> Judgment:
+    a, b, both_good, both_bad = facts.probabilities
+    readings = item.readings[criterion]
+    return Judgment(
+        item_id=item.item_id,
+        criterion=criterion,
+        preference=PREFERENCES[facts.label],
+        probabilities=(a, b, both_good, both_bad),
+        flipped=flipped,
+        format_mass=sum(reading.format_mass for reading in readings) / len(readings),
+        readings=readings,
+        explanations=_explanations(item, criterion),
+        place_decides=facts.place_decides,
+    )
 
 
 def _explanations(item: JudgedItem, criterion: str) -> tuple[Explanation, ...]:

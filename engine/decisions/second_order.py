@@ -3,7 +3,6 @@
 Knows: readings and decisions. Does not know: how a reading is made, what it costs, human labels.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +18,8 @@ from engine.core.remedies import Remedy, Step
 from engine.core.run_records import StoredRun, refuse_submitted
 from engine.core.settings import settings_of
 from engine.decisions.calibration import Calibration, judge_of_run
-from engine.decisions.decision import average, calibrated, decide_all
+from engine.decisions.decision import calibrated, decide_all
+from engine.decisions.read_items import average, part_values
 from engine.decisions.run_results import RunResults
 
 MARGINS = tuple(step / 100 for step in range(1, 101))
@@ -40,13 +40,19 @@ Calibrations = Mapping[str, CriterionCalibration]
 """By criterion; none for what is not calibrated."""
 
 
-def leaves_open(readings: Mapping[str, Sequence[Reading]], below: float, calibrations: Calibrations) -> bool:
+def leaves_open(
+    readings: Mapping[str, Sequence[Reading]],
+    below: float,
+    calibrations: Calibrations,
+    lengths: tuple[int, int] | None = None,
+) -> bool:
     """Whether the margin of any criterion's readings, in one order, is below this: as they were read, or as
-    their calibration for one order makes it, where there is one.
+    their calibration for one order makes it, where there is one; `lengths`: of the responses.
 
     Readings without finite probabilities leave nothing open: no second order makes a judgment of them.
     """
-    return any(_margin_of(own, calibrations.get(name)) < below for name, own in readings.items())
+    item = JudgedItem(0, "", "", {name: tuple(own) for name, own in readings.items()}, lengths=lengths)
+    return any(_margin_of(item, name, calibrations.get(name)) < below for name in readings)
 
 
 def of_item(calibrations: Calibrations, content_hash: str) -> Calibrations:
@@ -54,21 +60,19 @@ def of_item(calibrations: Calibrations, content_hash: str) -> Calibrations:
     return {name: each.for_item(content_hash) for name, each in calibrations.items()}
 
 
-def _margin_of(readings: Sequence[Reading], calibration: CriterionCalibration | None) -> float:
-    if not all(map(math.isfinite, (value for reading in readings for value in reading.log_probs))):
-        return 1.0
-    return _least_margin(average(readings), calibration)
-
-
-def _least_margin(log_probs: FloatArray, calibration: CriterionCalibration | None) -> float:
-    """The margin of one order, shape (4,): the lesser of those before and after the calibration.
+def _margin_of(item: JudgedItem, criterion: str, calibration: CriterionCalibration | None) -> float:
+    """The margin of one order: the lesser of those before and after the calibration.
 
     After it another label may be in doubt. Where it trusts no reading, no second one changes anything.
     """
-    rows = [log_probs]
+    read = average(item.readings[criterion])
+    if not np.isfinite(read).all():
+        return 1.0
+    rows = [read]
     first = calibration.first_order if calibration else None
     if first is not None and first.scale > 0:
-        rows.append(calibrated(log_probs, first))
+        (beside,) = part_values([item], criterion, tuple(first.parts))
+        rows.append(calibrated(read, first, beside))
     return min(margin(np.exp(row).tolist()) for row in rows)
 
 
@@ -134,7 +138,7 @@ def both_orders(
     ]
     alone = [_in_first_order(item) for item in scored]
     margins = [
-        [_margin_of(item.readings[name], own.get(name)) for name in criteria]
+        [_margin_of(item, name, own.get(name)) for name in criteria]
         for item in alone
         for own in [of_item(calibrations, item.content_hash)]
     ]

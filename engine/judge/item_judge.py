@@ -199,7 +199,9 @@ class ItemJudge:
     def _read_as_needed(self, slot: int, work: ItemWork, below: float) -> Judging[None]:
         """Read AB, and BA where AB leaves a label open; AB stays in its slot where it is to be explained."""
         yield from self._reader.read(slot, work, Order.AB)
-        needed = leaves_open(work.readings, below, of_item(self._calibrations, work.original.content_hash))
+        item = work.original
+        deciding = of_item(self._calibrations, item.content_hash)
+        needed = leaves_open(work.readings, below, deciding, item.lengths)
         self._watch.expect((work.second if needed else 0) - work.expected)
         self.pace.decided(work.second if needed else None)
         yield self._labels_read(work, whole=not needed)
@@ -306,6 +308,7 @@ class ItemJudge:
             seconds=work.seconds,
             tokens_read=work.tokens_read,
             tokens_generated=work.tokens_generated,
+            lengths=work.original.lengths,
         )
 
 

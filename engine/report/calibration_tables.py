@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 
-from engine.calibrate.cross_validation import AS_READ, CalibrationReport, mean_accuracies
+from engine.calibrate.cross_validation import CalibrationReport, added, mean_accuracies
+from engine.calibrate.fitting import AS_READ
 from engine.calibrate.run_calibration import CalibratedRun
 from engine.core.formatting import percent, words
 from engine.core.items import PREFERENCES
@@ -93,6 +94,24 @@ _GAIN = (
     ),
     Column("ece_after", "calibrated", Kind.NUMBER, _CALIBRATED, digits=3),
 )
+_SOURCES = (
+    Column("source", "source", Kind.NAME, "What is left out to see what it adds."),
+    Column(
+        "nats",
+        "log-loss (nats)",
+        Kind.NUMBER,
+        "By how much the log-loss is higher without it: above 0, it helps.",
+        digits=4,
+    ),
+    Column("low", "from", Kind.NUMBER, "The lower end of the 95 % interval over instructions.", 4),
+    Column("high", "to", Kind.NUMBER, "Its upper end.", 4),
+    Column(
+        "right",
+        "labels right",
+        Kind.ESTIMATE,
+        "How many more labels are right with it, in percent points, and the 95 % interval.",
+    ),
+)
 _PARAMETERS = (
     Column("criterion", "fitted on all", Kind.NAME, "The criterion, fitted on all its labels."),
     Column(
@@ -113,6 +132,20 @@ _PARAMETERS = (
         "How strongly the fit is held to the plain frequencies of the labels.",
         instead={AS_READ: "as it is", math.inf: "frequencies alone"},
     ),
+)
+
+
+_PARTS = (
+    Column("criterion", "looked at beside", Kind.NAME, "The criterion that is decided."),
+    Column("part", "what", Kind.NAME, "What is looked at beside the mean of all readings."),
+    Column(
+        "factor",
+        "factor",
+        Kind.NUMBER,
+        "How much of it is added: of a judge or way, how far it differs from the mean of all.",
+        digits=3,
+    ),
+    Column("shrinkage", "shrinkage", Kind.SHORTEST, "How strongly the factors are held to 0."),
 )
 
 
@@ -190,9 +223,37 @@ def _accuracies(reports: Mapping[str, CalibrationReport]) -> list[Value]:
     return [*mean_accuracies(reports.values()).values(), frequent]
 
 
+def sources_section(made: CalibratedRun) -> list[Section]:
+    """What each source of readings adds, the most first; none where there is one source only."""
+    if not made.without:
+        return []
+    found = {source: added(lost, made.reports) for source, lost in made.without.items()}
+    rows: list[Row] = [
+        [source, each.nats, *(each.interval or (None, None)), each.right]
+        for source, each in sorted(found.items(), key=lambda pair: -pair[1].nats)
+    ]
+    help_text = (
+        "What is lost where one source is left out and all others stay, in the mean over the criteria,"
+        " cross-validated. A source that adds nothing may still be worth something alone: what it says,"
+        " others say too. “The second order” is what reading both orders adds to the first."
+    )
+    return [Section("sources", "What each source adds", [Table(_SOURCES, rows)], help_text)]
+
+
 def parameter_section(made: CalibratedRun) -> Section:
     """What the calibration consists of."""
-    return Section("parameters", "Fitted scales and biases", [parameter_table(made.reports)])
+    tables = [parameter_table(made.reports), *part_tables(made.reports)]
+    return Section("parameters", "What was fitted", tables)
+
+
+def part_tables(reports: Mapping[str, CalibrationReport]) -> list[Table]:
+    """The factors of what is looked at beside the mean of the readings; none where nothing is."""
+    rows: list[Row] = [
+        [words(name), part.in_words, factor, report.calibration.strength_of_parts]
+        for name, report in reports.items()
+        for part, factor in report.calibration.parts.items()
+    ]
+    return [Table(_PARTS, rows)] if rows else []
 
 
 def parameter_table(reports: Mapping[str, CalibrationReport]) -> Table:

@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 
-from engine.calibrate.cross_validation import ReliabilityBin
 from engine.calibrate.order_margin import MarginReport
+from engine.calibrate.quality import ReliabilityBin
 from engine.core.formatting import counted
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from engine.core.log_probs import FloatArray, IntArray

@@ -18,8 +18,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from engine.calibrate.cross_validation import ReliabilityBin, reliability
 from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
+from engine.calibrate.quality import ReliabilityBin, reliability
 from engine.core import VERSION
 from engine.core.errors import SetupError
 from engine.core.formatting import capitalised, percent, visible, words

@@ -1,7 +1,8 @@
 """The rows of the run store that hold judged items: only added, never changed.
 
-Knows: the tables `judged_item`, `reading`, `answer`, `explanation`, `rewritten_explanation`, `unscored` and
-`given`. Readings of letters are in `reading`; of other ways the raw answers are in `answer`.
+Knows: the tables `judged_item`, `reading`, `answer`, `panel_reading`, `explanation`, `rewritten_explanation`,
+`unscored` and `given`. Readings of letters are in `reading`; of other ways the raw answers are in `answer`;
+those of a panel's judges in `panel_reading`.
 Does not know: transactions, runs, decisions.
 """
 
@@ -10,6 +11,7 @@ import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from engine.core.items import Order, Prediction, Preference, Way
@@ -98,7 +100,7 @@ def item_rows(db: sqlite3.Connection, run_id: int) -> Iterator[JudgedItem]:
     rewritten, given = _rewritten(db, run_id), _given(db, run_id)
     rows = db.execute(
         "SELECT position, item_id, content_hash, left_out_a, left_out_b, seconds, tokens_read,"
-        " tokens_generated FROM judged_item WHERE run_id = ? ORDER BY position",
+        " tokens_generated, letters_a, letters_b FROM judged_item WHERE run_id = ? ORDER BY position",
         (run_id,),
     ).fetchall()
     gate = Gate(f"Run {run_id}")
@@ -110,7 +112,7 @@ def item_rows(db: sqlite3.Connection, run_id: int) -> Iterator[JudgedItem]:
 def _item(
     db: sqlite3.Connection, run_id: int, row: tuple[Any, ...], rewritten: _Texts, given: _Given
 ) -> JudgedItem:
-    position, item_id, content_hash, left_out_a, left_out_b, *effort = row
+    position, item_id, content_hash, left_out_a, left_out_b, *effort, letters_a, letters_b = row
     place = (run_id, position)
     # People count items from 1.
     gate = Gate(f"Run {run_id}, item {position + 1}")
@@ -138,6 +140,9 @@ def _item(
         tokens_generated=generated,
         rewritten=rewritten,
         given=given,
+        lengths=None
+        if letters_a is None
+        else (gate.count("letters_a", letters_a), gate.count("letters_b", letters_b)),
     )
 
 
@@ -157,7 +162,9 @@ def _readings(db: sqlite3.Connection, gate: Gate, place: tuple[int, int]) -> dic
         a, b, both_good, both_bad = gate.log_probs("reading", values)
         reading = Reading(gate.one_of(Order, "seen_order", order), (a, b, both_good, both_bad))
         readings.setdefault(gate.text("criterion", criterion), []).append(reading)
-    for criterion, reading in _readings_of_answers(db, gate, place):
+    for criterion, reading in chain(
+        _readings_of_answers(db, gate, place), _readings_of_panel(db, gate, place)
+    ):
         readings.setdefault(criterion, []).append(reading)
     return {criterion: tuple(values) for criterion, values in readings.items()}
 
@@ -177,6 +184,27 @@ def _readings_of_answers(
         answers.setdefault(key, []).append(_answer(gate, question, values, thought, cut))
     for (criterion, order, way), own in answers.items():
         yield criterion, gate.made("answer", [*map(str, own)], partial(reading_of, way, order, own))
+
+
+def _readings_of_panel(
+    db: sqlite3.Connection, gate: Gate, place: tuple[int, int]
+) -> Iterator[tuple[str, Reading]]:
+    """Readings of an item by a panel's judges, with their criteria."""
+    for criterion, judge, way, order, *values in db.execute(
+        "SELECT criterion, judge, way, seen_order, log_a, log_b, log_both_good, log_both_bad"
+        " FROM panel_reading WHERE run_id = ? AND position = ?",
+        place,
+    ):
+        a, b, both_good, both_bad = gate.log_probs("panel_reading", values)
+        yield (
+            gate.text("criterion", criterion),
+            Reading(
+                gate.one_of(Order, "seen_order", order),
+                (a, b, both_good, both_bad),
+                gate.one_of(Way, "way", way),
+                judge=gate.count("judge", judge),
+            ),
+        )
 
 
 def _answer(gate: Gate, question: object, values: object, thought: object, cut: object) -> RawAnswer:
@@ -200,7 +228,16 @@ def _add_readings(
             (*place, criterion, reading.order.value, *reading.log_probs)
             for criterion, readings in readings_of.items()
             for reading in readings
-            if reading.way is Way.LETTERS
+            if reading.way is Way.LETTERS and not reading.judge
+        ],
+    )
+    db.executemany(
+        "INSERT INTO panel_reading VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (*place, criterion, reading.judge, reading.way.value, reading.order.value, *reading.log_probs)
+            for criterion, readings in readings_of.items()
+            for reading in readings
+            if reading.judge
         ],
     )
     db.executemany(
@@ -252,8 +289,8 @@ def _add_item(db: sqlite3.Connection, run_id: int, item: JudgedItem) -> None:
     left_out = (item.shortening.left_out_a, item.shortening.left_out_b) if item.shortening else (None, None)
     effort = (item.seconds, item.tokens_read, item.tokens_generated)
     db.execute(
-        "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (*place, item.item_id, item.content_hash, *left_out, *effort),
+        "INSERT INTO judged_item VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (*place, item.item_id, item.content_hash, *left_out, *effort, *(item.lengths or (None, None))),
     )
     _add_readings(db, place, item.readings)
     db.executemany(

@@ -254,6 +254,28 @@ STEPS: tuple[tuple[str, str], ...] = (
         ) WITHOUT ROWID;
         """,
     ),
+    (
+        # `panel_reading`: what a panel's judges said; of ways that ask several questions, what was made of
+        # the answers.
+        "013_panels_and_lengths_of_responses",
+        """
+        ALTER TABLE judged_item ADD COLUMN letters_a INTEGER;
+        ALTER TABLE judged_item ADD COLUMN letters_b INTEGER;
+        CREATE TABLE panel_reading (
+            run_id INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            criterion TEXT NOT NULL,
+            judge INTEGER NOT NULL,
+            way TEXT NOT NULL,
+            seen_order TEXT NOT NULL,
+            log_a REAL,
+            log_b REAL,
+            log_both_good REAL,
+            log_both_bad REAL,
+            PRIMARY KEY (run_id, position, criterion, judge, way, seen_order)
+        ) WITHOUT ROWID;
+        """,
+    ),
 )
 
 

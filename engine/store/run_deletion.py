@@ -11,13 +11,17 @@ from contextlib import suppress
 
 from engine.core.errors import SetupError
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import AnyRun, RunContents
+from engine.core.run_deletion import RunContents
+from engine.core.run_records import AnyRun
 from engine.core.said import now
 from engine.store.opening import rewrite_whole, shrinks
 from engine.store.run_table import judged_count
 from engine.store.store_file import StoreFile
 
-_JUDGED = ("judged_item", "reading", "answer", "explanation", "rewritten_explanation", "unscored", "given")
+_JUDGED = (
+    *("judged_item", "reading", "answer", "panel_reading", "explanation", "rewritten_explanation"),
+    *("unscored", "given"),
+)
 _SAID = ("override", "review_mark", "confirmation")
 _BEGUN = ("draft",)
 _BYTES_OF_ROW = 14  # header, integers, pointer

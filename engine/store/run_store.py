@@ -26,16 +26,8 @@ from engine.core.judgments import (
     Override,
     ReviewMark,
 )
-from engine.core.run_records import (
-    DamagedRun,
-    Deleted,
-    Effort,
-    RunContents,
-    RunIdentity,
-    StoredRun,
-    checked_name,
-    checked_note,
-)
+from engine.core.run_deletion import Deleted, RunContents
+from engine.core.run_records import DamagedRun, Effort, RunIdentity, StoredRun, checked_name, checked_note
 from engine.core.said import NewNote, Undo, checked_author, now
 from engine.store.handed_rows import (
     MetPeople,

@@ -33,23 +33,31 @@ class Proposal:
     fitted: Section | None = None
 
 
-def fit(results: "RunResults", gold: "Dataset", places_matter: bool) -> Job[Proposal]:
-    """Fit a calibration to the run's own readings and these labels, as `calibrate_run`. Raises SetupError."""
+def fit(results: "RunResults", gold: "Dataset", wishes: Mapping[str, bool]) -> Job[Proposal]:
+    """Fit a calibration to the run's own readings and these labels, as `calibrating` with these wishes, whose
+    MeasureProgress it reports. Raises SetupError.
+    """
 
     def work(control: JobControl) -> Proposal:
-        from engine.calibrate.run_calibration import calibrate_run
+        from engine.calibrate.run_calibration import Wishes, calibrating
+        from engine.core.events import followed
         from engine.measure.matching import match
         from engine.measure.systems import system_of_run
-        from engine.report.calibration_tables import calibration_warnings, parameter_section, quality_section
+        from engine.report.calibration_tables import (
+            calibration_warnings,
+            parameter_section,
+            quality_section,
+            sources_section,
+        )
         from engine.report.run_tables import changes_section
 
         # Readings are the model's: what people overrode takes no part.
         matched = match(system_of_run(results.model_alone()), gold, partial=True)
-        made = calibrate_run(matched, control.cancel, places_matter)
+        made = followed(calibrating(matched, control.cancel, Wishes(**wishes)), control.report)
         one_label = made.one_label_sentence(results)
         changes = changes_section(results, results.calibrated(made.calibration))
         said = [one_label, *matched.labels_in_words, *calibration_warnings(made)]
-        sheet = _sheet(said, quality_section(made), changes)
+        sheet = _sheet(said, quality_section(made), *sources_section(made), changes)
         source = f"fitted on {matched.dataset.name}"
         return Proposal(made.calibration, source, sheet, bool(one_label), parameter_section(made))
 
@@ -65,6 +73,7 @@ def load(results: "RunResults", path: Path) -> Job[Proposal]:
 
         calibration = load_calibration(path)
         calibration.check_fits(judge_of_run(results.run.identity))
+        calibration.check_lengths(results.judged, results.run.title)
         source = f"from {path.name}, fitted on {calibration.dataset}"
         after = results.calibrated(calibration)
         one_label = after.one_label_sentence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
+from engine.core.events import MeasureProgress
 from engine.core.formatting import visible
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_source, ask_target
@@ -31,10 +32,16 @@ if TYPE_CHECKING:
 _WHAT = (
     "A model leans to some labels: it hardly ever says “both good”, say. Calibration fits a scale and four"
     " biases for each criterion to human labels, and decides the stored readings again, without the model."
+    " Where a run was asked in several ways, or has several judges or criteria, labels also say what each is"
+    " worth."
 )
 _PLACES_MATTER = (
     "Check this only where it means something in the data which response is A, as where A is always the new"
     " model's. Otherwise A and B are treated alike, and no label depends on the place of a response."
+)
+_LENGTHS = (
+    "People often prefer the longer response, and a judge may miss that. With the lengths labels are"
+    " predicted better; but they then say less of what is in the responses."
 )
 _NOT_CALIBRATED = "This run is decided by the model's own probabilities: it is not calibrated."
 _SUBMITTED = (
@@ -44,6 +51,7 @@ _SUBMITTED = (
 _PROPOSED = "Proposed, {}. Nothing has changed yet: {run} follows once you press “Apply to {run}”."
 _APPLIED = "Applied, {}: {run} is decided with it now."
 _KIND = "Calibrations (*.json)"
+_FITTING = "Fitting, and measuring by cross-validation …"
 
 
 class CalibrationPanel(QWidget):
@@ -57,6 +65,7 @@ class CalibrationPanel(QWidget):
         self._applying: Task | None = None
         self._fitting = LatestTask(workspace.threads, Lane.MEASURE, self)
         self._fitting.finished.connect(self._propose)
+        self._fitting.progress.connect(self._follow)
         self._workspace.failures.follow(self._fitting)
         self._fitting.busy_changed.connect(self._follow_fitting)
         self._build()
@@ -98,8 +107,12 @@ class CalibrationPanel(QWidget):
         """Fit a calibration to the human labels at hand."""
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
-            self._fitting.start(calibration_jobs.fit(results, gold, self.places_matter.isChecked()))
-            self.busy.begin("Fitting, and measuring by cross-validation …")
+            wishes = {
+                "places_matter": self.places_matter.isChecked(),
+                "lengths": self.lengths.isChecked(),
+            }
+            self._fitting.start(calibration_jobs.fit(results, gold, wishes))
+            self.busy.begin(_FITTING)
 
     def load(self, path: Path) -> None:
         """Propose the calibration of a file."""
@@ -152,6 +165,10 @@ class CalibrationPanel(QWidget):
         self._workspace.read_run_again()
         self._workspace.refresh_runs()
 
+    @Slot(object)
+    def _follow(self, event: MeasureProgress) -> None:
+        self.busy.go_on(_FITTING, event.done, event.total)
+
     @Slot(bool)
     def _follow_fitting(self, busy: bool) -> None:
         if not busy:
@@ -198,6 +215,8 @@ class CalibrationPanel(QWidget):
         name(self.fit_button, "Calibrate on these labels")
         self.places_matter = QCheckBox("The &places mean something")
         name(self.places_matter, "The places of the responses mean something", _PLACES_MATTER)
+        self.lengths = QCheckBox("The len&gths of the responses may count")
+        name(self.lengths, "The lengths of the responses may count", _LENGTHS)
         self.load_button = QPushButton("Loa&d…")
         name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")
         self.save_button = QPushButton("Save…")
@@ -210,7 +229,8 @@ class CalibrationPanel(QWidget):
         self._fold = Fold("What was fitted", self._fitted)
         buttons = in_row(self.fit_button, self.load_button, self.save_button, self.off_button, STRETCH)
         asked = (headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
-        first = panel(*asked, self.places_matter, hint(_PLACES_MATTER), buttons, self.busy)
+        wishes = (self.places_matter, hint(_PLACES_MATTER), self.lengths, hint(_LENGTHS))
+        first = panel(*asked, *wishes, buttons, self.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
         second = panel(self._source, in_row(self.apply_button, STRETCH))
         self._proposed = as_column(second, self.sheet, self._fold, STRETCH, spacing=10)

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QPlainTextEdit, QPushButton, QWidget
 
 from engine.core.formatting import counted, visible
-from engine.core.run_records import RunContents, amount_of_file
+from engine.core.run_deletion import RunContents, amount_of_file
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, name
 from gui.kit.layouts import STRETCH, in_column, make_room

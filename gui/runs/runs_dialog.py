@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QAbstractItemView, QCheckBox, QDialog, QLineEdit, 
 
 from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted
-from engine.core.run_records import AnyRun, DamagedRun, Deleted, RunContents
+from engine.core.run_deletion import Deleted, RunContents
+from engine.core.run_records import AnyRun, DamagedRun
 from engine.core.value_tables import Table
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import OneLine

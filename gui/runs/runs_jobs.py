@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.health import Health
-from engine.core.run_records import Deleted, RunContents
+from engine.core.run_deletion import Deleted, RunContents
 from engine.core.value_tables import Table
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl

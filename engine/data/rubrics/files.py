@@ -18,7 +18,7 @@ from tomlkit.items import AoT
 from engine.core.errors import InputError
 from engine.core.file_kinds import FileKind
 from engine.core.rubric import Criterion, Rubric
-from engine.core.run_records import amount_of_file
+from engine.core.run_deletion import amount_of_file
 from engine.data.file_format import SAVE_AS_UTF8, read_text_file
 from engine.data.file_kinds import expecting
 from engine.data.rubrics.values import RubricValuesError, rubric_of_values

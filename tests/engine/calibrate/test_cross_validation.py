@@ -12,24 +12,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss
 
-from engine.calibrate import cross_validation
-from engine.calibrate.cross_validation import (
+from engine.calibrate import cross_validation, fitting
+from engine.calibrate.cross_validation import calibrate_criterion
+from engine.calibrate.fitting import (
     AS_READ,
     LEAST_FOR_READINGS,
     STRENGTHS,
-    calibrate_criterion,
     fit_calibration,
     fit_with_strength,
-    quality,
-    reliability,
 )
+from engine.calibrate.quality import quality, reliability
 from engine.calibrate.scaling import PSEUDO_COUNT, log_frequencies, solve
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES
 from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
 from engine.data.dataset import load_dataset
-from engine.decisions.decision import SWAPPED, calibrated
+from engine.decisions.decision import calibrated
+from engine.decisions.read_items import SWAPPED
 from engine.measure.accuracy import most_frequent_label
 from engine.measure.folds import Fold, grouped_folds
 from tests.engine.calibrate.simulated import (
@@ -161,7 +161,8 @@ class TestGroups:
             seen.extend(({groups[i] for i in train}, {groups[i] for i in test}) for train, test in found)
             return found
 
-        monkeypatch.setattr(cross_validation, "grouped_folds", watched)
+        for module in (cross_validation, fitting):
+            monkeypatch.setattr(module, "grouped_folds", watched)
         log_probs, labels, _ = biased_judge(40, 0)
         twice = np.concatenate([log_probs, log_probs[:, SWAPPED]])
         both = np.concatenate([labels, np.array(SWAPPED)[labels]])
@@ -242,7 +243,7 @@ class TestStrength:
         frequencies = np.full(20, 5.0)
         losses = np.full((len(STRENGTHS), 20), 9.0)
         losses[2:4] = frequencies - np.tile(gains, 10)
-        monkeypatch.setattr(cross_validation, "_inner_losses", lambda *_: (frequencies, losses))
+        monkeypatch.setattr(fitting, "_inner_losses", lambda *_: (frequencies, losses))
         assert fit_calibration(np.zeros((20, 4)), np.zeros(20, int), range(20)).strength == expected
 
     def test_what_is_too_few_to_fit_leaves_good_readings_as_they_are(self) -> None:
@@ -275,12 +276,12 @@ class TestAAndBAlike:
     def test_it_is_the_fit_to_all_items_in_both_places_at_half_their_weight(self) -> None:
         log_probs, labels, groups = biased_judge(60, 1)
         twice = np.concatenate([log_probs, log_probs[:, SWAPPED]])
-        scales, biases = solve(twice, np.concatenate([labels, np.array(SWAPPED)[labels]]), [3.0], views=2)
+        both = solve(twice, np.concatenate([labels, np.array(SWAPPED)[labels]]), [3.0], views=2)
         found = fit_with_strength(3.0, log_probs, labels, groups, log_probs[:, SWAPPED])
-        assert found.scale == pytest.approx(scales[0])
-        assert found.biases == pytest.approx(biases[0] - biases[0].mean(), abs=1e-6)
-        heavier, _ = solve(twice, np.concatenate([labels, np.array(SWAPPED)[labels]]), [3.0])
-        assert heavier[0] > scales[0]  # as if there were twice as many labels
+        assert found.scale == pytest.approx(both.scales[0])
+        assert found.biases == pytest.approx(both.biases[0] - both.biases[0].mean(), abs=1e-6)
+        heavier = solve(twice, np.concatenate([labels, np.array(SWAPPED)[labels]]), [3.0])
+        assert heavier.scales[0] > both.scales[0]  # as if there were twice as many labels
 
     def test_frequencies_are_the_mean_of_both_and_the_baseline_gives_neither_place_more(self) -> None:
         labels = np.array([0] * 30 + [1] * 10 + [2] * 10)

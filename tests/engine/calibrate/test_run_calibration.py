@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.calibrate.run_calibration import CalibratedRun, calibrate_run
+from engine.calibrate.run_calibration import CalibratedRun, Wishes, calibrate_run
 from engine.core.errors import SetupError
 from engine.core.judgments import Judgment
 from engine.core.value_tables import Estimate
@@ -74,7 +74,7 @@ def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path:
     gold = dataset({"safety": human, "relevance": human}, outputs=[("no", "long")] * 24)
     useful = [SURE_A if label is A else SURE_GOOD for label in human]
     judged = stored_run(tmp_path, gold, {"safety": [SURE_A] * 24, "relevance": useful})
-    made = calibrate_run(match(judged, gold), places_matter=True)
+    made = calibrate_run(match(judged, gold), wishes=Wishes(places_matter=True))
     assert judged.results is not None
     said = "This calibration gives one label to everything on safety (“B” for all 24 items"
     assert made.one_label_sentence(judged.results).startswith(f"{said}, cross-validated too). There nothing")
@@ -164,7 +164,9 @@ def test_without_information_neither_place_is_preferred_and_that_is_said(tmp_pat
         False
     }
     assert "safety (“A or B” for all 36 items" in made.one_label_sentence(judged.results)
-    free = judged.results.calibrated(calibrate_run(match(judged, gold), places_matter=True).calibration)
+    free = judged.results.calibrated(
+        calibrate_run(match(judged, gold), wishes=Wishes(places_matter=True)).calibration
+    )
     assert {each.place_decides for each in free.judgments["safety"] if isinstance(each, Judgment)} == {True}
     assert "the label depends on which response is A: 36 of 36" in " ".join(
         in_short(evaluate(match(system_of_run(free), gold)))

@@ -1,6 +1,6 @@
 """What `solve` finds is the least that there is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -25,7 +25,7 @@ class TestSolve:
                 labels = np.random.default_rng(seed).integers(0, 4, items)
             labels = without_polarity(labels, seed, hidden)
             value, sigma = objective(log_probs, labels, strength)
-            scales, biases = solve(log_probs, labels, [strength])
+            scales, biases = fitted(log_probs, labels, [strength])
             found = [scales[0] * sigma, *(biases[0] + scales[0] * log_probs.mean(axis=0))]
             bounds = [(0, None), *[(None, None)] * 4]
             start = [0, *log_frequencies(labels)]
@@ -37,21 +37,21 @@ class TestSolve:
         """Whole steps of Newton's method from there would not come back."""
         log_probs, labels, _ = biased_judge(99, 0)
         u = (log_probs - log_probs.mean(axis=0)) / log_probs.std()
-        problem = scaling._Problem(u, labels, log_frequencies(labels), np.array([0.01]))
+        problem = scaling._Problem(u[:, None], labels, log_frequencies(labels), np.full((1, 5), 0.01))
         near = problem.minimised(np.zeros((1, 5)))
         assert problem.minimised(np.array([start])) == pytest.approx(near, abs=1e-4)
 
     def test_strengths_are_solved_together_as_alone(self) -> None:
         log_probs, labels, _ = biased_judge(99, 0)
         strengths = [0.01, 1.0, 100.0]
-        scales, biases = solve(log_probs, labels, strengths)
+        scales, biases = fitted(log_probs, labels, strengths)
         for place, strength in enumerate(strengths):
-            scale, bias = solve(log_probs, labels, [strength])
+            scale, bias = fitted(log_probs, labels, [strength])
             assert scales[place] == pytest.approx(scale[0], rel=1e-4)
             assert biases[place] == pytest.approx(bias[0], rel=1e-3, abs=1e-4)
 
     def test_a_stronger_shrinkage_trusts_the_readings_less(self) -> None:
-        scales, _ = solve(*biased_judge(99, 0)[:2], [0.01, 1.0, 100.0, 1e9])
+        scales, _ = fitted(*biased_judge(99, 0)[:2], [0.01, 1.0, 100.0, 1e9])
         assert all(more > less for more, less in pairwise(scales))
         assert scales[-1] == pytest.approx(0, abs=1e-6)
 
@@ -64,22 +64,22 @@ class TestSolve:
         self, distort: Callable[[FloatArray], FloatArray]
     ) -> None:
         log_probs, labels, _ = biased_judge(60, 0)
-        scales, biases = solve(distort(log_probs), labels, [0.01, 1.0])
+        scales, biases = fitted(distort(log_probs), labels, [0.01, 1.0])
         assert scales.tolist() == [0, 0]
         assert biases == pytest.approx(np.tile(log_frequencies(labels), (2, 1)))
 
     @pytest.mark.parametrize("factor", [1e-3, 1e3, 1e6])
     def test_the_size_of_the_readings_does_not_matter(self, factor: float) -> None:
         log_probs, labels, _ = biased_judge(99, 0)
-        scales, _ = solve(log_probs, labels, [1.0])
-        others, _ = solve(factor * log_probs, labels, [1.0])
+        scales, _ = fitted(log_probs, labels, [1.0])
+        others, _ = fitted(factor * log_probs, labels, [1.0])
         assert others * factor == pytest.approx(scales, rel=1e-6)
 
     def test_one_outlier_among_readings_that_separate_the_labels(self) -> None:
         log_probs = np.random.default_rng(0).normal(0, 3, (300, 4))
         labels = log_probs.argmax(axis=1)
         log_probs[0, 1] = -1e5
-        scales, biases = solve(log_probs, labels, [0.01])
+        scales, biases = fitted(log_probs, labels, [0.01])
         assert np.isfinite([*scales, *biases[0]]).all()
 
 
@@ -93,6 +93,14 @@ class TestSolve:
 def test_a_tie_is_shared_as_often_as_its_labels_occur(labels: list[int], expected: list[float]) -> None:
     frequencies = np.exp(log_frequencies(np.array(labels)))
     assert frequencies == pytest.approx(np.array(expected) / sum(expected))
+
+
+def fitted(
+    log_probs: FloatArray, labels: IntArray, strengths: Sequence[float]
+) -> tuple[FloatArray, FloatArray]:
+    """Scales and biases, without parts."""
+    found = solve(log_probs, labels, strengths)
+    return found.scales, found.biases
 
 
 def objective(

@@ -9,7 +9,8 @@ import pytest
 from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import CriterionCalibration, Explanation, JudgedItem, Judgment, Reading, Unscored
 from engine.core.log_probs import log_softmax
-from engine.decisions.decision import NOT_FINITE, average, decide, decide_all
+from engine.decisions.decision import NOT_FINITE, decide, decide_all
+from engine.decisions.read_items import average
 
 
 def reading(order: Order, *probabilities: float) -> Reading:

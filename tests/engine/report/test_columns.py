@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.calibrate.cross_validation import AS_READ, CalibrationReport, Quality
+from engine.calibrate.cross_validation import CalibrationReport
+from engine.calibrate.fitting import AS_READ
+from engine.calibrate.quality import Quality
 from engine.core.judgments import Confirmation, CriterionCalibration, JudgmentKey
 from engine.core.people import Reviews
 from engine.core.value_tables import Kind, Table

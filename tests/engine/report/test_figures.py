@@ -12,8 +12,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 
-from engine.calibrate.cross_validation import ReliabilityBin
 from engine.calibrate.order_margin import margin_report
+from engine.calibrate.quality import ReliabilityBin
 from engine.core.log_probs import FloatArray
 from engine.decisions.second_order import BothOrders
 from engine.measure.evaluation import Evaluation, evaluate

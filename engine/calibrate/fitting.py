@@ -1,0 +1,335 @@
+"""Fit what decides one criterion to human labels: how strongly it is shrunk is chosen by cross-validation.
+
+Knows: readings seen once or in both places, what parts say beside them, human labels, inner folds.
+Does not know: what a fit is worth, runs, files, where readings come from.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.calibrate.quality import Quality, quality
+from engine.calibrate.scaling import Solved, is_right, log_frequencies, log_likelihood, solve
+from engine.core.cancel import CancelToken
+from engine.core.head_parts import HeadPart, PartKind
+from engine.core.items import HUMAN_LABELS, PREFERENCES
+from engine.core.judgments import CriterionCalibration
+from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.decisions.decision import calibrated, likeliest
+from engine.decisions.read_items import SWAPPED
+from engine.measure.folds import grouped_folds
+from engine.measure.intervals import OverInstructions
+
+INNER_FOLDS = 5
+# From hardly any shrinkage to almost all; beside them stands the infinite one, class frequencies alone.
+STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+# From factors that readings hardly move to free ones. The first decides only where all else is equal: between
+# judges that say the opposite of each other, say.
+STRENGTHS_OF_PARTS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
+# With fewer instructions nothing can be fitted: readings are taken as they are, or not at all.
+LEAST_FOR_FITTING = 10
+# With fewer still nothing can be compared: class frequencies are all there is.
+LEAST_FOR_READINGS = 5
+# The strength that stands for readings as they are: scale 1, no biases, nothing fitted.
+AS_READ = 0.0
+
+_LABELS = len(PREFERENCES)
+_OTHER_PLACES = np.array([HUMAN_LABELS.index(label.swapped) for label in HUMAN_LABELS])
+_AS_GOOD = 1e-12  # nats
+
+
+@dataclass(frozen=True)
+class PartReadings:
+    """What parts say of some items beside the mean of their readings, as `part_values` gives it.
+
+    `values`: shape (items, parts, 4); `others`: what they would say were the responses in the other places,
+    of the same shape, where these take part.
+    """
+
+    parts: tuple[HeadPart, ...]
+    values: FloatArray
+    others: FloatArray
+
+
+class Shrinkage(NamedTuple):
+    """How strongly readings are shrunk towards the frequencies of the labels, and what is looked at beside
+    them, shrunk how strongly towards nothing; as in CriterionCalibration.
+    """
+
+    strength: float | None
+    parts: tuple[HeadPart, ...] = ()
+    of_parts: float | None = None
+
+    @classmethod
+    def of(cls, fitted: CriterionCalibration) -> "Shrinkage":
+        """With which one a calibration was fitted."""
+        return cls(fitted.strength, tuple(fitted.parts), fitted.strength_of_parts)
+
+
+@dataclass(frozen=True)
+class Views:
+    """Readings with human labels: each item seen once, or also with its responses in the other places.
+
+    `log_probs`: shape (views, items, 4), normalised; `labels`: shape (views, items), of each view its own;
+    `groups`: the instruction of each item. `parts`: what is known beside, `beside`: what it says, shape
+    (views, items, parts, 4). `mirrored`: the second view is the first with A and B exchanged, so that what is
+    fitted is the same for both, but for rounding.
+    """
+
+    log_probs: FloatArray
+    labels: IntArray
+    groups: tuple[Hashable, ...]
+    parts: tuple[HeadPart, ...]
+    beside: FloatArray
+    mirrored: bool = False
+
+    @property
+    def instructions(self) -> int:
+        """How many different ones."""
+        return len(set(self.groups))
+
+    def only(self, places: IntArray) -> "Views":
+        """Some of the items."""
+        return replace(
+            self,
+            log_probs=self.log_probs[:, places],
+            labels=self.labels[:, places],
+            groups=tuple(self.groups[place] for place in places),
+            beside=self.beside[:, places],
+        )
+
+    def looking_at(self, parts: Sequence[HeadPart]) -> "Views":
+        """With those of these parts alone that it has."""
+        places = [place for place, part in enumerate(self.parts) if part in parts]
+        kept = tuple(self.parts[place] for place in places)
+        return replace(self, parts=kept, beside=self.beside[:, :, places])
+
+    @property
+    def part_sets(self) -> list[tuple[HeadPart, ...]]:
+        """What may be looked at, the least first: the readings, other criteria beside them, lengths too."""
+        kinds = [kind for kind in PartKind if any(part.kind is kind for part in self.parts)]
+        return [
+            tuple(part for part in self.parts if part.kind in kinds[: place + 1])
+            for place in range(len(kinds))
+        ]
+
+    @property
+    def frequencies(self) -> FloatArray:
+        """Natural logs of those of the labels, shape (4,)."""
+        return log_frequencies(self.labels.ravel(), len(self.labels))
+
+    def solved(self, strengths: Sequence[float], of_parts: Sequence[float] = ()) -> Solved:
+        """What decides, as `solve` gives it for each strength; with the parts where they have strengths."""
+        views, items, parts, _ = self.beside.shape
+        beside = self.beside.reshape(views * items, parts, _LABELS) if of_parts else None
+        rows = self.log_probs.reshape(-1, _LABELS)
+        found = solve(rows, self.labels.ravel(), strengths, views, parts=beside, of_parts=of_parts)
+        if not self.mirrored:
+            return found
+        return replace(found, biases=(found.biases + found.biases[:, SWAPPED]) / 2)
+
+    def decided(self, fitted: CriterionCalibration) -> FloatArray:
+        """Log-probabilities by a calibration, shape (views, items, 4)."""
+        return calibrated(self.log_probs, fitted, self.looking_at(tuple(fitted.parts)).beside)
+
+    def losses(self, log_probs: FloatArray) -> FloatArray:
+        """-ln p(human label), nats, of what is said of each view: (..., views, items, 4) to (..., items)."""
+        flat = log_probs.reshape(*log_probs.shape[:-3], -1, _LABELS)
+        likely = log_likelihood(flat, self.labels.ravel())
+        losses: FloatArray = -likely.reshape(log_probs.shape[:-1]).mean(axis=-2)
+        return losses
+
+    def losses_by(self, found: Solved) -> FloatArray:
+        """Those of what each strength gives, shape (strengths, items)."""
+        views = zip(self.log_probs, self.beside, strict=True)
+        return self.losses(np.stack([found.log_probs(*view) for view in views], axis=1))
+
+    def gain(self, baseline: FloatArray, after: FloatArray) -> OverInstructions:
+        """By how much the loss of what is said of each view after is less than that of the baseline, nats."""
+        gains = np.round(self.losses(baseline) - self.losses(after), 12)  # both may be the frequencies
+        found = OverInstructions.of_one(gains.tolist(), self.groups)
+        assert found is not None  # there are two instructions
+        return found
+
+    def right(self, log_probs: FloatArray, read: FloatArray) -> list[float]:
+        """In what share of its views each item has the human label, shape (items,); as `quality` takes it."""
+        chosen = likeliest(log_probs.reshape(-1, _LABELS), read.reshape(-1, _LABELS))
+        right = is_right(chosen, self.labels.ravel()).reshape(self.labels.shape)
+        shares: list[float] = right.mean(axis=0).tolist()
+        return shares
+
+    def quality(self, log_probs: FloatArray, read: FloatArray | None = None) -> Quality:
+        """Of what is said of each view, shape (views, items, 4); of equals what is `read` decides."""
+        known = None if read is None else read.reshape(-1, _LABELS)
+        return quality(log_probs.reshape(-1, _LABELS), self.labels.ravel(), known)
+
+
+def views_of(
+    log_probs: FloatArray,
+    labels: IntArray,
+    groups: Sequence[Hashable],
+    others: FloatArray | None = None,
+    *,
+    beside: PartReadings | None = None,
+) -> Views:
+    """All of it checked, the log-probabilities normalised; ValueError where it does not fit together.
+
+    `log_probs`: natural-log probabilities, shape (items, 4); `labels`: the human ones, shape (items,), as
+    places in `HUMAN_LABELS`; `groups`: the instruction of each item: all items of one are on the same side
+    of every split. `others`: what would be read were the responses in the other places, shape (items, 4);
+    with it, A and B are treated alike, and without they are free. `beside`: what parts say of these items.
+    """
+    rows, places = np.asarray(log_probs, dtype=np.float64), np.asarray(labels, dtype=np.int64)
+    shown = rows if others is None else np.asarray(others, dtype=np.float64)
+    if not len(groups) or not rows.shape == shown.shape == (len(groups), _LABELS):
+        raise ValueError(f"log-probabilities {rows.shape} and {shown.shape}, {len(groups)} groups")
+    if places.shape != (len(groups),):
+        raise ValueError(f"labels {places.shape}, {len(groups)} groups")
+    if beside is None:
+        nothing = np.empty((len(groups), 0, _LABELS))
+        beside = PartReadings((), nothing, nothing)
+    if not beside.values.shape == beside.others.shape == (len(groups), len(beside.parts), _LABELS):
+        raise ValueError(f"parts {beside.values.shape} and {beside.others.shape}, {len(groups)} groups")
+    if not all(np.isfinite(values).all() for values in (rows, shown, beside.values, beside.others)):
+        raise ValueError("log-probabilities that are not finite")
+    if places.min() < 0 or places.max() >= len(HUMAN_LABELS):
+        raise ValueError(f"labels from {places.min()} to {places.max()}: they are places in HUMAN_LABELS")
+    rows, shown = log_softmax(rows), log_softmax(shown)
+    known = tuple(groups)
+    if others is None:
+        return Views(rows[None], places[None], known, beside.parts, beside.values[None])
+    both = np.stack([beside.values, beside.others])
+    mirrored = all(
+        np.allclose(one[..., SWAPPED], other, rtol=1e-9, atol=1e-9) for one, other in ((rows, shown), both)
+    )
+    labels_of_both = np.stack([places, _OTHER_PLACES[places]])
+    return Views(np.stack([rows, shown]), labels_of_both, known, beside.parts, both, mirrored)
+
+
+def fit_calibration(
+    log_probs: FloatArray,
+    labels: IntArray,
+    groups: Sequence[Hashable],
+    others: FloatArray | None = None,
+    *,
+    beside: PartReadings | None = None,
+) -> CriterionCalibration:
+    """The calibration of one criterion; its shrinkage is chosen by cross-validation within these items.
+
+    Arguments as for `views_of`; fewer than LEAST_FOR_READINGS instructions give the class frequencies.
+    Strength AS_READ leaves the readings as they are. ValueError for arrays that do not fit, and without
+    items.
+    """
+    return fitted(views_of(log_probs, labels, groups, others, beside=beside))
+
+
+def fit_with_strength(
+    strength: float | None,
+    log_probs: FloatArray,
+    labels: IntArray,
+    groups: Sequence[Hashable],
+    others: FloatArray | None = None,
+) -> CriterionCalibration:
+    """The same with a strength that was chosen elsewhere: of other readings of these items."""
+    return fitted_with(views_of(log_probs, labels, groups, others), Shrinkage(strength))
+
+
+def fitted(seen: Views, cancel: CancelToken | None = None) -> CriterionCalibration:
+    """With the shrinkage that is best by cross-validation. Cancelled between two folds."""
+    return fitted_with(seen, _chosen(seen, cancel or CancelToken()))
+
+
+def fitted_with(seen: Views, shrinkage: Shrinkage) -> CriterionCalibration:
+    """With one that was chosen elsewhere; parts that are not seen take no part."""
+    strength, looked_at = shrinkage.strength, seen.looking_at(shrinkage.parts)
+    of_parts = shrinkage.of_parts if looked_at.parts else None
+    factors: list[float] = []
+    if strength is None:
+        scale, biases = 0.0, seen.frequencies
+    elif strength == AS_READ:
+        scale, biases = 1.0, np.zeros(_LABELS)
+    else:
+        solved = looked_at.solved([strength], () if of_parts is None else [of_parts])
+        scale, biases, factors = float(solved.scales[0]), solved.biases[0], solved.factors[0].tolist()
+    a, b, both_good, both_bad = (float(bias) for bias in biases - biases.mean())
+    return CriterionCalibration(
+        scale,
+        (a, b, both_good, both_bad),
+        strength,
+        seen.labels.shape[1],
+        parts=dict(zip(looked_at.parts, factors, strict=True)) if factors else {},
+        strength_of_parts=of_parts,
+    )
+
+
+def _chosen(seen: Views, cancel: CancelToken) -> Shrinkage:
+    """What has the least loss by inner cross-validation.
+
+    Of readings alone: a strength, AS_READ, or None, the infinite one; of equally good ones that which trusts
+    the readings least. To ask more of readings than that, such as to be surely better than the frequencies,
+    costs more than it saves; so does it to let readings as they are compete with fitted ones: they win by
+    luck too often (simulated: `bench/coverage/calibrations.py`). With parts: see `_with_parts`.
+    """
+    if seen.instructions < LEAST_FOR_READINGS:
+        return Shrinkage(None)
+    frequencies, by_strength = _inner_losses(seen, cancel)
+    if seen.instructions < LEAST_FOR_FITTING:
+        rivals = {AS_READ: seen.losses(seen.log_probs).mean()}
+    else:
+        rivals = dict(zip(STRENGTHS, by_strength.mean(axis=1), strict=True))
+    strength = min(rivals, key=lambda each: (rivals[each], -each))
+    alone = Shrinkage(strength if rivals[strength] < frequencies.mean() - _AS_GOOD else None)
+    if not seen.parts or strength == AS_READ:
+        return alone
+    losses = frequencies if alone.strength is None else by_strength[STRENGTHS.index(strength)]
+    return _with_parts(seen, strength, alone, losses, cancel)
+
+
+def _with_parts(
+    seen: Views, strength: float, alone: Shrinkage, losses: FloatArray, cancel: CancelToken
+) -> Shrinkage:
+    """The simplest of what is within one standard error of the best, by inner cross-validation.
+
+    The simplest is the readings `alone`, with these `losses`; then come fewer kinds of parts before more, and
+    stronger shrinkage before weaker. The standard error is that of the difference to the best, over
+    instructions (the rule of Breiman et al. 1984, section 3.4.3, on pairs).
+    """
+    rivals = [
+        Shrinkage(strength, parts, of_parts) for parts in seen.part_sets for of_parts in STRENGTHS_OF_PARTS
+    ]
+    by_rival = np.empty((len(rivals), len(losses)))
+    for known, asked, test in _inner_folds(seen, cancel):
+        rows = []
+        for parts in seen.part_sets:
+            solved = known.looking_at(parts).solved([strength] * len(STRENGTHS_OF_PARTS), STRENGTHS_OF_PARTS)
+            rows.append(asked.looking_at(parts).losses_by(solved))
+            cancel.raise_if_requested()
+        by_rival[:, test] = np.concatenate(rows)
+    # Several judges or ways that count alike are no simpler than the same with a first guess at each.
+    if alone.strength is None or seen.parts[0].kind is not PartKind.READINGS:
+        rivals, by_rival = [alone, *rivals], np.vstack([losses, by_rival])
+    best = by_rival[by_rival.mean(axis=1).argmin()]
+    for rival, own in zip(rivals, by_rival, strict=True):
+        worse = OverInstructions.of_one((own - best).tolist(), seen.groups)
+        if worse is None or worse.mean <= worse.standard_error + _AS_GOOD:
+            return rival
+    raise AssertionError("the best is as good as itself")
+
+
+def _inner_folds(seen: Views, cancel: CancelToken) -> Iterator[tuple[Views, Views, IntArray]]:
+    """What is known and what is asked in each, and the places of the latter."""
+    for train, test in grouped_folds(seen.groups, INNER_FOLDS):
+        cancel.raise_if_requested()
+        yield seen.only(train), seen.only(test), test
+
+
+def _inner_losses(seen: Views, cancel: CancelToken) -> tuple[FloatArray, FloatArray]:
+    """Cross-validated -ln p(human label), nats: of class frequencies, (items,), and (strengths, items)."""
+    items = seen.labels.shape[1]
+    frequencies, by_strength = np.empty(items), np.empty((len(STRENGTHS), items))
+    for known, asked, test in _inner_folds(seen.looking_at(()), cancel):
+        by_strength[:, test] = asked.losses_by(known.solved(STRENGTHS))
+        frequencies[test] = asked.losses(np.broadcast_to(known.frequencies, asked.log_probs.shape))
+    return frequencies, by_strength
