@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.calibrate.quality import Quality, quality
-from engine.calibrate.scaling import Solved, is_right, log_frequencies, log_likelihood, solve
+from engine.calibrate.scaling import OTHER_PLACES, Solved, is_right, log_frequencies, log_likelihood, solve
 from engine.core.cancel import CancelToken
 from engine.core.head_parts import HeadPart, PartKind
 from engine.core.items import HUMAN_LABELS, PREFERENCES
@@ -36,7 +36,6 @@ LEAST_FOR_READINGS = 5
 AS_READ = 0.0
 
 _LABELS = len(PREFERENCES)
-_OTHER_PLACES = np.array([HUMAN_LABELS.index(label.swapped) for label in HUMAN_LABELS])
 _AS_GOOD = 1e-12  # nats
 
 
@@ -122,13 +121,19 @@ class Views:
 
     def solved(self, strengths: Sequence[float], of_parts: Sequence[float] = ()) -> Solved:
         """What decides, as `solve` gives it for each strength; with the parts where they have strengths."""
-        views, items, parts, _ = self.beside.shape
-        beside = self.beside.reshape(views * items, parts, _LABELS) if of_parts else None
-        rows = self.log_probs.reshape(-1, _LABELS)
-        found = solve(rows, self.labels.ravel(), strengths, views, parts=beside, of_parts=of_parts)
-        if not self.mirrored:
-            return found
-        return replace(found, biases=(found.biases + found.biases[:, SWAPPED]) / 2)
+        # Of mirrored views the second says nothing that the first does not.
+        views = 1 if self.mirrored else len(self.labels)
+        _, items, parts, _ = self.beside.shape
+        beside = self.beside[:views].reshape(views * items, parts, _LABELS)
+        return solve(
+            self.log_probs[:views].reshape(-1, _LABELS),
+            self.labels[:views].ravel(),
+            strengths,
+            views,
+            parts=beside if of_parts else None,
+            of_parts=of_parts,
+            alike=self.mirrored,
+        )
 
     def decided(self, fitted: CriterionCalibration) -> FloatArray:
         """Log-probabilities by a calibration, shape (views, items, 4)."""
@@ -143,6 +148,8 @@ class Views:
 
     def losses_by(self, found: Solved) -> FloatArray:
         """Those of what each strength gives, shape (strengths, items)."""
+        if self.mirrored:
+            return -log_likelihood(found.log_probs(self.log_probs[0], self.beside[0]), self.labels[0])
         views = zip(self.log_probs, self.beside, strict=True)
         return self.losses(np.stack([found.log_probs(*view) for view in views], axis=1))
 
@@ -204,7 +211,7 @@ def views_of(
     mirrored = all(
         np.allclose(one[..., SWAPPED], other, rtol=1e-9, atol=1e-9) for one, other in ((rows, shown), both)
     )
-    labels_of_both = np.stack([places, _OTHER_PLACES[places]])
+    labels_of_both = np.stack([places, OTHER_PLACES[places]])
     return Views(np.stack([rows, shown]), labels_of_both, known, beside.parts, both, mirrored)
 
 

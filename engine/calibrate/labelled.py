@@ -30,9 +30,9 @@ from engine.core.cancel import CancelToken
 from engine.core.fitted_on import short_hash
 from engine.core.head_parts import LENGTHS, HeadPart, PartKind
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Order, Way
-from engine.core.judgments import CriterionCalibration, JudgedItem, Reading
+from engine.core.judgments import CriterionCalibration
 from engine.core.log_probs import FloatArray, IntArray
-from engine.decisions.read_items import SWAPPED, ReadItems, part_values, parts_of
+from engine.decisions.read_items import SWAPPED, IsIn, ReadBy, ReadRun, exchanged, of_order, parts_of
 from engine.decisions.run_results import RunResults
 from engine.measure.matching import Pair
 
@@ -50,10 +50,10 @@ Fold = tuple[Sequence[int], CriterionCalibration]
 
 @dataclass(frozen=True)
 class ReadingSource:
-    """Readings that may be left out, to see what they add: `is_kept` says which of the others stay."""
+    """Readings or parts that may be left out, to see what they add: which of the others stay."""
 
     name: str
-    is_kept: Callable[[Reading], bool] = lambda _reading: True
+    is_kept: IsIn | None = None
     keeps_part: Callable[[HeadPart], bool] = lambda _part: True
 
 
@@ -77,7 +77,7 @@ class Labelled:
     """
 
     criterion: str
-    items: tuple[JudgedItem, ...]
+    read: ReadRun
     labels: IntArray
     groups: tuple[str, ...]
     parts: tuple[HeadPart, ...]
@@ -89,14 +89,14 @@ class Labelled:
     ) -> "Labelled":
         """The items of pairs with a judgment and a label, as a run judged them."""
         judged = {item.item_id: item for item in results.judged}
-        items = tuple(judged[pair.item.id] for pair in pairs)
+        read = ReadRun([judged[pair.item.id] for pair in pairs])
         others = [name for name in results.judgments if name != criterion]
         return cls(
             criterion,
-            items,
+            read,
             np.array([HUMAN_LABELS.index(pair.gold.label) for pair in pairs if pair.gold.label], np.int64),
             tuple(pair.item.instruction for pair in pairs),
-            parts_of(items, criterion, others, by_order=not alike, lengths=lengths),
+            parts_of(read, criterion, others, by_order=not alike, lengths=lengths),
             alike,
         )
 
@@ -105,15 +105,15 @@ class Labelled:
         """What can be left out so that something stays: each judge of several, each way, the second order,
         the other criteria, the lengths.
         """
-        own = {reading for item in self.items for reading in item.readings.get(self.criterion, ())}
-        judges = sorted({reading.judge for reading in own})
-        ways = [way for way in Way if any(reading.way is way for reading in own)]
+        own = self.read.of(self.criterion).read_by
+        judges = sorted({each.judge for each in own})
+        ways = [way for way in Way if any(each.way is way for each in own)]
         if len(judges) > 1:
             yield from (ReadingSource(f"judge {judge}", partial(_is_not_of_judge, judge)) for judge in judges)
         if len(ways) > 1:
             yield from (ReadingSource(way.value, partial(_is_not_of_way, way)) for way in ways)
-        if {reading.order for reading in own} == set(Order):
-            yield ReadingSource(SECOND_ORDER, partial(_is_of_order, Order.AB))
+        if {each.order for each in own} == set(Order):
+            yield ReadingSource(SECOND_ORDER, of_order(Order.AB))
         if any(part.kind is PartKind.CRITERION for part in self.parts):
             yield ReadingSource(OTHER_CRITERIA, keeps_part=lambda part: part.kind is not PartKind.CRITERION)
         if LENGTHS in self.parts:
@@ -132,23 +132,25 @@ class Labelled:
             yield
         whole = self._with_first_order(report.calibration)
         folds = [(asked, self._with_first_order(fold, asked)) for asked, fold in report.folds]
-        hashes = [item.content_hash for item in self.items]
+        hashes = [item.content_hash for item in self.read.judged]
         return FittedCriterion(with_folds(whole, folds, hashes), report, without)
 
     def views(self, without: ReadingSource | None = None) -> Views:
         """The readings and labels, with all readings or without those of a source."""
         left = without or ReadingSource("")
-        items = [item.keeping(left.is_kept) for item in self.items]
         parts = tuple(filter(left.keeps_part, self.parts))
-        read = self._mean(items)
-        others = read[:, SWAPPED] if self.alike else None
-        values, exchanged = (part_values(items, self.criterion, parts, each) for each in (False, True))
-        beside = PartReadings(parts, values, exchanged)
-        return views_of(read, self.labels, self.groups, others, beside=beside)
+        read = self._mean(left.is_kept)
+        values, others = (
+            self.read.part_values(self.criterion, own, left.is_kept) for own in (parts, exchanged(parts))
+        )
+        beside = PartReadings(parts, values, others[..., SWAPPED])
+        return views_of(
+            read, self.labels, self.groups, read[:, SWAPPED] if self.alike else None, beside=beside
+        )
 
-    def _mean(self, items: Sequence[JudgedItem]) -> FloatArray:
+    def _mean(self, is_kept: IsIn | None) -> FloatArray:
         """Of what is left of the readings; where nothing is, each label is as likely."""
-        mean = ReadItems(items, self.criterion).average()
+        mean = self.read.of(self.criterion).average(is_kept)
         return np.where(np.isfinite(mean), mean, -np.log(_LABELS))
 
     def _with_first_order(
@@ -160,26 +162,23 @@ class Labelled:
         Where A and B are alike, BA tells what AB were with the responses in the other places: so the leaning
         of the model to a place is mended, and what places mean in the data is not learned.
         """
+        twice = self.read.of(self.criterion).twice
         absent = frozenset(without)
-        places = [
-            place
-            for place, item in enumerate(self.items)
-            if place not in absent and _in_both(item.readings.get(self.criterion, ()))
-        ]
+        places = [place for place, both in enumerate(twice) if both and place not in absent]
         groups = [self.groups[place] for place in places]
         if len(set(groups)) < LEAST_FOR_FITTING:
             return made
-        first, second = (
-            [self.items[place].keeping(partial(_is_of_order, order)) for place in places] for order in Order
-        )
         parts = tuple(part for part in made.parts if part.order is not Order.BA)
-        beside = PartReadings(
-            parts,
-            part_values(first, self.criterion, parts),
-            part_values(second, self.criterion, parts)[..., SWAPPED],
+        first, second = (
+            (
+                self._mean(of_order(order))[places],
+                self.read.part_values(self.criterion, parts, of_order(order))[places],
+            )
+            for order in Order
         )
-        others = self._mean(second)[:, SWAPPED] if self.alike else None
-        seen = views_of(self._mean(first), self.labels[places], groups, others, beside=beside)
+        others = second[0][:, SWAPPED] if self.alike else None
+        beside = PartReadings(parts, first[1], second[1][..., SWAPPED])
+        seen = views_of(first[0], self.labels[places], groups, others, beside=beside)
         return replace(made, first_order=fitted_with(seen, Shrinkage.of(made)))
 
 
@@ -193,18 +192,9 @@ def with_folds(
     return replace(made, folds=tuple(fold for _, fold in folds), fold_of=fold_of)
 
 
-def _is_not_of_judge(judge: int, reading: Reading) -> bool:
-    return reading.judge != judge
+def _is_not_of_judge(judge: int, read_by: ReadBy) -> bool:
+    return read_by.judge != judge
 
 
-def _is_not_of_way(way: Way, reading: Reading) -> bool:
-    return reading.way is not way
-
-
-def _is_of_order(order: Order, reading: Reading) -> bool:
-    return reading.order is order
-
-
-def _in_both(readings: Sequence[Reading]) -> bool:
-    """Whether a run's only judge read both orders."""
-    return {each.order for each in readings} == set(Order) and not any(each.judge for each in readings)
+def _is_not_of_way(way: Way, read_by: ReadBy) -> bool:
+    return read_by.way is not way

@@ -14,9 +14,13 @@ import numpy as np
 
 from engine.core.items import HUMAN_LABELS, PREFERENCES, TIES, Tie
 from engine.core.log_probs import BoolArray, FloatArray, IntArray, log_softmax
+from engine.decisions.read_items import SWAPPED
 
 # Jeffreys' prior: half an item of each label, so that a label not seen is unlikely but never impossible.
 PSEUDO_COUNT = 0.5
+
+OTHER_PLACES = np.array([HUMAN_LABELS.index(label.swapped) for label in HUMAN_LABELS])
+"""Where each human label is once the responses have changed places."""
 
 _LABELS = len(PREFERENCES)
 _TIE = HUMAN_LABELS.index(Tie.TIE)
@@ -87,6 +91,7 @@ def solve(
     *,
     parts: FloatArray | None = None,
     of_parts: Sequence[float] = (),
+    alike: bool = False,
 ) -> Solved:
     """The scale s >= 0, factors f and biases b of log_softmax(s x + sum_k f_k y_k + b) for each strength.
 
@@ -104,110 +109,134 @@ def solve(
     of each label: with it, t = 0 and d = 0 give c = log_frequencies at every strength. Readings without
     spread, or that speak against the labels (t < 0 were better), get exactly that, whatever the parts say.
     For a tie, softmax(..)[label] is the sum over both_good and both_bad. Where several rows are `views` of
-    one item, each counts as 1 / views of an item.
+    one item, each counts as 1 / views of an item. `alike`: as if each item stood there once more with A and B
+    exchanged, both as views of it; the biases of A and B are equal then.
     """
     beside = np.empty((len(labels), 0, _LABELS)) if parts is None else parts
     together = np.concatenate([log_probs[:, None], beside], axis=1)
     slopes = together.shape[1]
     means = together.mean(axis=0)
+    prior = log_frequencies(labels, views)
+    if alike:
+        means = (means + means[:, SWAPPED]) / 2
+        prior = log_frequencies(np.concatenate([labels, OTHER_PLACES[labels]]), 2 * views)
     centred = together - means
     sigmas = np.sqrt((centred**2).mean(axis=(0, 2)))
-    spread = sigmas > _NO_SPREAD * (1 + np.abs(together).max(axis=(0, 2)))
-    sigmas[~spread] = np.inf
-    prior = log_frequencies(labels, views)
-    rest = np.tile(np.concatenate([np.zeros(slopes), prior]), (len(strengths), 1))
-    solution = rest
-    if spread[0]:
-        penalties = np.tile(np.asarray(strengths, dtype=np.float64)[:, None], rest.shape[1])
+    sigmas[sigmas <= _NO_SPREAD * (1 + np.abs(together).max(axis=(0, 2)))] = np.inf
+    rest = np.concatenate([np.zeros(slopes), prior])
+    solution = np.tile(rest, (len(strengths), 1))
+    if np.isfinite(sigmas[0]):
+        penalties = np.tile(np.array(strengths, ndmin=2).T, len(rest))
         if parts is not None:
-            penalties[:, 1:slopes] = np.asarray(of_parts, dtype=np.float64)[:, None]
-        found = _Problem(centred / sigmas[:, None], labels, prior, penalties, views).minimised(rest)
+            penalties[:, 1:slopes] = np.array(of_parts, ndmin=2).T
+        found = _Problem(centred / sigmas[:, None], labels, rest, views, alike).minimised(penalties)
         # The least value that a given t allows is convex in t: from a minimum below 0 on, 0 is the best
         # t >= 0. The parts go with it: beside readings that speak against the labels none is to be trusted.
-        solution = np.where(found[:, :1] > 0, found, rest)
+        solution = np.where(found[:, :1] > 0, found, solution)
     factors = solution[:, :slopes] / sigmas
-    weighed = np.einsum("sk,kl->sl", factors, means)
-    return Solved(factors[:, 0], factors[:, 1:], solution[:, slopes:] - weighed)
+    return Solved(factors[:, 0], factors[:, 1:], solution[:, slopes:] - factors @ means)
 
 
 class _Problem:
-    """The problem of `solve` without its bound, for all strengths at once.
+    """The problem of `solve` without its bound, for one strength after the other.
 
-    A `point` is an array of shape (strengths, slopes + 4): t, each d, then the four c. `seen`: u and each v,
-    shape (items, slopes, 4). `penalties`: of each number of a point. Values are in nats, times `views`: what
-    stands beside the rows is multiplied by them, in the place of dividing the rows.
+    A `point` is an array of shape (slopes + 4,): t, each d, then the four c; `rest`: the one that penalties
+    draw it to. `seen`: u and each v, shape (items, slopes, 4). Values are in nats, times `views`: what stands
+    beside the rows is multiplied by them, in the place of dividing the rows.
     """
 
     def __init__(
-        self, seen: FloatArray, labels: IntArray, prior: FloatArray, penalties: FloatArray, views: int = 1
+        self, seen: FloatArray, labels: IntArray, rest: FloatArray, views: int = 1, alike: bool = False
     ) -> None:
-        self._seen = seen
+        items, self._slopes, _ = seen.shape
+        self._rest = rest
         self._labels = labels
-        self._slopes = seen.shape[1]
-        self._rest = np.concatenate([np.zeros(self._slopes), prior])
-        self._penalties = penalties * views
+        self._views = views
         self._pseudo_count = PSEUDO_COUNT * views
+        # A row for each label and item, label after label: all sums over items are products of matrices, and
+        # sums over labels go along whole columns, which numpy does many times faster.
+        self._rows = np.ascontiguousarray(seen.transpose(2, 0, 1)).reshape(_LABELS * items, self._slopes)
         self._ties = np.flatnonzero(labels == _TIE)
+        self._seen_of_ties = seen[self._ties][:, :, [_GOOD, _BAD]]
         known = np.flatnonzero(labels != _TIE)
         self._counts = np.bincount(labels[known], minlength=_LABELS) + self._pseudo_count
         self._slopes_of_labels = seen[known, :, labels[known]].sum(axis=0)
+        # In which directions a point may move: with A and B alike, their offsets move together.
+        self._directions = np.eye(len(rest))
+        if alike:
+            self._directions[:, self._slopes] += self._directions[:, self._slopes + 1]
+            self._directions = np.delete(self._directions, self._slopes + 1, axis=1)
 
-    def minimised(self, point: FloatArray) -> FloatArray:
-        """The minimum, by damped Newton steps (Boyd & Vandenberghe 2004, section 9.5)."""
-        values, log_p = self._values(point)
+    def minimised(self, penalties: FloatArray) -> FloatArray:
+        """The minimum for each row of penalties of the numbers of a point, shape (strengths, slopes + 4).
+
+        From the strongest on, each begins where the one before ended.
+        """
+        found, point = np.empty_like(penalties), self._rest
+        for place in np.argsort(-penalties.sum(axis=1), kind="stable"):
+            point = self.minimum(point, penalties[place] * self._views)
+            found[place] = point
+        return found
+
+    def minimum(self, point: FloatArray, penalties: FloatArray) -> FloatArray:
+        """By damped Newton steps (Boyd & Vandenberghe 2004, section 9.5)."""
+        value, log_p = self._value(point, penalties)
         for _ in range(_MOST_STEPS):
-            gradient, curvature = self._derivatives(point, log_p)
-            step = -np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
-            promised = -(gradient * step).sum(axis=1)
-            if promised.max() < _CONVERGED:
+            gradient, curvature = self._derivatives(point, penalties, log_p)
+            along = self._directions.T @ gradient
+            step = -self._directions @ np.linalg.solve(
+                self._directions.T @ curvature @ self._directions, along
+            )
+            promised = -float(gradient @ step)
+            if promised < _CONVERGED:
                 break
-            length = np.ones((len(point), 1))
+            length = 1.0
             while True:
-                new_values, log_p = self._values(point + length * step)
-                short = values - new_values < _LEAST_DECREASE * length[:, 0] * promised - _CONVERGED
-                if not short.any():
+                new_value, log_p = self._value(point + length * step, penalties)
+                if value - new_value >= _LEAST_DECREASE * length * promised - _CONVERGED:
                     break
-                length[short] /= 2
-            point, values = point + length * step, new_values
+                length /= 2
+            point, value = point + length * step, new_value
         return point
 
-    def _values(self, point: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What is minimised, shape (strengths,), and the log-probabilities, (strengths, items + 1, 4).
+    def _value(self, point: FloatArray, penalties: FloatArray) -> tuple[float, FloatArray]:
+        """What is minimised, and the log-probabilities, shape (4, items + 1).
 
-        The last row is the average item, of which nothing speaks.
+        The last column is the average item, of which nothing speaks.
         """
-        slopes, offsets = point[:, : self._slopes], point[:, self._slopes :]
-        log_p = np.empty((len(point), len(self._seen) + 1, _LABELS))
-        log_p[:, :-1] = log_softmax(np.tensordot(slopes, self._seen, ([1], [1])) + offsets[:, None])
-        log_p[:, -1] = log_softmax(offsets)
-        likely = log_likelihood(log_p, self._labels).sum(axis=1)
-        away = (self._penalties * (point - self._rest) ** 2).sum(axis=1)
-        return away - likely - self._pseudo_count * log_p[:, -1].sum(axis=1), log_p
+        slopes, offsets = point[: self._slopes], point[self._slopes :]
+        values = np.zeros((_LABELS, len(self._labels) + 1))
+        values[:, :-1] = (self._rows @ slopes).reshape(_LABELS, -1)
+        values += offsets[:, None]
+        values -= values.max(axis=0)
+        log_p = values - np.log(np.exp(values).sum(axis=0))
+        likely = log_likelihood(log_p.T, self._labels).sum() + self._pseudo_count * log_p[:, -1].sum()
+        return float((penalties * (point - self._rest) ** 2).sum() - likely), log_p
 
-    def _derivatives(self, point: FloatArray, log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient, shape (strengths, slopes + 4), and Hessian matrix, of as many rows and columns."""
+    def _derivatives(
+        self, point: FloatArray, penalties: FloatArray, log_p: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Gradient, shape (slopes + 4,), and Hessian matrix, of as many rows and columns.
+
+        With p the probabilities of an item, v what it says and m = sum_l p_l v_l: the Hessian is the sum over
+        items of sum_l p_l v_l v_l' - m m', where the offsets count as v that is 1 at one label.
+        """
         p = np.exp(log_p)
         items, average = p[:, :-1], p[:, -1] * _LABELS * self._pseudo_count
         cut = self._slopes
-        # Of each item the means of u and v by its probabilities, (strengths, items, slopes), and what each
-        # label is away from these.
-        weighed = items[:, :, None] * self._seen
-        means = weighed.sum(axis=3)
-        deviations = weighed - items[:, :, None] * means[..., None]
-        gradient = 2 * self._penalties * (point - self._rest)
-        gradient[:, :cut] += means.sum(axis=1) - self._slopes_of_labels
-        gradient[:, cut:] += items.sum(axis=1) + average - self._counts
-        curvature = 2 * self._penalties[:, :, None] * np.eye(point.shape[1])
-        of_slopes = deviations.transpose(0, 2, 1, 3).reshape(len(point), cut, -1)
-        flat = self._seen.transpose(0, 2, 1).reshape(-1, cut)
-        curvature[:, :cut, :cut] += of_slopes @ flat
-        both = deviations.sum(axis=1)
-        curvature[:, :cut, cut:] = both
-        curvature[:, cut:, :cut] = both.transpose(0, 2, 1)
-        curvature[:, cut:, cut:] += (items.sum(axis=1) + average)[:, :, None] * np.eye(_LABELS)
-        curvature[:, cut:, cut:] -= (
-            items.transpose(0, 2, 1) @ items + average[:, :, None] * p[:, -1][:, None, :]
-        )
+        weighed = self._rows * items.reshape(-1, 1)
+        by_label = weighed.reshape(_LABELS, -1, cut)
+        means = by_label.sum(axis=0)
+        expected = items.sum(axis=1) + average
+        gradient = 2 * penalties * (point - self._rest)
+        gradient[:cut] += means.sum(axis=0) - self._slopes_of_labels
+        gradient[cut:] += expected - self._counts
+        curvature = np.diag(2 * penalties)
+        curvature[:cut, :cut] += weighed.T @ self._rows - means.T @ means
+        both = by_label.sum(axis=1) - items @ means
+        curvature[cut:, :cut] = both
+        curvature[:cut, cut:] = both.T
+        curvature[cut:, cut:] += np.diag(expected) - items @ items.T - np.outer(average, p[:, -1])
         return self._with_ties(gradient, curvature, log_p) if len(self._ties) else (gradient, curvature)
 
     def _with_ties(
@@ -220,15 +249,13 @@ class _Problem:
         & Rubin 1977).
         """
         cut = self._slopes
-        both = log_p[:, self._ties][:, :, [_GOOD, _BAD]]
-        shares = np.exp(both - np.logaddexp(both[:, :, :1], both[:, :, 1:]))
-        seen = self._seen[self._ties][:, :, [_GOOD, _BAD]]
-        gradient[:, :cut] -= np.einsum("sil,ikl->sk", shares, seen)
-        gradient[:, [cut + _GOOD, cut + _BAD]] -= shares.sum(axis=1)
-        directions = np.zeros((len(seen), cut + _LABELS))
-        directions[:, :cut] = seen[:, :, 0] - seen[:, :, 1]
-        directions[:, [cut + _GOOD, cut + _BAD]] = 1, -1
-        unknown = np.einsum("si,ij,ik->sjk", shares.prod(axis=2), directions, directions)
-        exact = curvature - unknown
-        convex = np.linalg.eigvalsh(exact)[:, 0] > 0
-        return gradient, np.where(convex[:, None, None], exact, curvature)
+        both = log_p[[_GOOD, _BAD]][:, self._ties].T
+        shares = np.exp(both - np.logaddexp(both[:, :1], both[:, 1:]))
+        seen = self._seen_of_ties
+        gradient[:cut] -= np.einsum("il,ikl->k", shares, seen)
+        gradient[[cut + _GOOD, cut + _BAD]] -= shares.sum(axis=0)
+        apart = np.zeros((len(seen), cut + _LABELS))
+        apart[:, :cut] = seen[:, :, 0] - seen[:, :, 1]
+        apart[:, [cut + _GOOD, cut + _BAD]] = 1, -1
+        exact = curvature - (apart * shares.prod(axis=1, keepdims=True)).T @ apart
+        return gradient, exact if np.linalg.eigvalsh(exact)[0] > 0 else curvature

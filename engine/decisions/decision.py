@@ -3,13 +3,14 @@
 Knows: the four labels and the two orders. Does not know: where readings come from, models, files.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from engine.core.items import PREFERENCES, Order
+from engine.core.head_parts import HeadPart
+from engine.core.items import PREFERENCES
 from engine.core.judgments import (
     AnyJudgment,
     CriterionCalibration,
@@ -20,7 +21,7 @@ from engine.core.judgments import (
     Unscored,
 )
 from engine.core.log_probs import FloatArray, IntArray, log_softmax
-from engine.decisions.read_items import SWAPPED, ReadItems, of_order, part_values
+from engine.decisions.read_items import SWAPPED, ReadingFacts, ReadRun, exchanged
 
 NOT_FINITE = "the model gave no finite probabilities"
 NO_LABEL = "the submission gives no label"
@@ -34,37 +35,41 @@ def decide(
 
 
 def decide_all(
-    judged: Sequence[JudgedItem], criterion: str, calibration: CriterionCalibration | None = None
+    judged: Sequence[JudgedItem],
+    criterion: str,
+    calibration: CriterionCalibration | None = None,
+    read: ReadRun | None = None,
 ) -> tuple[AnyJudgment, ...]:
     """The judgments of items on one criterion, from their stored readings, in the order of the items.
 
     The labels of an opened submission stand as they are, whatever the calibration. An item that took part in
-    the fit of the calibration is decided by what was fitted without it.
+    the fit of the calibration is decided by what was fitted without it. `read`: these items as arrays, where
+    they are known from before.
     What is decided of an item does not depend on the others, not even by rounding.
     """
-    read = ReadItems(judged, criterion)
-    mean = read.average()
-    scored = np.isfinite(mean).all(axis=1)
-    in_both, flips = _flips(judged, criterion, read)
+    run = read or ReadRun(judged)
+    own = run.of(criterion)
     # Together by what decides them, so that numpy decides thousands at once.
     alike: dict[tuple[bool, int | None], list[int]] = {}
-    for place in np.flatnonzero(scored).tolist():
+    for place in np.flatnonzero(np.isfinite(own.mean).all(axis=1)).tolist():
         fold = calibration.fold(judged[place].content_hash) if calibration else None
-        alike.setdefault((in_both[place], fold), []).append(place)
-    decided: dict[int, AnyJudgment] = {}
-    for (both, fold), places in alike.items():
-        items = [judged[place] for place in places]
-        deciding = _Deciding(criterion, calibration and calibration.by_fold(fold), both)
-        own = zip(items, deciding.facts(items, mean[places]), strict=True)
-        made = [
-            _judgment(item, criterion, facts, flips[place])
-            for place, (item, facts) in zip(places, own, strict=True)
-        ]
-        decided.update(zip(places, made, strict=True))
+        alike.setdefault((own.in_both[place], fold), []).append(place)
+    deciding = {
+        (both, fold): _Deciding.by(calibration.by_fold(fold) if calibration else None, both)
+        for both, fold in alike
+    }
+    parts = tuple(dict.fromkeys(part for each in deciding.values() for part in each.parts))
+    beside = dict(zip(parts, run.part_values(criterion, parts).swapaxes(0, 1), strict=True))
+    decided: dict[int, _Facts] = {}
+    for key, places in alike.items():
+        values = {part: own_values[places] for part, own_values in beside.items()}
+        decided.update(zip(places, deciding[key].facts(own.mean[places], values), strict=True))
     return tuple(
         _submitted(item, criterion)
         if criterion in item.given
-        else decided.get(place) or _unscored(item, criterion)
+        else _judgment(item, criterion, decided[place], own.facts_of(place))
+        if place in decided
+        else _unscored(item, criterion)
         for place, item in enumerate(judged)
     )
 
@@ -77,54 +82,48 @@ class _Facts(NamedTuple):
     place_decides: bool | None
 
 
+_Beside = Mapping[HeadPart, FloatArray]  # what each part says of some items, shape (items, 4)
+
+
 @dataclass(frozen=True)
 class _Deciding:
     """By which calibration, if any, items are decided that were read in one order or `in_both`."""
 
-    criterion: str
-    calibration: CriterionCalibration | None
+    used: CriterionCalibration | None
     in_both: bool
 
-    def facts(self, items: Sequence[JudgedItem], read: FloatArray) -> Iterator[_Facts]:
+    @classmethod
+    def by(cls, calibration: CriterionCalibration | None, in_both: bool) -> "_Deciding":
+        """By a calibration, or its own for one order."""
+        first = calibration.first_order if calibration and not in_both else None
+        return cls(first or calibration, in_both)
+
+    @property
+    def parts(self) -> Sequence[HeadPart]:
+        """What it looks at, also as if the responses had changed places."""
+        own = tuple(self.used.parts) if self.used else ()
+        return (*own, *exchanged(own))
+
+    def facts(self, read: FloatArray, beside: _Beside) -> Iterator[_Facts]:
         """Of items that were `read` so in the mean, shape (items, 4)."""
-        log_probs = self._log_probs(items, read)
+        used = self.used
+        moved: Sequence[bool | None] = [None] * len(read)
+        log_probs = read
+        if used is not None:
+            log_probs = _by_parts(used, read, [beside[part] for part in used.parts])
         labels = likeliest(log_probs, read)
-        moved: list[bool | None] = [None] * len(items)
-        used = self.calibration
         if used is not None and self.in_both:
             other = read[:, SWAPPED]  # what both orders would say, had the responses changed places
-            there = likeliest(self._log_probs(items, other, exchanged=True), other)
+            values = [beside[part][:, SWAPPED] for part in exchanged(tuple(used.parts))]
+            there = np.asarray(SWAPPED)[likeliest(_by_parts(used, other, values), other)]
             a, b, *_ = used.biases
             unlike = a != b or any(part.order for part in used.parts)
-            moved = [bool(each) and unlike for each in np.asarray(SWAPPED)[there] != labels]
+            moved = [unlike and one != other for one, other in zip(labels, there, strict=True)]
         return map(_Facts, labels.tolist(), np.exp(log_probs).tolist(), moved)
 
-    def _log_probs(
-        self, items: Sequence[JudgedItem], read: FloatArray, exchanged: bool = False
-    ) -> FloatArray:
-        used = self.calibration
-        if used is not None and not self.in_both:
-            used = used.first_order or used
-        if used is None:
-            return read
-        return calibrated(read, used, part_values(items, self.criterion, tuple(used.parts), exchanged))
 
-
-def _flips(
-    judged: Sequence[JudgedItem], criterion: str, read: ReadItems
-) -> tuple[list[bool], list[bool | None]]:
-    """Whether each item is decided by both orders, and whether these disagree; of a panel's judges each may
-    have read in other orders, so that it is decided as in both, and nothing is said of flips.
-    """
-    in_panel = [any(each.judge for each in item.readings.get(criterion, ())) for item in judged]
-    alone = np.stack([read.average(of_order(order)) for order in Order])
-    twice = np.asarray(np.isfinite(alone).all(axis=(0, 2))).tolist()
-    first, second = np.nan_to_num(alone, nan=-np.inf).argmax(axis=2).tolist()
-    flips = [
-        one != other if both and not panel else None
-        for one, other, both, panel in zip(first, second, twice, in_panel, strict=True)
-    ]
-    return [both or panel for both, panel in zip(twice, in_panel, strict=True)], flips
+def _by_parts(used: CriterionCalibration, read: FloatArray, values: Sequence[FloatArray]) -> FloatArray:
+    return calibrated(read, used, np.stack(values, axis=1) if values else None)
 
 
 def _unscored(item: JudgedItem, criterion: str) -> Unscored:
@@ -165,17 +164,16 @@ def likeliest(log_probs: FloatArray, read: FloatArray) -> IntArray:
     return places
 
 
-def _judgment(item: JudgedItem, criterion: str, facts: _Facts, flipped: bool | None) -> Judgment:
+def _judgment(item: JudgedItem, criterion: str, facts: _Facts, read: ReadingFacts) -> Judgment:
     a, b, both_good, both_bad = facts.probabilities
-    readings = item.readings[criterion]
     return Judgment(
         item_id=item.item_id,
         criterion=criterion,
         preference=PREFERENCES[facts.label],
         probabilities=(a, b, both_good, both_bad),
-        flipped=flipped,
-        format_mass=sum(reading.format_mass for reading in readings) / len(readings),
-        readings=readings,
+        flipped=read.flipped,
+        format_mass=read.format_mass,
+        readings=item.readings[criterion],
         explanations=_explanations(item, criterion),
         place_decides=facts.place_decides,
     )

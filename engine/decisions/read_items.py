@@ -5,6 +5,8 @@ Knows: readings, the two orders, parts. Does not know: labels, decisions, where 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -45,24 +47,72 @@ def of_part(part: HeadPart) -> IsIn:
     )
 
 
+class ReadingFacts(NamedTuple):
+    """What the readings of an item say of themselves: whether its two orders alone disagree, None where there
+    is one only, and of a panel; the mean of what the four labels held of all probability.
+    """
+
+    flipped: bool | None
+    format_mass: float
+
+
 class ReadItems:
     """What was read of items on one criterion; nothing of those that were not judged on it."""
 
     def __init__(self, judged: Sequence[JudgedItem], criterion: str) -> None:
-        self._items = len(judged)
+        self._readings = [
+            item.readings.get(criterion, ()) if criterion not in item.unscored else () for item in judged
+        ]
         alike: dict[tuple[ReadBy, ...], list[int]] = {}
-        readings: list[tuple[Reading, ...]] = []
-        for place, item in enumerate(judged):
-            own = item.readings.get(criterion, ()) if criterion not in item.unscored else ()
-            readings.append(own)
+        for place, own in enumerate(self._readings):
             if own:
                 asked = tuple(ReadBy(each.judge, each.way, each.order) for each in own)
                 alike.setdefault(asked, []).append(place)
         # Together by what was asked, so that numpy has thousands at once.
         self._groups = [
-            (asked, np.array(places), _unswapped([readings[place] for place in places], asked))
+            (asked, np.array(places), _unswapped([self._readings[place] for place in places], asked))
             for asked, places in alike.items()
         ]
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """The average of all readings."""
+        return self.average()
+
+    @cached_property
+    def in_both(self) -> list[bool]:
+        """Which items are decided as read in both orders; all of a panel, whose judges read as they did."""
+        return [both or panel for both, panel in zip(self.twice, self._in_panel, strict=True)]
+
+    def facts_of(self, place: int) -> ReadingFacts:
+        """What the readings of an item say of themselves."""
+        return self._facts[place]
+
+    @cached_property
+    def _facts(self) -> list[ReadingFacts]:
+        alone = np.nan_to_num(self._by_order, nan=-np.inf).argmax(axis=2)
+        flips = (alone[0] != alone[1]).tolist()
+        known = zip(flips, self.twice, self._readings, strict=True)
+        return [ReadingFacts(flip if both else None, _mean_mass(readings)) for flip, both, readings in known]
+
+    @cached_property
+    def _by_order(self) -> FloatArray:
+        return np.stack([self.average(of_order(order)) for order in Order])
+
+    @property
+    def read_by(self) -> set[ReadBy]:
+        """By whom and how any of the readings was made."""
+        return {each for asked, _, _ in self._groups for each in asked}
+
+    @cached_property
+    def twice(self) -> list[bool]:
+        """Which items a run's only judge read in both orders."""
+        both: list[bool] = np.asarray(np.isfinite(self._by_order).all(axis=(0, 2))).tolist()
+        return [each and not panel for each, panel in zip(both, self._in_panel, strict=True)]
+
+    @cached_property
+    def _in_panel(self) -> list[bool]:
+        return [any(each.judge for each in own) for own in self._readings]
 
     def average(self, is_in: IsIn | None = None) -> FloatArray:
         """Mean of the un-swapped log-probabilities, normalised again, shape (items, 4), of all readings or of
@@ -70,7 +120,7 @@ class ReadItems:
 
         What is found of an item does not depend on the others, not even by rounding.
         """
-        found = np.full((self._items, _LABELS), np.nan)
+        found = np.full((len(self._readings), _LABELS), np.nan)
         for asked, places, log_probs in self._groups:
             shares = _shares(asked, is_in)
             chosen = np.flatnonzero(shares)
@@ -86,56 +136,65 @@ def average(readings: Sequence[Reading]) -> FloatArray:
     return np.asarray(found)
 
 
-def part_values(
-    judged: Sequence[JudgedItem], criterion: str, parts: Sequence[HeadPart], exchanged: bool = False
-) -> FloatArray:
-    """What each part says beside the mean of all readings, shape (items, parts, 4); each row sums to 0.
+class ReadRun:
+    """What was read of the same items on all criteria, each made into arrays once."""
 
-    Of readings: by how much they differ from that mean; of another criterion: its own mean, both as
-    log-probabilities less their mean over the labels; of lengths: log((characters of A + 1) / (of B + 1)) for
-    A, its negative for B. What is missing says nothing: 0. `exchanged`: as it would be had the responses
-    changed places.
-    """
-    values = np.zeros((len(judged), len(parts), _LABELS))
-    if not parts:
+    def __init__(self, judged: Sequence[JudgedItem]) -> None:
+        self.judged = judged
+        self._of: dict[str, ReadItems] = {}
+
+    def of(self, criterion: str) -> ReadItems:
+        """On one criterion."""
+        if criterion not in self._of:
+            self._of[criterion] = ReadItems(self.judged, criterion)
+        return self._of[criterion]
+
+    def part_values(self, criterion: str, parts: Sequence[HeadPart], is_in: IsIn | None = None) -> FloatArray:
+        """What each part says beside the mean of all readings, shape (items, parts, 4); each row sums to 0.
+
+        Of readings: by how much they differ from that mean; of another criterion: its own mean, both as
+        log-probabilities less their mean over the labels; of lengths: log((characters of A + 1) / (of B + 1))
+        for A, its negative for B. What is missing says nothing: 0. `is_in`: with some of the readings alone.
+        """
+        values = np.zeros((len(self.judged), len(parts), _LABELS))
+        if not parts:
+            return values
+        own = self.of(criterion)
+        mean = _centred(own.average(is_in))
+        for place, part in enumerate(parts):
+            if part.kind is PartKind.LENGTHS:
+                values[:, place] = _lengths(self.judged)
+            elif part.kind is PartKind.CRITERION:
+                values[:, place] = _centred(self.of(part.criterion).average(is_in))
+            else:
+                values[:, place] = _centred(own.average(_both(of_part(part), is_in))) - mean
+        values[np.isnan(values)] = 0
         return values
-    own = ReadItems(judged, criterion)
-    mean = _centred(own.average())
-    for place, part in enumerate(parts):
-        if part.kind is PartKind.LENGTHS:
-            values[:, place] = _lengths(judged)
-        elif part.kind is PartKind.CRITERION:
-            values[:, place] = _centred(ReadItems(judged, part.criterion).average())
-        else:
-            values[:, place] = _centred(own.average(of_part(_exchanged(part) if exchanged else part))) - mean
-    values[np.isnan(values)] = 0
-    return values[..., SWAPPED] if exchanged else values
+
+
+def exchanged(parts: Sequence[HeadPart]) -> list[HeadPart]:
+    """What says of items whose responses changed places what these say of the items as they are, but for A
+    and B, which are exchanged: what AB was is BA then.
+    """
+    other = {Order.AB: Order.BA, Order.BA: Order.AB}
+    return [part if part.order is None else replace(part, order=other[part.order]) for part in parts]
 
 
 def parts_of(
-    judged: Sequence[JudgedItem], criterion: str, others: Sequence[str], by_order: bool, lengths: bool
+    read: ReadRun, criterion: str, others: Sequence[str], *, by_order: bool, lengths: bool
 ) -> tuple[HeadPart, ...]:
     """The parts that items have: each judge and way, each order too where asked, where there are several;
     the `others` of their criteria; the lengths of the responses if wanted.
     """
-    asked = {
-        ReadBy(each.judge, each.way, each.order)
-        for item in judged
-        for each in item.readings.get(criterion, ())
-    }
-    read = {(each.judge, each.way, each.order if by_order else None) for each in asked}
-    places = sorted(read, key=lambda each: (each[0], list(Way).index(each[1]), each[2] or ""))
+    known = {(each.judge, each.way, each.order if by_order else None) for each in read.of(criterion).read_by}
+    places = sorted(known, key=lambda each: (each[0], list(Way).index(each[1]), each[2] or ""))
     readings = [HeadPart(PartKind.READINGS, *place) for place in places] if len(places) > 1 else []
     beside = [HeadPart(PartKind.CRITERION, criterion=name) for name in others]
     return (*readings, *beside, *((LENGTHS,) if lengths else ()))
 
 
-def _exchanged(part: HeadPart) -> HeadPart:
-    """What would be the same part, had the responses changed places: what AB was is BA then."""
-    if part.order is None:
-        return part
-    order = Order.BA if part.order is Order.AB else Order.AB
-    return HeadPart(part.kind, part.judge, part.way, order)
+def _both(one: IsIn, other: IsIn | None) -> IsIn:
+    return one if other is None else lambda read_by: one(read_by) and other(read_by)
 
 
 def _lengths(judged: Sequence[JudgedItem]) -> FloatArray:
@@ -143,6 +202,10 @@ def _lengths(judged: Sequence[JudgedItem]) -> FloatArray:
     longer = np.log1p(known[:, 0]) - np.log1p(known[:, 1])
     nothing = np.zeros(len(longer))
     return np.column_stack([longer, -longer, nothing, nothing])
+
+
+def _mean_mass(readings: Sequence[Reading]) -> float:
+    return sum(each.format_mass for each in readings) / len(readings) if readings else 0.0
 
 
 def _centred(log_probs: FloatArray) -> FloatArray:

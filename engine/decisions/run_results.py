@@ -33,6 +33,7 @@ from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.calibration import Calibration, calibration_of
 from engine.decisions.decision import decide_all
 from engine.decisions.one_label import OneLabel, calibrated_in_words, one_label_sentence, one_labels
+from engine.decisions.read_items import ReadRun
 from engine.store.row_gate import Gate
 from engine.store.run_store import RunStore
 
@@ -50,6 +51,7 @@ class RunResults:
     where it is a person's, or the model's own and no person's stands in its place. Of what the model wrote,
     the text for the label in force counts, and its first one where there is none. For an opened submission
     the model is whoever made it. `whole`: of all items, where these are some of them.
+    `read`: the readings as arrays, kept to decide them again.
     """
 
     run: StoredRun
@@ -61,6 +63,7 @@ class RunResults:
     notes: Mapping[str, tuple[ItemNote, ...]] = field(default_factory=dict)
     source: LabelSource = LAST
     whole: "RunResults | None" = None
+    read: ReadRun | None = field(default=None, compare=False, repr=False)
 
     def label(self, judgment: AnyJudgment) -> Preference | None:
         """The label in force for one of `judgments`; None where it is unscored and no person gave one."""
@@ -282,10 +285,14 @@ class RunResults:
     def calibrated(self, calibration: Calibration | None) -> "RunResults":
         """The same readings and overrides, decided with another calibration, or with none."""
         by_criterion = calibration.criteria if calibration else {}
+        read = self.read
+        if read is None or read.judged is not self.judged:
+            read = ReadRun(self.judged)
         judgments = {
-            name: decide_all(self.judged, name, by_criterion.get(name)) for name in self.run.identity.criteria
+            name: decide_all(self.judged, name, by_criterion.get(name), read)
+            for name in self.run.identity.criteria
         }
-        return replace(self, judgments=judgments, calibration=calibration)
+        return replace(self, judgments=judgments, calibration=calibration, read=read)
 
 
 def load_results(store: RunStore, run_id: int) -> RunResults:

@@ -19,7 +19,7 @@ from engine.core.run_records import StoredRun, refuse_submitted
 from engine.core.settings import settings_of
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.decision import calibrated, decide_all
-from engine.decisions.read_items import average, part_values
+from engine.decisions.read_items import ReadRun, average
 from engine.decisions.run_results import RunResults
 
 MARGINS = tuple(step / 100 for step in range(1, 101))
@@ -71,7 +71,7 @@ def _margin_of(item: JudgedItem, criterion: str, calibration: CriterionCalibrati
     rows = [read]
     first = calibration.first_order if calibration else None
     if first is not None and first.scale > 0:
-        (beside,) = part_values([item], criterion, tuple(first.parts))
+        (beside,) = ReadRun([item]).part_values(criterion, tuple(first.parts))
         rows.append(calibrated(read, first, beside))
     return min(margin(np.exp(row).tolist()) for row in rows)
 

@@ -189,7 +189,7 @@ def without(key: str) -> Callable[[dict[str, object]], object]:
         (lambda _value: [], "is not a calibration"),
         (without("tiebreak_calibration"), "'tiebreak_calibration' is missing"),
         (without("made_for"), "'made_for' is missing"),
-        (lambda value: value | {"tiebreak_calibration": 2}, "its version is 2"),
+        (lambda value: value | {"tiebreak_calibration": 3}, "its version is 3"),
         (lambda value: value | {"criteria": {"safety": {"scale": "x"}}}, "is missing"),
         (lambda value: value | {"criteria": {"safety": _numbers(scale=-1)}}, "cannot be applied"),
         (
