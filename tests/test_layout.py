@@ -38,7 +38,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.judge": "core system data gguf llama store prompt decisions loading",
         "engine.cluster": "core system gguf llama store prompt decisions loading judge",
         "engine.measure": "core data llama store prompt decisions loading",
-        "engine.calibrate": "core decisions measure",
+        "engine.calibrate": "core system data store decisions measure",
         "engine.weigh": "core system data measure",
         "engine.rank": "core data decisions measure",
         "engine.review": "core data decisions weigh",

@@ -35,7 +35,7 @@ from engine.core.formatting import listed
 from engine.core.items import Item, Order, Way
 from engine.core.prompt_text import Preview
 from engine.core.rubric import ELOQUENT
-from engine.core.run_records import StoredRun, refuse_submitted
+from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.run_setup import RunSetup
 from engine.core.settings import USUAL_WAYS
 from engine.data.dataset import Dataset, load_dataset
@@ -159,7 +159,7 @@ def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelTok
 def _stored(run_id: int, options: argparse.Namespace) -> StoredRun:
     with RunStore(options.store) as store:
         stored = store.run(run_id)
-    refuse_submitted(stored, "be asked anything")
+    refuse_unasked(stored, "be asked anything")
     if options.model is None:
         return stored
     return replace(stored, identity=replace(stored.identity, model_path=model_file(options.model)))

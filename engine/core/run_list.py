@@ -8,7 +8,7 @@ from datetime import datetime
 
 from engine.core.formatting import short_name, words
 from engine.core.health import Health, HealthVerdict
-from engine.core.run_records import AnyRun, DamagedRun, StoredRun
+from engine.core.run_records import AnyRun, DamagedRun, RunKind, StoredRun
 from engine.core.value_tables import Column, Kind, PartOf, Row, Table
 
 _COLUMNS = (
@@ -22,6 +22,7 @@ _COLUMNS = (
     Column("health", "health", Kind.TEXT, "Whether the model judged, by what it gave"),
     Column("archived", "archived", Kind.TEXT, "Since when the run is left out of the lists"),
 )
+_KINDS = {RunKind.SUBMITTED: "submission", RunKind.PANEL: "panel"}
 _HEALTH = {
     HealthVerdict.JUDGES: "judges",
     HealthVerdict.LOOK: "look closely",
@@ -45,11 +46,11 @@ def _row(run: AnyRun, health: Mapping[int, Health] | None) -> Row:
         run.id,
         run.name,
         PartOf(run.judged, identity.items),
-        f"submission, {mode}".rstrip(", ") if run.submitted else mode,
+        mode if run.by_a_model else f"{_KINDS[identity.kind]}, {mode}".rstrip(", "),
         f"{identity.dataset_in_words}{run.sample_in_short}",
         short_name(identity.model_name),
         _moment(run.created),
-        "" if health is None else "-" if run.submitted else _health_in_words(health.get(run.id)),
+        "" if health is None else "-" if not run.by_a_model else _health_in_words(health.get(run.id)),
         f"{run.archived.when.astimezone():%Y-%m-%d}" if run.archived else "",
     ]
 
@@ -67,12 +68,14 @@ def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
     lines = [run.title, *([run.name] if short_name(run.name) != run.name else [])]
     called = [] if identity.model_name in str(identity.model_path) else [identity.model_name]
     lines += [_far(run), str(identity.dataset_path), *called, str(identity.model_path)]
+    if run.panel:
+        lines.append(f"Judges: {'; '.join(run.judges)}")
     if not run.submitted:
         asked = ", ".join(words(name) for name in identity.criteria)
         lines.append(f"Rubric {identity.asked.name}: {asked}")
     if identity.ways_in_words:
         lines.append(f"Asked by {identity.ways_in_words}")
-    if health is not None and not run.submitted:
+    if health is not None and run.by_a_model:
         lines.append(health.headline)
     if run.archived:
         lines.append(f"Archived {_moment(run.archived.when)} by {run.archived.by}.")

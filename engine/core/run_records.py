@@ -59,6 +59,11 @@ COLUMNS = "columns"
 NOT_IN_DATASET = "ids that are not in the dataset"
 """In the manifest of an opened submission: its rows that answer no item."""
 
+JUDGES, CERTAINTY = "judges", "certainty_of_labels"
+"""In the manifest of a panel: its judges, each with its name and what it is; the probability that was given
+to a label of a submission.
+"""
+
 LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
 _LONGEST_STEM = 60  # letters: the ends of file names must have room
 
@@ -75,9 +80,10 @@ class RunKind(StrEnum):
 class RunIdentity:
     """What a run is: two runs with the same `key` would give the same results.
 
-    Of an opened submission, path, name and SHA-256 of the model are those of its file. `rubric`: with just
-    these criteria; None for the task's, in its usual words, and for an opened submission: nobody knows what
-    its judge was asked.
+    Of an opened submission, path, name and SHA-256 of the model are those of its file; of a panel the name
+    says its judges, the SHA-256 is of what gives their readings, and the path its dataset's. `rubric`: with
+    just these criteria; None for the task's, in its usual words, and for an opened submission: nobody knows
+    what its judge was asked.
     """
 
     key: str
@@ -216,10 +222,22 @@ class StoredRun:
         return self.identity.kind is RunKind.PANEL
 
     @property
+    def by_a_model(self) -> bool:
+        """True for a run that a model judged here: it could be asked again."""
+        return self.identity.kind is RunKind.JUDGED
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The names of a panel's judges, in the order of their numbers; none of any other run."""
+        return tuple(str(each.get("name")) for each in self.manifest.get(JUDGES, ()))
+
+    @property
     def why_over(self) -> str:
         """Why nothing of it is left to judge; empty where something is."""
         if self.submitted:
             return "it was opened as a file"
+        if self.panel:
+            return "a panel is made at once"
         return f"all its {self.identity.items:,} items are judged" if self.complete else ""
 
     @property
@@ -250,18 +268,26 @@ class StoredRun:
     def title(self) -> str:
         """What it is called: `Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without middle."""
         file = short_name(self.identity.model_name)
-        return self._with_name(f"Submission {file}" if self.submitted else f"Run {self.id}")
+        return self._with_name(f"Submission {file}" if self.submitted else f"{self._kind} {self.id}")
 
     @property
     def called(self) -> str:
         """The same within a sentence: `run 7`, `run 7 “night”`, `the submission baseline.tsv`."""
         file = short_name(self.identity.model_name)
-        return self._with_name(f"the submission {file}" if self.submitted else f"run {self.id}")
+        return self._with_name(f"the submission {file}" if self.submitted else self._number)
 
     @property
     def in_short(self) -> str:
         """What a button calls it that acts on it: `run 7`, `the submission`."""
-        return "the submission" if self.submitted else f"run {self.id}"
+        return "the submission" if self.submitted else self._number
+
+    @property
+    def _kind(self) -> str:
+        return "Panel" if self.panel else "Run"
+
+    @property
+    def _number(self) -> str:
+        return f"{self._kind.lower()} {self.id}"
 
     def _with_name(self, what: str) -> str:
         return f"{what} “{short_name(self.name)}”" if self.name else what
@@ -297,7 +323,7 @@ class StoredRun:
         return (
             f"{self.identity.model_path.stem[:_LONGEST_STEM]}-reviewed"
             if self.submitted
-            else f"run-{self.id}"
+            else f"{self._kind.lower()}-{self.id}"
         )
 
     @property
@@ -421,6 +447,16 @@ def checked_note(note: str, run: str = "the run") -> str:
     if len(note) > LONGEST_NOTE:
         raise SetupError(f"The note of {run} has {len(note):,} letters.", f"Use {LONGEST_NOTE:,} at most.")
     return note
+
+
+def refuse_unasked(run: StoredRun, wish: str) -> None:
+    """Raise SetupError where no model judged a run here; `wish`: what it is no good for, as `be asked`."""
+    refuse_submitted(run, wish)
+    if run.panel:
+        raise SetupError(
+            f"Run {run.id} is a panel of {len(run.judges)} judges, so it cannot {wish}.",
+            "Choose the run of one of its judges.",
+        )
 
 
 def refuse_submitted(run: StoredRun, wish: str) -> None:

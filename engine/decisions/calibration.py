@@ -84,7 +84,7 @@ def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
         model_hash=identity.model_hash,
         prompt_version=identity.prompt_version,
         orders=tuple(identity.settings["orders"]),
-        examples=identity.settings["examples"],
+        examples=identity.settings["examples"] or "",
         ways=_ways(identity.settings),
         asked=asked_questions(identity.asked),
     )
@@ -141,13 +141,18 @@ class Calibration:
         return tuple(dict.fromkeys(part for fitted in decide for part in fitted.parts))
 
     @property
+    def looks_at(self) -> str:
+        """What it looks at, in a sentence; empty where that is the mean of all readings alone."""
+        used = parts_in_words(self.parts)
+        return f"Beside the mean of all readings it looks at {used}." if used else ""
+
+    @property
     def in_words(self) -> str:
         """What it looks at, whether A and B are alike to it, and whether it lacks what decides items of one
         order.
         """
-        said = f"A and B are {'' if self.alike else 'not '}treated alike."
-        if used := parts_in_words(self.parts):
-            said = f"Beside the mean of all readings it looks at {used}. {said}"
+        alike = f"A and B are {'' if self.alike else 'not '}treated alike."
+        said = " ".join(filter(None, (self.looks_at, alike)))
         lacking = len(self.judge.orders) > 1 and any(not each.first_order for each in self.criteria.values())
         return f"{said} It was not fitted for items that are read in one order." if lacking else said
 

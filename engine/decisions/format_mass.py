@@ -39,7 +39,7 @@ def newest_masses(store_path: Path, hashes: Container[str]) -> Mapping[str, RunM
     with RunStore(store_path) as store, store.reading():
         for run in reversed(store.runs()):
             model = run.identity.model_hash
-            if model in hashes and model not in found and run.judged and not run.submitted:
+            if model in hashes and model not in found and run.judged and run.by_a_model:
                 judged = tuple(islice(store.judged(run.id), _MOST_ITEMS))
                 first = settings_of(run.identity.settings).ways[0]
                 alone = [item.of_way(first) for item in judged]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
+from engine.core.formatting import short_name
 from engine.core.items import Prediction, Preference, Way
 from engine.core.judgments import (
     AnyJudgment,
@@ -266,16 +267,26 @@ class RunResults:
     @property
     def ways(self) -> tuple[Way, ...]:
         """In which ways the model was asked; none for an opened submission."""
-        return () if self.run.submitted else settings_of(self.run.identity.settings).ways
+        return settings_of(self.run.identity.settings).ways if self.run.by_a_model else ()
 
     def by_way(self) -> dict[str, "RunResults"]:
         """What the model itself would have said, without a calibration: asked as it was, and in each of its
-        ways alone; empty for a run of one way.
+        ways alone; of a panel each of its judges alone. Empty for a run of one way.
         """
-        if len(self.ways) < 2:
+        judges = self.run.judges
+        if len(self.ways) < 2 and not judges:
             return {}
         of_model = self.model_alone().calibrated(None)
-        return {ALL_WAYS: of_model, **{way.value: of_model.of_way(way) for way in self.ways}}
+        alone = {
+            f"{number}: {short_name(name)}": of_model.of_judge(number)
+            for number, name in enumerate(judges, start=1)
+        }
+        return {ALL_WAYS: of_model, **{way.value: of_model.of_way(way) for way in self.ways}, **alone}
+
+    def of_judge(self, judge: int) -> "RunResults":
+        """The same decided by the readings of one judge of a panel alone, calibrated as before."""
+        judged = tuple(item.keeping(lambda reading: reading.judge == judge) for item in self.judged)
+        return replace(self, judged=judged).calibrated(self.calibration)
 
     def of_way(self, way: Way) -> "RunResults":
         """The same decided by the readings of one way alone, calibrated as before."""

@@ -15,7 +15,7 @@ from engine.core.items import Order
 from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, Reading
 from engine.core.log_probs import BoolArray, FloatArray
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import StoredRun, refuse_submitted
+from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.settings import settings_of
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.decision import calibrated, decide_all
@@ -198,7 +198,7 @@ def learned_from(
 
     SetupError for a run that read only some items in both orders, or too few, or other criteria.
     """
-    refuse_submitted(run, "teach a margin")
+    refuse_unasked(run, "teach a margin")
     wanted = run.identity.criteria if criteria is None else tuple(criteria)
     if missing := [name for name in wanted if name not in run.identity.criteria]:
         raise SetupError(

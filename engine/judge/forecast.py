@@ -294,7 +294,7 @@ def _second_share(plan: RunPlan, store: RunStore, runs: Iterable[StoredRun]) -> 
 
 
 def _is_alike(plan: RunPlan, run: StoredRun) -> bool:
-    if run.submitted or not set(plan.rubric.names) <= set(run.identity.criteria):
+    if not run.by_a_model or not set(plan.rubric.names) <= set(run.identity.criteria):
         return False
     mine, other = judge_of_run(plan.identity()), judge_of_run(run.identity)
     same_questions = all(other.asked_of(name) == asked for name, asked in mine.asked.items())

@@ -16,7 +16,7 @@ from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, SetupError
 from engine.core.events import JudgeEvent, MeasureProgress
 from engine.core.remedies import Remedy, Setting
-from engine.core.run_records import REWRITTEN, StoredRun, refuse_submitted
+from engine.core.run_records import REWRITTEN, StoredRun, refuse_unasked
 from engine.core.settings import MachineSettings, settings_of
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import judged_items
@@ -178,7 +178,7 @@ def _manifest(plan: RunPlan, run: StoredRun, began: str, written: int) -> dict[s
 def _check_fits(plan: RunPlan, run: StoredRun) -> None:
     """SetupError where a plan has another dataset, model, prompt or other examples than a run."""
     identity = run.identity
-    refuse_submitted(run, "have explanations written again")
+    refuse_unasked(run, "have explanations written again")
     judged_items(run, plan.dataset)
     if plan.model.hash != identity.model_hash:
         raise SetupError(

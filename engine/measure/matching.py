@@ -226,6 +226,11 @@ def match_items(system: System, dataset: Dataset, partial: bool = False) -> Matc
     return _joined([system], dataset, partial)[0][0]
 
 
+def match_items_together(systems: Sequence[System], dataset: Dataset, partial: bool = False) -> list[Matched]:
+    """The same for several systems, all on the same items."""
+    return [matched for matched, _ in _joined(systems, dataset, partial)]
+
+
 def _joined(systems: Sequence[System], gold: Dataset, partial: bool) -> list[tuple[Matched, list[Item]]]:
     """Each without `pairs`, and the items that all have."""
     items = list(gold)

@@ -61,6 +61,10 @@ class System:
         people = f", {self.results.overridden.in_words} by people" if self.overrides else ""
         if self.results.run.submitted:
             return f"submission {identity.model_name} on {identity.dataset_path.name}{people}"
+        if self.results.run.panel:
+            calibrated = self.results.calibrated_in_words
+            judged = f"{identity.model_name} on {identity.dataset_in_words}{people}"
+            return f"{judged}, calibrated {calibrated}" if calibrated else judged
         below = identity.settings.get("second_order_below")
         joint = " and ".join(identity.settings["orders"])
         orders = joint if below is None else f"{joint} where a margin is below {below:g}"

@@ -126,7 +126,7 @@ def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
 def order_report_of(matched: Matched) -> MarginReport | None:
     """The curve of a run that read all its items in both orders, calibrated too where it is; else None."""
     results = matched.system.results
-    if results is None or results.run.submitted:
+    if results is None or not results.run.by_a_model:
         return None
     with suppress(SetupError):  # it cannot tell
         read = learned_from(results.run, results.judged, calibration=results.calibration)
@@ -313,7 +313,7 @@ def _facts(report: Report) -> Iterator[tuple[str, str]]:
     if report.results:
         run = report.results.run
         yield from run_facts(report.results, questions=True).pairs
-        if not run.submitted:
+        if run.by_a_model:
             yield "model, quantisation", report.model.quantisation if report.model else _UNKNOWN
     else:
         path = report.evaluation.matched.system.submission.path

@@ -3,13 +3,14 @@
 Knows: the facts of runs, which methods a ranking uses. Does not know: formulas, terminals, files.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.core import VERSION
 from engine.core.formatting import counted, listed, visible, words
+from engine.core.run_records import CERTAINTY, JUDGES
 from engine.core.settings import USUAL_WAYS, ways_in_words
 from engine.decisions.run_results import RunResults
 from engine.rank.by_labels import ByLabels
@@ -100,8 +101,36 @@ def _labels(ranked: RankedBy) -> Iterator[Statement]:
         )
 
 
+def _panel(results: RunResults) -> Iterator[Statement]:
+    run = results.run
+    judges = "; ".join(
+        f"{number}, {each['what']}" for number, each in enumerate(run.manifest[JUDGES], start=1)
+    )
+    yield Statement(
+        f"{counted(len(run.judges), 'judge decides', 'judges decide')} together: {judges}. The label is the"
+        " likeliest of four (A, B, both good, both bad) by the mean of their log-probabilities; a label of a"
+        f" submission counts as a probability of {run.manifest[CERTAINTY]:g}.",
+        f"Tiebreak's store, run {run.id}; docs/measures.md, Panels",
+    )
+    yield _calibrated(results, dict(run_facts(results).pairs))
+
+
+def _calibrated(results: RunResults, facts: Mapping[str, str]) -> Statement:
+    calibration = results.calibration
+    return Statement(
+        f"Its probabilities were calibrated {results.calibrated_in_words}."
+        + (f" {calibration.looks_at}" if calibration.parts else "")
+        if calibration
+        else "Its probabilities were not calibrated.",
+        f"Tiebreak's store, run {facts['run']}; calibration {facts['calibration']}",
+    )
+
+
 def _judge(results: RunResults, criterion: str | None) -> Iterator[Statement]:
     run = results.run
+    if run.panel:
+        yield from _panel(results)
+        return
     identity, facts = run.identity, dict(run_facts(results).pairs)
     model = judged_model(run)
     quantisation = model.quantisation if model else "quantisation not known, the file is gone or another"
@@ -130,13 +159,7 @@ def _judge(results: RunResults, criterion: str | None) -> Iterator[Statement]:
             " rates may lie too far from 50 %, and their intervals with them.",
             f"{source}: its random order",
         )
-    calibration = results.calibration
-    yield Statement(
-        f"Its probabilities were calibrated {results.calibrated_in_words}."
-        if calibration
-        else "Its probabilities were not calibrated.",
-        f"{source}; calibration {facts['calibration']}",
-    )
+    yield _calibrated(results, facts)
     people = facts["given by people"]
     yield Statement(
         "All labels are the judge's."

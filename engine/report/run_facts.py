@@ -11,12 +11,14 @@ from engine.core.formatting import duration, value_in_words, words
 from engine.core.judgments import JudgedItem
 from engine.core.label_sources import LAST
 from engine.core.run_records import (
+    CERTAINTY,
     COMPUTED_ON,
     CONTINUED,
     DEVICE,
     DEVICE_LEFT,
     DRIVER,
     GPU_LAYERS,
+    JUDGES,
     RANDOM_ORDER,
     REWRITTEN,
     Effort,
@@ -66,6 +68,9 @@ def run_facts(results: RunResults, questions: bool = False) -> Facts:
         return Facts([*stored_facts(run), ("joined", results.joined_in_words), overridden])
     calibration = results.calibration
     fitted = f"{calibration.hash}, fitted {results.calibrated_in_words}" if calibration else "none"
+    if run.panel:
+        of_items = effort_facts(results.judged)
+        return Facts([*stored_facts(run), ("calibration", fitted), overridden, *of_items])
     shortened = sum(item.shortening is not None for item in results.judged)
     return Facts(
         [
@@ -99,6 +104,11 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
         yield "submission", identity.model_name
         yield "submission file", str(identity.model_path)
         yield "submission, SHA-256", identity.model_hash
+        return
+    if run.panel:
+        for number, judge in enumerate(run.manifest.get(JUDGES, ()), start=1):
+            yield f"judge {number}", f"{judge['name']}: {judge.get('what', '')}"
+        yield "certainty of labels", f"{run.manifest.get(CERTAINTY, '')}"
         return
     yield "model", identity.model_name
     yield "model file", str(identity.model_path)

@@ -73,6 +73,15 @@ _WAY = Column(
     Kind.NAME,
     "How the model was asked. One way's labels are decided by its readings alone, without a calibration.",
 )
+_JUDGE = replace(_WAY, title="judge", meaning="Which judge of the panel, by its number and name.")
+_OF_WAYS = (
+    "What the model would have said, had it been asked in one way alone, and what all of its ways say"
+    " together: its own labels, without a calibration and without what people overrode."
+)
+_OF_JUDGES = (
+    "What each judge of the panel says alone, by its number, and what all say together by the mean of their"
+    " log-probabilities: without a calibration and without what people overrode."
+)
 
 AccuracyByWay = Mapping[str, Mapping[str, Accuracy]]
 """By way, of all together too, and criterion."""
@@ -171,15 +180,10 @@ def way_sections(results: RunResults | None, dataset: Dataset | None = None) -> 
     if table is None:
         return []
     chosen = best_of("ways", cost_of_choosing(map(mean_accuracy, right.values())))
-    return [
-        Section(
-            "ways",
-            "By way of asking",
-            [table, *([Sentences(chosen)] if chosen else ())],
-            "What the model would have said, had it been asked in one way alone, and what all of its ways say"
-            " together: its own labels, without a calibration and without what people overrode.",
-        )
-    ]
+    parts = [table, *([Sentences(chosen)] if chosen else ())]
+    if results is not None and results.run.panel:
+        return [Section("ways", "By judge of the panel", parts, _OF_JUDGES)]
+    return [Section("ways", "By way of asking", parts, _OF_WAYS)]
 
 
 def way_table(by_way: Mapping[str, RunResults], right: AccuracyByWay) -> Table | None:
@@ -191,8 +195,13 @@ def way_table(by_way: Mapping[str, RunResults], right: AccuracyByWay) -> Table |
     if not by_way:
         return None
     criteria = tuple(right[ALL_WAYS])
+    way = (
+        replace(_WAY, title="judge", meaning="Which judge, by its number in the panel.")
+        if by_way[ALL_WAYS].run.panel
+        else _WAY
+    )
     columns = (
-        _WAY,
+        way,
         *((ACCURACY, SHARE_INTERVAL) if criteria else ()),
         *(Column(name, words(name), Kind.SHARE, f"The accuracy on {words(name)}.") for name in criteria),
         *((FLIPPED,) if Order.BA.value in by_way[ALL_WAYS].run.identity.settings["orders"] else ()),

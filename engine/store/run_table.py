@@ -23,6 +23,7 @@ from engine.core.run_records import (
     CONTINUED,
     DEVICE,
     DEVICE_LEFT,
+    JUDGES,
     NOT_IN_DATASET,
     PLACES,
     REWRITTEN,
@@ -230,6 +231,8 @@ def _manifest(gate: Gate, text: object) -> Mapping[str, Any]:
     for kind in _records(gate, made, CLUSTER):
         if not _WRITTEN_PLACES.fullmatch(gate.text("manifest", kind.get(PLACES, ""))):
             gate.refuse("manifest", kind[PLACES], "places of items")
+    for judge in _records(gate, made, JUDGES):
+        gate.text("manifest", judge.get("name"))
     gate.text("manifest", made.get(DEVICE_LEFT, ""))
     gate.texts("manifest", made.get(NOT_IN_DATASET, []))
     return made

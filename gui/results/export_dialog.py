@@ -24,6 +24,7 @@ from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
 from engine.core.label_sources import LAST
+from engine.core.run_records import RunKind
 from gui.kit.file_dialogs import ask_folder, ask_target
 from gui.kit.foreign_text import plain_label, set_tip
 from gui.kit.labels import DownScroll, label, name, set_role
@@ -51,8 +52,8 @@ _FILES = {
     Form.REPORT: ("report.html", "HTML pages (*.html)"),
 }
 _FURTHER_SUFFIXES = {Form.DATASET: (".json", ".parquet")}
-MODEL = {False: "Model", True: "Submission"}
-"""Who judged, by whether the run is a submission that was opened."""
+MODEL = {RunKind.JUDGED: "Model", RunKind.SUBMITTED: "Submission", RunKind.PANEL: "Panel"}
+"""Who judged, by the kind of the run."""
 _WIDTH = 84  # letters
 _SHARE_OF_SCREEN = 0.85
 
@@ -144,7 +145,7 @@ class ExportDialog(QDialog):
             form.addRow(label(title, "hint", wrap=False), shown)
         identity = self._what.whole.run.identity
         set_tip(self.facts["Dataset"], str(identity.dataset_path))
-        set_tip(self.facts[MODEL[self._what.whole.run.submitted]], str(identity.model_path))
+        set_tip(self.facts[MODEL[identity.kind]], str(identity.model_path))
         word = "Folder" if self._form is Form.FIGURES else "File"
         name(self.field, word, "Relative names are in the folder that is suggested")
         self.field.textEdited.connect(self._follow_name)
@@ -294,7 +295,7 @@ def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
         f"{run.title}, {'opened' if run.submitted else 'made'} {run.created.astimezone():%Y-%m-%d %H:%M}",
     )
     yield "Dataset", short_name(identity.dataset_path.name)
-    yield MODEL[run.submitted], short_name(identity.model_name)
+    yield MODEL[identity.kind], short_name(identity.model_name)
     completed = identity.items - run.judged - what.results.left
     by_people = f", {completed:,} labelled by people" if completed else ""
     yield (

@@ -40,7 +40,7 @@ class RunHealth(QObject):
 
     def look(self, runs: "Sequence[StoredRun]") -> None:
         """Look at these runs, where that was not done since they changed."""
-        self._wanted = [run for run in runs if not run.submitted and self._state.get(run.id) != _state(run)]
+        self._wanted = [run for run in runs if run.by_a_model and self._state.get(run.id) != _state(run)]
         if not self._looking.busy:
             self._next()
 

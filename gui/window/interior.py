@@ -342,7 +342,7 @@ class Interior(QObject):
 
     @Slot(object, str)
     def _show_prompt_of_run(self, item: Item, criterion: str) -> None:
-        """What the open run has shown its model; of a submission, whose model is not known, as above."""
+        """What the open run has shown its model; of what no model judged here, as above."""
         run, setup, blind = self.workspace.run, self.judge.setup(), self.review.reviewer.blind
         if run is None:
             return
@@ -350,10 +350,10 @@ class Interior(QObject):
         judged = next((one for one in run.results.judged if one.item_id == item.id), None)
         self._open_prompt(
             PromptWish(
-                Subject(item, setup, None if stored.submitted else stored),
+                Subject(item, setup, stored if stored.by_a_model else None),
                 criterion,
                 may_see=lambda name: blind.shows(JudgmentKey(item.id, name)),
-                chosen_on=_AS_SET if stored.submitted else "",
+                chosen_on="" if stored.by_a_model else _AS_SET,
                 masses=masses_of(judged.readings if judged is not None else {}),
             )
         )

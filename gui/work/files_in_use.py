@@ -27,7 +27,7 @@ def files_in_use(workspace: Workspace, widget: QWidget) -> dict[str, Path]:
     if workspace.run is not None:
         run = workspace.run.results.run
         found[f"dataset of {run.called}"] = run.identity.dataset_path
-        found["submission that is open" if run.submitted else f"model of {run.called}"] = (
-            run.identity.model_path
-        )
+        what = "submission that is open" if run.submitted else f"model of {run.called}"
+        if not run.panel:
+            found[what] = run.identity.model_path
     return found

@@ -92,7 +92,7 @@ class Rewriter(QObject):
         if run is None or run.id != self._counted_id:
             self.outdated = 0
         self._counting.drop()
-        if run is not None and not run.results.run.submitted:  # nobody has the model of a submission
+        if run is not None and run.results.run.by_a_model:
             self._counted_id = run.id
             self._counting.start(rewrite_jobs.count_outdated(run.results))
         self.changed.emit()

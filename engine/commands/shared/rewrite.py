@@ -13,7 +13,7 @@ from engine.commands.shared.setting_arguments import examples_of
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
-from engine.core.run_records import StoredRun, refuse_submitted
+from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.settings import settings_of
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import load_results
@@ -40,7 +40,7 @@ def rewrite(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
-    refuse_submitted(run, "have explanations written again")
+    refuse_unasked(run, "have explanations written again")
     dataset = dataset_of_run(run, options.dataset, cancel, columns_of(options))
     examples = examples_of(options, run.identity.asked, cancel)
     model = _model(run, options.model, cancel)

@@ -1,0 +1,283 @@
+"""Panels: what several runs and submissions say of the same items, decided together and kept as a run.
+
+Of each run a panel keeps the readings of its judge, whatever people overrode and whatever it is calibrated
+with. A label alone, of a submission, is a reading of a stated certainty. Without a calibration a label is
+decided by the mean of the judges' log-probabilities, so that the others break a judge's tie.
+
+Knows: how systems are joined, what is kept of each judge. Does not know: how a panel is calibrated, commands.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from engine.core.errors import SetupError
+from engine.core.formatting import listed
+from engine.core.items import PREFERENCES, Item, Order, Prediction, Preference, digest
+from engine.core.judgments import Explanation, JudgedItem, Reading
+from engine.core.rubric import ELOQUENT, Rubric, rubric_of_names
+from engine.core.run_records import (
+    CERTAINTY,
+    CHOSEN,
+    COLUMNS,
+    JUDGES,
+    SAMPLE,
+    RunIdentity,
+    RunKind,
+    StoredRun,
+)
+from engine.core.said import now
+from engine.core.settings import Mode
+from engine.data.dataset import Dataset
+from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.run_results import RunResults
+from engine.measure.matching import match_items_together
+from engine.measure.systems import System
+from engine.store.run_store import RunStore
+from engine.system.files import file_hash
+
+USUAL_CERTAINTY = 0.9
+"""The probability of a label that stands alone: nobody knows how sure its judge was."""
+LEAST_JUDGES = 2
+NOT_SAID = "no judge of the panel has a label"
+
+_CHANCE = 1 / len(PREFERENCES)
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Several judges, ready to be kept: what they are, what they said, how it was made."""
+
+    identity: RunIdentity
+    judged: tuple[JudgedItem, ...]
+    manifest: Mapping[str, Any]
+
+    @property
+    def results(self) -> RunResults:
+        """Decided without a calibration; of a run that no store holds yet."""
+        run = StoredRun(0, now(), self.identity, len(self.judged), self.manifest)
+        return RunResults(run, self.judged, {}).calibrated(None)
+
+    def keep(self, store: RunStore, name: str = "", calibration: Calibration | None = None) -> StoredRun:
+        """Keep it as a run, called and calibrated so; where it is there already, made of the same, that one,
+        which keeps its calibration unless there is another now.
+        """
+        with store.begin(self.identity) as run:
+            if not run.judged:
+                store.add(run.id, self.judged)
+                store.describe(run.id, self.manifest)
+            if name:
+                store.name(run.id, name)
+            if calibration is not None:
+                store.calibrate(run.id, calibration.as_json())
+        return store.run(run.id)
+
+
+def make_panel(
+    systems: Sequence[System], dataset: Dataset, partial: bool = False, certainty: float = USUAL_CERTAINTY
+) -> Panel:
+    """A panel of these judges, in this order, on the items of a dataset.
+
+    `partial`: on those that all have. `certainty`: the probability of a label of a submission, more than
+    chance and less than 1. SetupError for fewer than two judges, the same one twice, a panel among them,
+    other items or texts, and where they have no criterion in common.
+    """
+    _check(systems, certainty)
+    shared = match_items_together(systems, dataset, partial)[0].dataset
+    criteria = tuple(
+        name for name in systems[0].criteria if all(name in each.criteria for each in systems[1:])
+    )
+    if not criteria:
+        raise SetupError(
+            f"{listed([system.name for system in systems])} have no criterion in common.",
+            "Name systems that judged the same criteria.",
+        )
+    judges = [_Judge.of(number, system, certainty) for number, system in enumerate(systems, start=1)]
+    return Panel(
+        _identity(judges, shared, criteria, certainty),
+        tuple(_item(place, item, judges, criteria) for place, item in enumerate(shared)),
+        _manifest(judges, shared, certainty),
+    )
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """One judge of a panel: its number there, from 1, and what it judged, by item id."""
+
+    number: int
+    system: System
+    judged: Mapping[str, JudgedItem]
+    certainty: float
+
+    @classmethod
+    def of(cls, number: int, system: System, certainty: float) -> "_Judge":
+        """A run alone, without what people overrode; or a submission."""
+        judged = {item.item_id: item for item in system.results.judged} if system.results else {}
+        return cls(number, system, judged, certainty)
+
+    @property
+    def key(self) -> list[Any]:
+        """What makes it the same one again: of a run that went on meanwhile it is another."""
+        if self.system.results is None:
+            return [file_hash(self.system.path)] if self.system.path else [self.system.name]
+        run = self.system.results.run
+        return [run.identity.key, run.judged]
+
+    @property
+    def identity(self) -> list[Any]:
+        """What gives its readings, whatever the items: see JudgeIdentity. Of a submission nobody knows it."""
+        results = self.system.results
+        if results is None or results.run.submitted:
+            return ["submission"]
+        judge = judge_of_run(results.run.identity)
+        asked = {name: question.sha256 for name, question in judge.asked.items()}
+        return [judge.model_hash, judge.prompt_version, judge.orders, judge.ways, judge.examples, asked]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What is kept of it, for people."""
+        found: dict[str, Any] = {"name": self.system.name, "what": self.system.description}
+        if self.system.results is not None:
+            found |= {"run": self.system.results.run.id, "key": self.system.results.run.identity.key}
+        return found
+
+    def readings(self, item_id: str, criterion: str) -> Iterator[Reading]:
+        """What it said of an item; nothing where it could not say anything."""
+        judged, label = self.judged.get(item_id), self._given(item_id, criterion).preference
+        if judged is not None and criterion not in judged.unscored and not judged.given:
+            for reading in judged.readings.get(criterion, ()):
+                if all(map(math.isfinite, reading.log_probs)):
+                    yield replace(reading, judge=self.number, answers=())
+        elif label is not None:
+            yield Reading(Order.AB, _sure(label, self.certainty), judge=self.number)
+
+    def texts(self, item_id: str, criterion: str) -> Iterator[Explanation]:
+        """Its explanations of its labels, the one for its own label first."""
+        judged = self.judged.get(item_id)
+        if judged is None or judged.given:
+            given = self._given(item_id, criterion)
+            if given.preference is not None and given.explanation:
+                yield Explanation(given.explanation, given.preference)
+            return
+        if criterion in judged.explanations:
+            yield judged.explanations[criterion]
+        yield from (text for (name, _), text in judged.rewritten.items() if name == criterion)
+
+    def _given(self, item_id: str, criterion: str) -> Prediction:
+        """What a submission says; nothing of a run that a model judged."""
+        results = self.system.results
+        if results is not None:
+            judged = self.judged.get(item_id)
+            return judged.given.get(criterion, Prediction()) if judged else Prediction()
+        return self.system.rows[item_id].predictions[criterion]
+
+
+def _check(systems: Sequence[System], certainty: float) -> None:
+    if len(systems) < LEAST_JUDGES:
+        raise SetupError("A panel has two judges or more.", "Name two runs or submissions.")
+    if not _CHANCE < certainty < 1:
+        raise SetupError(
+            f"The certainty of a label is {certainty:g}.",
+            f"Use a probability above {_CHANCE:g}, which is chance, and below 1, as {USUAL_CERTAINTY:g}.",
+        )
+    seen: set[str] = set()
+    for system in systems:
+        if system.results is not None and system.results.run.panel:
+            raise SetupError(
+                f"{system.name} is a panel itself.", "Name its judges in its place: each counts as one."
+            )
+        if system.name in seen:
+            raise SetupError(f"{system.name} is named twice.", "A judge has one voice: name it once.")
+        seen.add(system.name)
+
+
+def _identity(
+    judges: Sequence[_Judge], dataset: Dataset, criteria: tuple[str, ...], certainty: float
+) -> RunIdentity:
+    names = [judge.system.name for judge in judges]
+    explains = any(judge.system.explains for judge in judges)
+    rubric = _rubric(judges, dataset, criteria)
+    keys = [[judge.key for judge in judges], certainty, list(criteria), list(dataset.ids)]
+    return RunIdentity(
+        key=digest([RunKind.PANEL, dataset.hash, *keys]),
+        dataset_path=dataset.path.absolute(),
+        dataset_hash=dataset.hash,
+        items=len(dataset),
+        model_path=dataset.path.absolute(),
+        model_name=f"panel of {listed(names, _MOST_NAMED)}",
+        model_hash=digest([RunKind.PANEL, certainty, [judge.identity for judge in judges]]),
+        prompt_version="",
+        criteria=criteria,
+        settings={
+            "mode": (Mode.EXPLAIN if explains else Mode.LABELS).value,
+            "orders": [],
+            "examples": None,
+            **_chosen(judges, dataset),
+        },
+        kind=RunKind.PANEL,
+        rubric=None if rubric.is_part_of(ELOQUENT) else rubric,
+    )
+
+
+def _chosen(judges: Sequence[_Judge], dataset: Dataset) -> dict[str, Any]:
+    """How its items are taken out of their file: as for a run of the same ones, else by their ids."""
+    for judge in judges:
+        if (results := judge.system.results) and results.run.identity.dataset_hash == dataset.hash:
+            settings = results.run.identity.settings
+            return {name: settings[name] for name in (CHOSEN, SAMPLE) if name in settings}
+    return {CHOSEN: list(dataset.ids)}
+
+
+def _rubric(judges: Sequence[_Judge], dataset: Dataset, criteria: tuple[str, ...]) -> Rubric:
+    """What all its runs were asked; where that differs, the names of the criteria are all that is known."""
+    asked = [judge.system.asked for judge in judges if judge.system.asked is not None]
+    alike = {rubric.only(criteria) for rubric in asked}
+    return alike.pop() if len(alike) == 1 else rubric_of_names(criteria, dataset.rubric)
+
+
+def _manifest(judges: Sequence[_Judge], dataset: Dataset, certainty: float) -> dict[str, Any]:
+    made: dict[str, Any] = {JUDGES: [judge.record for judge in judges], CERTAINTY: certainty}
+    if dataset.columns is not None:
+        made[COLUMNS] = dataset.columns.as_json()
+    return made
+
+
+def _item(place: int, item: Item, judges: Sequence[_Judge], criteria: Sequence[str]) -> JudgedItem:
+    """What all judges said of an item, and what that took. For each label the first judge explains it."""
+    said = {
+        name: tuple(chain.from_iterable(judge.readings(item.id, name) for judge in judges))
+        for name in criteria
+    }
+    texts = {
+        name: list(chain.from_iterable(judge.texts(item.id, name) for judge in judges)) for name in criteria
+    }
+    own = [judge.judged[item.id] for judge in judges if item.id in judge.judged]
+    return JudgedItem(
+        position=place,
+        item_id=item.id,
+        content_hash=item.content_hash,
+        readings={name: readings for name, readings in said.items() if readings},
+        explanations={name: found[0] for name, found in texts.items() if found and said[name]},
+        unscored={name: NOT_SAID for name, readings in said.items() if not readings},
+        seconds=sum(each.seconds for each in own),
+        tokens_read=sum(each.tokens_read for each in own),
+        tokens_generated=sum(each.tokens_generated for each in own),
+        rewritten={
+            (name, text.preference): text
+            for name, found in texts.items()
+            if said[name]
+            for text in reversed(found[1:])
+            if text.preference is not found[0].preference
+        },
+        lengths=item.lengths,
+    )
+
+
+def _sure(label: Preference, certainty: float) -> tuple[float, float, float, float]:
+    """Log-probabilities of the four labels, where one has this probability and the others share the rest."""
+    other = (1 - certainty) / (len(PREFERENCES) - 1)
+    a, b, both_good, both_bad = (math.log(certainty if each is label else other) for each in PREFERENCES)
+    return a, b, both_good, both_bad
