@@ -11,7 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.calibrate.quality import Quality, quality
-from engine.calibrate.scaling import OTHER_PLACES, Solved, is_right, log_frequencies, log_likelihood, solve
+from engine.calibrate.scaling import (
+    EXACT,
+    NEAR,
+    OTHER_PLACES,
+    Solved,
+    is_right,
+    log_frequencies,
+    log_likelihood,
+    solve,
+)
 from engine.core.cancel import CancelToken
 from engine.core.head_parts import HeadPart, PartKind
 from engine.core.items import HUMAN_LABELS, PREFERENCES
@@ -27,7 +36,7 @@ INNER_FOLDS = 5
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 # From factors that readings hardly move to free ones. The first decides only where all else is equal: between
 # judges that say the opposite of each other, say.
-STRENGTHS_OF_PARTS = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
+STRENGTHS_OF_PARTS = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
 # With fewer instructions nothing can be fitted: readings are taken as they are, or not at all.
 LEAST_FOR_FITTING = 10
 # With fewer still nothing can be compared: class frequencies are all there is.
@@ -119,7 +128,9 @@ class Views:
         """Natural logs of those of the labels, shape (4,)."""
         return log_frequencies(self.labels.ravel(), len(self.labels))
 
-    def solved(self, strengths: Sequence[float], of_parts: Sequence[float] = ()) -> Solved:
+    def solved(
+        self, strengths: Sequence[float], of_parts: Sequence[float] = (), within: float = EXACT
+    ) -> Solved:
         """What decides, as `solve` gives it for each strength; with the parts where they have strengths."""
         # Of mirrored views the second says nothing that the first does not.
         views = 1 if self.mirrored else len(self.labels)
@@ -133,6 +144,7 @@ class Views:
             parts=beside if of_parts else None,
             of_parts=of_parts,
             alike=self.mirrored,
+            within=within,
         )
 
     def decided(self, fitted: CriterionCalibration) -> FloatArray:
@@ -310,7 +322,9 @@ def _with_parts(
     for known, asked, test in _inner_folds(seen, cancel):
         rows = []
         for parts in seen.part_sets:
-            solved = known.looking_at(parts).solved([strength] * len(STRENGTHS_OF_PARTS), STRENGTHS_OF_PARTS)
+            solved = known.looking_at(parts).solved(
+                [strength] * len(STRENGTHS_OF_PARTS), STRENGTHS_OF_PARTS, NEAR
+            )
             rows.append(asked.looking_at(parts).losses_by(solved))
             cancel.raise_if_requested()
         by_rival[:, test] = np.concatenate(rows)
@@ -337,6 +351,6 @@ def _inner_losses(seen: Views, cancel: CancelToken) -> tuple[FloatArray, FloatAr
     items = seen.labels.shape[1]
     frequencies, by_strength = np.empty(items), np.empty((len(STRENGTHS), items))
     for known, asked, test in _inner_folds(seen.looking_at(()), cancel):
-        by_strength[:, test] = asked.losses_by(known.solved(STRENGTHS))
+        by_strength[:, test] = asked.losses_by(known.solved(STRENGTHS, within=NEAR))
         frequencies[test] = asked.losses(np.broadcast_to(known.frequencies, asked.log_probs.shape))
     return frequencies, by_strength

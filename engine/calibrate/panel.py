@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.items import PREFERENCES, Item, Order, Prediction, Preference, digest
 from engine.core.judgments import Explanation, JudgedItem, Reading
+from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric, rubric_of_names
 from engine.core.run_records import (
     CERTAINTY,
@@ -32,6 +34,7 @@ from engine.core.said import now
 from engine.core.settings import Mode
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults
 from engine.measure.matching import match_items_together
 from engine.measure.systems import System
@@ -74,6 +77,21 @@ class Panel:
             if calibration is not None:
                 store.calibrate(run.id, calibration.as_json())
         return store.run(run.id)
+
+
+def items_of(systems: Sequence[System], gold: Dataset | None, cancel: CancelToken | None = None) -> Dataset:
+    """The items of the first run among some systems, else those with the human labels. SetupError for none,
+    and where the file of the run is gone or holds others.
+    """
+    for system in systems:
+        if system.results is not None:
+            return dataset_of_run(system.results.run, cancel=cancel)
+    if gold is None:
+        raise SetupError(
+            "Submissions hold no texts, and there is no run among these.",
+            Remedy(Step.CHOOSE_ANSWERED_DATASET),
+        )
+    return gold
 
 
 def make_panel(

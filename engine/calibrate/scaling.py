@@ -27,7 +27,8 @@ _TIE = HUMAN_LABELS.index(Tie.TIE)
 _GOOD, _BAD = (PREFERENCES.index(label) for label in TIES)
 _NO_SPREAD = 1e-9  # relative: readings that differ by rounding only
 _MOST_STEPS = 100  # 4 to 12 are usual
-_CONVERGED = 1e-10  # nats
+EXACT, NEAR = 1e-9, 1e-4
+"""How far a solution may be from the least, in nats of all items together; NEAR is enough to compare."""
 _LEAST_DECREASE = 1e-4  # share of the promised decrease that a step must bring (Armijo's rule)
 
 
@@ -92,6 +93,7 @@ def solve(
     parts: FloatArray | None = None,
     of_parts: Sequence[float] = (),
     alike: bool = False,
+    within: float = EXACT,
 ) -> Solved:
     """The scale s >= 0, factors f and biases b of log_softmax(s x + sum_k f_k y_k + b) for each strength.
 
@@ -110,26 +112,24 @@ def solve(
     spread, or that speak against the labels (t < 0 were better), get exactly that, whatever the parts say.
     For a tie, softmax(..)[label] is the sum over both_good and both_bad. Where several rows are `views` of
     one item, each counts as 1 / views of an item. `alike`: as if each item stood there once more with A and B
-    exchanged, both as views of it; the biases of A and B are equal then.
+    exchanged, both as views of it; the biases of A and B are equal then. `within`: nats, EXACT or NEAR.
     """
     beside = np.empty((len(labels), 0, _LABELS)) if parts is None else parts
     together = np.concatenate([log_probs[:, None], beside], axis=1)
     slopes = together.shape[1]
     means = together.mean(axis=0)
-    prior = log_frequencies(labels, views)
     if alike:
         means = (means + means[:, SWAPPED]) / 2
-        prior = log_frequencies(np.concatenate([labels, OTHER_PLACES[labels]]), 2 * views)
     centred = together - means
     sigmas = np.sqrt((centred**2).mean(axis=(0, 2)))
     sigmas[sigmas <= _NO_SPREAD * (1 + np.abs(together).max(axis=(0, 2)))] = np.inf
-    rest = np.concatenate([np.zeros(slopes), prior])
+    rest = np.concatenate([np.zeros(slopes), _prior(labels, views, alike)])
     solution = np.tile(rest, (len(strengths), 1))
     if np.isfinite(sigmas[0]):
         penalties = np.tile(np.array(strengths, ndmin=2).T, len(rest))
         if parts is not None:
             penalties[:, 1:slopes] = np.array(of_parts, ndmin=2).T
-        found = _Problem(centred / sigmas[:, None], labels, rest, views, alike).minimised(penalties)
+        found = _Problem(centred / sigmas[:, None], labels, rest, views, alike).minimised(penalties, within)
         # The least value that a given t allows is convex in t: from a minimum below 0 on, 0 is the best
         # t >= 0. The parts go with it: beside readings that speak against the labels none is to be trusted.
         solution = np.where(found[:, :1] > 0, found, solution)
@@ -137,106 +137,130 @@ def solve(
     return Solved(factors[:, 0], factors[:, 1:], solution[:, slopes:] - factors @ means)
 
 
-class _Problem:
-    """The problem of `solve` without its bound, for one strength after the other.
+def _prior(labels: IntArray, views: int, alike: bool) -> FloatArray:
+    """The log-frequencies; with A and B alike as if all items were there with these exchanged, too."""
+    if not alike:
+        return log_frequencies(labels, views)
+    return log_frequencies(np.concatenate([labels, OTHER_PLACES[labels]]), 2 * views)
 
-    A `point` is an array of shape (slopes + 4,): t, each d, then the four c; `rest`: the one that penalties
-    draw it to. `seen`: u and each v, shape (items, slopes, 4). Values are in nats, times `views`: what stands
-    beside the rows is multiplied by them, in the place of dividing the rows.
+
+class _Problem:
+    """The problem of `solve` without its bound, for all strengths at once.
+
+    A `point` is a row of numbers: t, each d, then the four c; `rest`: the one that penalties draw it to.
+    `seen`: u and each v, shape (items, slopes, 4). Values are in nats, times `views`: what stands beside the
+    rows is multiplied by them, in the place of dividing the rows.
     """
 
     def __init__(
         self, seen: FloatArray, labels: IntArray, rest: FloatArray, views: int = 1, alike: bool = False
     ) -> None:
-        items, self._slopes, _ = seen.shape
+        self._items, self._slopes, _ = seen.shape
         self._rest = rest
-        self._labels = labels
         self._views = views
         self._pseudo_count = PSEUDO_COUNT * views
         # A row for each label and item, label after label: all sums over items are products of matrices, and
         # sums over labels go along whole columns, which numpy does many times faster.
-        self._rows = np.ascontiguousarray(seen.transpose(2, 0, 1)).reshape(_LABELS * items, self._slopes)
+        self._rows = np.ascontiguousarray(seen.transpose(2, 0, 1)).reshape(-1, self._slopes)
         self._ties = np.flatnonzero(labels == _TIE)
         self._seen_of_ties = seen[self._ties][:, :, [_GOOD, _BAD]]
-        known = np.flatnonzero(labels != _TIE)
-        self._counts = np.bincount(labels[known], minlength=_LABELS) + self._pseudo_count
-        self._slopes_of_labels = seen[known, :, labels[known]].sum(axis=0)
+        self._known = np.flatnonzero(labels != _TIE)
+        self._labels = labels[self._known]
+        self._counts = np.bincount(self._labels, minlength=_LABELS) + self._pseudo_count
+        self._slopes_of_labels = seen[self._known, :, self._labels].sum(axis=0)
         # In which directions a point may move: with A and B alike, their offsets move together.
         self._directions = np.eye(len(rest))
         if alike:
             self._directions[:, self._slopes] += self._directions[:, self._slopes + 1]
             self._directions = np.delete(self._directions, self._slopes + 1, axis=1)
 
-    def minimised(self, penalties: FloatArray) -> FloatArray:
-        """The minimum for each row of penalties of the numbers of a point, shape (strengths, slopes + 4).
-
-        From the strongest on, each begins where the one before ended.
+    def minimised(
+        self, penalties: FloatArray, within: float = EXACT, start: FloatArray | None = None
+    ) -> FloatArray:
+        """The minimum for each row of penalties of the numbers of a point, shape (strengths, slopes + 4), by
+        damped Newton steps (Boyd & Vandenberghe 2004, section 9.5).
         """
-        found, point = np.empty_like(penalties), self._rest
-        for place in np.argsort(-penalties.sum(axis=1), kind="stable"):
-            point = self.minimum(point, penalties[place] * self._views)
-            found[place] = point
+        found = np.tile(self._rest if start is None else start, (len(penalties), 1))
+        left = np.arange(len(penalties))  # those that have not arrived
+        point, weights = found, self._views * penalties
+        values, log_p = self._values(point, weights)
+        for _ in range(_MOST_STEPS):
+            gradient, curvature = self._derivatives(point, weights, log_p)
+            along = gradient @ self._directions
+            turned = self._directions.T @ curvature @ self._directions
+            step = -np.linalg.solve(turned, along[:, :, None])[:, :, 0] @ self._directions.T
+            promised = -(gradient * step).sum(axis=1)
+            going = promised >= within
+            if not going.any():
+                break
+            left, point, weights, values = left[going], point[going], weights[going], values[going]
+            point, values, log_p = self._shortened(point, step[going], weights, values, promised[going])
+            found[left] = point
         return found
 
-    def minimum(self, point: FloatArray, penalties: FloatArray) -> FloatArray:
-        """By damped Newton steps (Boyd & Vandenberghe 2004, section 9.5)."""
-        value, log_p = self._value(point, penalties)
-        for _ in range(_MOST_STEPS):
-            gradient, curvature = self._derivatives(point, penalties, log_p)
-            along = self._directions.T @ gradient
-            step = -self._directions @ np.linalg.solve(
-                self._directions.T @ curvature @ self._directions, along
-            )
-            promised = -float(gradient @ step)
-            if promised < _CONVERGED:
-                break
-            length = 1.0
-            while True:
-                new_value, log_p = self._value(point + length * step, penalties)
-                if value - new_value >= _LEAST_DECREASE * length * promised - _CONVERGED:
-                    break
-                length /= 2
-            point, value = point + length * step, new_value
-        return point
+    def _shortened(
+        self,
+        point: FloatArray,
+        step: FloatArray,
+        weights: FloatArray,
+        values: FloatArray,
+        promised: FloatArray,
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The points after steps that are halved until they bring enough, their values, log-probabilities."""
+        length = np.ones((len(point), 1))
+        while True:
+            new_values, log_p = self._values(point + length * step, weights)
+            short = values - new_values < _LEAST_DECREASE * length[:, 0] * promised - EXACT
+            if not short.any():
+                return point + length * step, new_values, log_p
+            length[short] /= 2
 
-    def _value(self, point: FloatArray, penalties: FloatArray) -> tuple[float, FloatArray]:
-        """What is minimised, and the log-probabilities, shape (4, items + 1).
+    def _values(self, point: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What is minimised, shape (strengths,), and the log-probabilities, (strengths, 4, items + 1).
 
-        The last column is the average item, of which nothing speaks.
+        The last item is the average one, of which nothing speaks.
         """
-        slopes, offsets = point[: self._slopes], point[self._slopes :]
-        values = np.zeros((_LABELS, len(self._labels) + 1))
-        values[:, :-1] = (self._rows @ slopes).reshape(_LABELS, -1)
-        values += offsets[:, None]
-        values -= values.max(axis=0)
-        log_p = values - np.log(np.exp(values).sum(axis=0))
-        likely = log_likelihood(log_p.T, self._labels).sum() + self._pseudo_count * log_p[:, -1].sum()
-        return float((penalties * (point - self._rest) ** 2).sum() - likely), log_p
+        slopes, offsets = point[:, : self._slopes], point[:, self._slopes :]
+        log_p = np.zeros((len(point), _LABELS, self._items + 1))
+        log_p[:, :, :-1] = (slopes @ self._rows.T).reshape(-1, _LABELS, self._items)
+        log_p += offsets[:, :, None]
+        log_p -= log_p.max(axis=1, keepdims=True)
+        log_p -= np.log(np.exp(log_p).sum(axis=1, keepdims=True))
+        likely = log_p[:, self._labels, self._known].sum(axis=1)
+        likely += self._pseudo_count * log_p[:, :, -1].sum(axis=1)
+        if len(self._ties):
+            likely += np.logaddexp(log_p[:, _GOOD, self._ties], log_p[:, _BAD, self._ties]).sum(axis=1)
+        return (weights * (point - self._rest) ** 2).sum(axis=1) - likely, log_p
 
     def _derivatives(
-        self, point: FloatArray, penalties: FloatArray, log_p: FloatArray
+        self, point: FloatArray, weights: FloatArray, log_p: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Gradient, shape (slopes + 4,), and Hessian matrix, of as many rows and columns.
+        """Gradient, shape (strengths, slopes + 4), and Hessian matrix, of as many rows and columns.
 
         With p the probabilities of an item, v what it says and m = sum_l p_l v_l: the Hessian is the sum over
         items of sum_l p_l v_l v_l' - m m', where the offsets count as v that is 1 at one label.
         """
         p = np.exp(log_p)
-        items, average = p[:, :-1], p[:, -1] * _LABELS * self._pseudo_count
-        cut = self._slopes
-        weighed = self._rows * items.reshape(-1, 1)
-        by_label = weighed.reshape(_LABELS, -1, cut)
-        means = by_label.sum(axis=0)
-        expected = items.sum(axis=1) + average
-        gradient = 2 * penalties * (point - self._rest)
-        gradient[:cut] += means.sum(axis=0) - self._slopes_of_labels
-        gradient[cut:] += expected - self._counts
-        curvature = np.diag(2 * penalties)
-        curvature[:cut, :cut] += weighed.T @ self._rows - means.T @ means
-        both = by_label.sum(axis=1) - items @ means
-        curvature[cut:, :cut] = both
-        curvature[:cut, cut:] = both.T
-        curvature[cut:, cut:] += np.diag(expected) - items @ items.T - np.outer(average, p[:, -1])
+        items, average = p[:, :, :-1], p[:, :, -1] * _LABELS * self._pseudo_count
+        cut, strengths = self._slopes, len(point)
+        weighed = self._rows * items.reshape(strengths, -1, 1)
+        by_label = weighed.reshape(strengths, _LABELS, self._items, cut)
+        means = by_label.sum(axis=1)
+        expected = items.sum(axis=2) + average
+        gradient = 2 * weights * (point - self._rest)
+        gradient[:, :cut] += means.sum(axis=1) - self._slopes_of_labels
+        gradient[:, cut:] += expected - self._counts
+        curvature = np.empty((strengths, point.shape[1], point.shape[1]))
+        curvature[:, :cut, :cut] = weighed.transpose(0, 2, 1) @ self._rows - means.transpose(0, 2, 1) @ means
+        both = by_label.sum(axis=2) - items @ means
+        curvature[:, cut:, :cut] = both
+        curvature[:, :cut, cut:] = both.transpose(0, 2, 1)
+        curvature[:, cut:, cut:] = (
+            -(items @ items.transpose(0, 2, 1)) - average[:, :, None] * p[:, None, :, -1]
+        )
+        diagonal = 2 * weights
+        diagonal[:, cut:] += expected
+        curvature.reshape(strengths, -1)[:, :: point.shape[1] + 1] += diagonal
         return self._with_ties(gradient, curvature, log_p) if len(self._ties) else (gradient, curvature)
 
     def _with_ties(
@@ -249,13 +273,14 @@ class _Problem:
         & Rubin 1977).
         """
         cut = self._slopes
-        both = log_p[[_GOOD, _BAD]][:, self._ties].T
-        shares = np.exp(both - np.logaddexp(both[:, :1], both[:, 1:]))
+        both = log_p[:, [_GOOD, _BAD]][:, :, self._ties].transpose(0, 2, 1)
+        shares = np.exp(both - np.logaddexp(both[:, :, :1], both[:, :, 1:]))
         seen = self._seen_of_ties
-        gradient[:cut] -= np.einsum("il,ikl->k", shares, seen)
-        gradient[[cut + _GOOD, cut + _BAD]] -= shares.sum(axis=0)
+        gradient[:, :cut] -= np.einsum("sil,ikl->sk", shares, seen)
+        gradient[:, [cut + _GOOD, cut + _BAD]] -= shares.sum(axis=1)
         apart = np.zeros((len(seen), cut + _LABELS))
         apart[:, :cut] = seen[:, :, 0] - seen[:, :, 1]
         apart[:, [cut + _GOOD, cut + _BAD]] = 1, -1
-        exact = curvature - (apart * shares.prod(axis=1, keepdims=True)).T @ apart
-        return gradient, exact if np.linalg.eigvalsh(exact)[0] > 0 else curvature
+        exact = curvature - (apart.T * shares.prod(axis=2)[:, None]) @ apart
+        convex = np.linalg.eigvalsh(exact)[:, 0] > 0
+        return gradient, np.where(convex[:, None, None], exact, curvature)

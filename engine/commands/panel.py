@@ -6,7 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
-from engine.calibrate.panel import USUAL_CERTAINTY, make_panel
+from engine.calibrate.panel import USUAL_CERTAINTY, items_of, make_panel
 from engine.calibrate.run_calibration import Wishes, calibrating
 from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
@@ -20,10 +20,9 @@ from engine.core.run_records import checked_name
 from engine.core.sheets import Section, Sheet
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run, load_calibration
-from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.matching import match
-from engine.measure.systems import System, open_system, system_of_run, told_apart
+from engine.measure.systems import open_system, system_of_run, told_apart
 from engine.report.calibration_tables import (
     calibration_warnings,
     parameter_section,
@@ -78,7 +77,10 @@ def run(options: argparse.Namespace) -> int:
     with interruptible() as cancel:
         systems = told_apart([open_system(word, options.store, Whose.JUDGE) for word in options.systems])
         gold = None if options.gold is None else read_labels(options, options.gold, systems, cancel)
-        items = _items(options, systems, gold, cancel)
+        items = None
+        if options.dataset is not None:
+            items = read_labels(options, options.dataset, systems, cancel)
+        items = items or items_of(systems, gold, cancel)
         panel = make_panel(systems, items, options.partial, options.certainty)
         known = load_calibration(options.calibration) if options.calibration else None
         if known is not None:
@@ -100,23 +102,6 @@ def _check(options: argparse.Namespace) -> None:
         raise SetupError("--gold fits what decides, --calibration says it.", "Leave one of them out.")
     if options.lengths and options.gold is None:
         raise SetupError("--lengths is for what --gold fits.", "Add --gold, or leave it out.")
-
-
-def _items(
-    options: argparse.Namespace, systems: list[System], gold: Dataset | None, cancel: CancelToken
-) -> Dataset:
-    """The dataset of the items."""
-    if options.dataset is not None:
-        return read_labels(options, options.dataset, systems, cancel)
-    for system in systems:
-        if system.results is not None:
-            return dataset_of_run(system.results.run, cancel=cancel)
-    if gold is None:
-        raise SetupError(
-            "Submissions hold no texts, and there is no run among these.",
-            "Name the dataset that they answer with --dataset.",
-        )
-    return gold
 
 
 def _fitted(

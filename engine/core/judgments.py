@@ -216,10 +216,11 @@ class Judgment(Keyed):
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
     the order of `PREFERENCES`. `flipped`: whether the two orders alone, as they were read, disagree; None
-    where there is one order only. `place_decides`: whether the calibrated label would be for another response
-    had the two changed places; None without a calibration and where there is one order only. `format_mass`:
-    the mean over the orders. `explanations`: all that the model wrote, the first one first, then those
-    written later for other labels.
+    where there is one order only, and in a panel. `judges_differ`: whether a panel's judges alone, as they
+    read, would give different labels; None in a run of one judge. `place_decides`: whether the calibrated
+    label would be for another response had the two changed places; None without a calibration and where there
+    is one order only. `format_mass`: the mean over the orders. `explanations`: all that the model wrote, the
+    first one first, then those written later for other labels.
     """
 
     item_id: str
@@ -231,6 +232,7 @@ class Judgment(Keyed):
     readings: tuple[Reading, ...]
     explanations: tuple[Explanation, ...] = ()
     place_decides: bool | None = None
+    judges_differ: bool | None = None
 
     @property
     def explanation(self) -> Explanation | None:

@@ -26,6 +26,7 @@ class ListOrder(StrEnum):
     DATASET = "dataset"
     DISAGREEMENT = "disagreement"
     PEOPLE = "people"
+    JUDGES = "judges"
     RANDOM = "random"
     LEAST_DOUBT = "least doubt"
     TO_DO = "to do"

@@ -339,9 +339,16 @@ def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
         strength=None if strength is None else real_number(strength),
         items=_whole_number(value["items"]),
         first_order=_criterion(value["first_order"]) if "first_order" in value else None,
-        parts={part_of(each): real_number(each["factor"]) for each in value.get("parts", [])},
+        parts=_parts(value.get("parts", [])),
         strength_of_parts=real_number(value["strength_of_parts"]) if "parts" in value else None,
     )
+
+
+def _parts(values: Sequence[Mapping[str, Any]]) -> dict[HeadPart, float]:
+    parts = {part_of(each): real_number(each["factor"]) for each in values}
+    if len(parts) < len(values):
+        raise ValueError("a part stands there twice")
+    return parts
 
 
 def _whole_number(value: object) -> int:

@@ -176,6 +176,7 @@ def _judgment(item: JudgedItem, criterion: str, facts: _Facts, read: ReadingFact
         readings=item.readings[criterion],
         explanations=_explanations(item, criterion),
         place_decides=facts.place_decides,
+        judges_differ=read.judges_differ,
     )
 
 

@@ -49,11 +49,13 @@ def of_part(part: HeadPart) -> IsIn:
 
 class ReadingFacts(NamedTuple):
     """What the readings of an item say of themselves: whether its two orders alone disagree, None where there
-    is one only, and of a panel; the mean of what the four labels held of all probability.
+    is one only, and of a panel; the mean of what the four labels held of all probability; whether the judges
+    of a panel alone disagree, None for one judge.
     """
 
     flipped: bool | None
     format_mass: float
+    judges_differ: bool | None
 
 
 class ReadItems:
@@ -92,8 +94,23 @@ class ReadItems:
     def _facts(self) -> list[ReadingFacts]:
         alone = np.nan_to_num(self._by_order, nan=-np.inf).argmax(axis=2)
         flips = (alone[0] != alone[1]).tolist()
-        known = zip(flips, self.twice, self._readings, strict=True)
-        return [ReadingFacts(flip if both else None, _mean_mass(readings)) for flip, both, readings in known]
+        known = zip(flips, self.twice, self._readings, self._differing, strict=True)
+        return [
+            ReadingFacts(flip if both else None, _mean_mass(readings), differ)
+            for flip, both, readings, differ in known
+        ]
+
+    @property
+    def _differing(self) -> list[bool | None]:
+        """Whether the judges of each item disagree, those that have a label."""
+        if not any(self._in_panel):
+            return [None] * len(self._readings)
+        judges = sorted({each.judge for each in self.read_by})
+        alone = np.stack([self.average(of_part(HeadPart(PartKind.READINGS, each))) for each in judges])
+        said = np.isfinite(alone).all(axis=2)
+        labels = np.nan_to_num(alone, nan=-np.inf).argmax(axis=2)
+        lowest, highest = np.where(said, labels, _LABELS).min(axis=0), np.where(said, labels, -1).max(axis=0)
+        return [bool(each) for each in lowest < highest]
 
     @cached_property
     def _by_order(self) -> FloatArray:
@@ -152,22 +169,18 @@ class ReadRun:
     def part_values(self, criterion: str, parts: Sequence[HeadPart], is_in: IsIn | None = None) -> FloatArray:
         """What each part says beside the mean of all readings, shape (items, parts, 4); each row sums to 0.
 
-        Of readings: by how much they differ from that mean; of another criterion: its own mean, both as
-        log-probabilities less their mean over the labels; of lengths: log((characters of A + 1) / (of B + 1))
-        for A, its negative for B. What is missing says nothing: 0. `is_in`: with some of the readings alone.
+        Of readings, and of those on another criterion: their own mean, as log-probabilities less their mean
+        over the labels; of lengths: log((characters of A + 1) / (of B + 1)) for A, its negative for B. What
+        is missing says nothing: 0. `is_in`: with some of the readings alone.
         """
         values = np.zeros((len(self.judged), len(parts), _LABELS))
-        if not parts:
-            return values
-        own = self.of(criterion)
-        mean = _centred(own.average(is_in))
         for place, part in enumerate(parts):
             if part.kind is PartKind.LENGTHS:
                 values[:, place] = _lengths(self.judged)
             elif part.kind is PartKind.CRITERION:
                 values[:, place] = _centred(self.of(part.criterion).average(is_in))
             else:
-                values[:, place] = _centred(own.average(_both(of_part(part), is_in))) - mean
+                values[:, place] = _centred(self.of(criterion).average(_both(of_part(part), is_in)))
         values[np.isnan(values)] = 0
         return values
 

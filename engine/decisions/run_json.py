@@ -124,6 +124,7 @@ def _judgment_json(judgment: AnyJudgment) -> dict[str, Any]:
         "preference": judgment.preference.value,
         "probabilities": _by_label(judgment.probabilities),
         "flipped": judgment.flipped,
+        "judges_differ": judgment.judges_differ,
         "place_decides": judgment.place_decides,
         "format_mass": judgment.format_mass,
         "readings": [_reading_json(reading) for reading in judgment.readings],

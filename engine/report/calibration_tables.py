@@ -142,7 +142,7 @@ _PARTS = (
         "factor",
         "factor",
         Kind.NUMBER,
-        "How much of it is added: of a judge or way, how far it differs from the mean of all.",
+        "How much of what it says is added to what the mean of all says.",
         digits=3,
     ),
     Column("shrinkage", "shrinkage", Kind.SHORTEST, "How strongly the factors are held to 0."),

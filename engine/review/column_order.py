@@ -71,4 +71,4 @@ def _rank(row: ReviewRow) -> int:
 
 
 def _marks(row: ReviewRow) -> int:
-    return bool(row.flipped) + row.differs_from_human + row.overridden + row.outdated
+    return bool(row.flipped) + row.judges_differ + row.differs_from_human + row.overridden + row.outdated

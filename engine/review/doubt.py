@@ -30,12 +30,12 @@ class ReviewRow(Keyed):
     `position`: place in the run's dataset, from 0. `preference`: the label in force, None for unscored.
     `own`: the model's label, whatever is in force. `human`: the dataset's label. `flipped`, `margin`: of the
     model's own judgment, whatever is in force; None where there is one order only, or where it is unscored.
-    `margin`: its highest probability minus its second, 0 to 1. `overridden`: whether a person gave the label
-    or the explanation in force. `people_differ`: whether people gave different labels; `unsettled`: whether
-    nobody settled that. `outdated`: whether the explanation in force was written for another label. `doubt`:
-    0 to 1, higher is to be looked at first; see `review_rows`. `hidden`: whether all but item and criterion
-    was taken out, for a person who labels blind. `unanswered`: whether an opened submission gives no label,
-    and no person gave one.
+    `judges_differ`: of a panel. `margin`: its highest probability minus its second, 0 to 1. `overridden`:
+    whether a person gave the label or the explanation in force. `people_differ`: whether people gave
+    different labels; `unsettled`: whether nobody settled that. `outdated`: whether the explanation in force
+    was written for another label. `doubt`: 0 to 1, higher is to be looked at first; see `review_rows`.
+    `hidden`: whether all but item and criterion was taken out, for a person who labels blind. `unanswered`:
+    whether an opened submission gives no label, and no person gave one.
     """
 
     position: int
@@ -44,6 +44,7 @@ class ReviewRow(Keyed):
     preference: Preference | None = None
     human: HumanLabel | None = None
     flipped: bool | None = None
+    judges_differ: bool = False
     margin: float | None = None
     overridden: bool = False
     people_differ: bool = False
@@ -70,7 +71,7 @@ class ReviewItem:
     """One item of a review list.
 
     `doubt`: the highest of its rows. `differing`: how many of them differ from the human label. `unsettled`:
-    on how many of them people differ, and nobody settled it.
+    on how many of them people differ, and nobody settled it; `judges`: on how many a panel's judges do.
     """
 
     position: int
@@ -78,6 +79,7 @@ class ReviewItem:
     doubt: float
     differing: int = 0
     unsettled: int = 0
+    judges: int = 0
 
 
 def review_rows(
@@ -86,7 +88,8 @@ def review_rows(
     """All that a run judged, item by item in the order of its dataset, each item in the run's criteria.
 
     The doubt of a judgment is 1 where it has no label in force, and 0 where a person overrode it. Else it is
-    1 - margin, where the margin is halved for each of these that is true: the two orders disagree; the label
+    1 - margin, where the margin is halved for each of these that is true: the two orders disagree, or the
+    judges of a panel; the label
     of overall_quality is the other response than the weighted winner of the item; the explanation was
     written for another label. The weighted winner is that of the weights and tie threshold of the run's
     rubric; ties and items with an unscored criterion contradict nothing. The margin of a submission's label
@@ -119,18 +122,24 @@ def by_item(
     rows: Iterable[ReviewRow], order: ListOrder = ListOrder.DOUBT, seed: int = USUAL_SEED
 ) -> list[ReviewItem]:
     """The items of the rows: the most doubtful first, in the order of the dataset, or those first that differ
-    from the human labels on the most criteria, or on which people do, of equal ones the most doubtful. Of
+    from the human labels on the most criteria, or on which people or a panel's judges do, of equal ones the
+    most doubtful. Of
     equal ones the first in the dataset. Or as a `seed` draws them, which depends on their ids alone.
     """
     doubts: dict[tuple[int, str], float] = {}
     differing: Counter[tuple[int, str]] = Counter()
     unsettled: Counter[tuple[int, str]] = Counter()
+    judges: Counter[tuple[int, str]] = Counter()
     for row in rows:
         key = (row.position, row.item_id)
         doubts[key] = max(row.doubt, doubts.get(key, 0.0))
         differing[key] += row.differs_from_human
         unsettled[key] += row.unsettled
-    items = [ReviewItem(*key, doubt, differing[key], unsettled[key]) for key, doubt in sorted(doubts.items())]
+        judges[key] += row.judges_differ
+    items = [
+        ReviewItem(*key, doubt, differing[key], unsettled[key], judges[key])
+        for key, doubt in sorted(doubts.items())
+    ]
     if order is ListOrder.DATASET or not items:
         return items
     if order is ListOrder.RANDOM:
@@ -141,6 +150,8 @@ def by_item(
         ranks.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
     if order is ListOrder.PEOPLE:
         ranks.append([-float(item.unsettled) for item in items])
+    if order is ListOrder.JUDGES:
+        ranks.append([-float(item.judges) for item in items])
     # By numpy: Python's own sort of 100,000 items keeps a window waiting.
     return [items[place] for place in np.lexsort(ranks)]
 
@@ -156,12 +167,14 @@ def _row(
     preference, outdated = results.label(judgment), results.is_outdated(judgment)
     own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
     flipped = margin = None
+    judges_differ = False
     if isinstance(judgment, Judgment):
         flipped, margin = judgment.flipped, margin_of(judgment.probabilities)
+        judges_differ = bool(judgment.judges_differ)
     if preference is None:
         doubt = 1.0
     else:
-        reasons = (bool(flipped), contradicted and judgment.criterion == OVERALL, outdated)
+        reasons = (bool(flipped) or judges_differ, contradicted and judgment.criterion == OVERALL, outdated)
         doubt = 1 - (1.0 if margin is None else margin) * 0.5 ** sum(reasons)
     return ReviewRow(
         position=item.position,
@@ -170,6 +183,7 @@ def _row(
         preference=preference,
         human=human.get(key),
         flipped=flipped,
+        judges_differ=judges_differ,
         margin=margin,
         overridden=key in results.overrides,
         people_differ=key in results.reviews.differing,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 _KEPT = "compare"  # the name under which the choice is remembered
-_LEAST_SYSTEMS = 2
+LEAST_SYSTEMS = 2
 _IN_USE = "dataset with the human labels of Compare"
 _SUBMISSIONS = f"Submissions (*.tsv *.tsv.gz);;{ALL_FILES}"
 
@@ -89,7 +89,7 @@ class ChoicePanel(DownScroll):
         """What is missing before something can be compared, a sentence each."""
         steps = []
         chosen = self.choice.systems
-        if chosen < _LEAST_SYSTEMS:
+        if chosen < LEAST_SYSTEMS:
             more = "Tick two systems or more" if not chosen else "Tick one more system"
             steps.append(f"{more}: runs of the Judge page, or submission files.")
         gold = self.gold

@@ -15,7 +15,7 @@ from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey
 from engine.core.label_sources import LabelSource
 from engine.core.review_filters import Filters, WantedItems
-from gui.compare.choice_panel import ChoicePanel
+from gui.compare.choice_panel import LEAST_SYSTEMS, ChoicePanel
 from gui.compare.compare_jobs import (
     Compared,
     Comparing,
@@ -25,6 +25,7 @@ from gui.compare.compare_jobs import (
     save_comparison,
 )
 from gui.compare.comparison_view import ComparisonView
+from gui.compare.panel_dialog import PanelDialog
 from gui.kit.actions import add_key
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_target
@@ -126,6 +127,13 @@ class ComparePage(Page):
             self.busy.begin("Comparing …")
             self._comparing.start(compare_part(compared, chosen))
 
+    def decide_together(self) -> None:
+        """Ask how the ticked systems are to be decided together."""
+        dialog = PanelDialog(self.workspace, self.choosing.choice, self.choosing.gold, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.made.connect(self.choosing.systems.tick)
+        dialog.open()
+
     def save(self, path: Path) -> None:
         """Write the comparison as JSON."""
         if self.compared is not None:
@@ -152,11 +160,14 @@ class ComparePage(Page):
     def _build(self) -> None:
         self.save_button = QPushButton("&Save as JSON…")
         name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
+        self.panel_button = QPushButton("Decide &together…")
+        name(self.panel_button, "Decide together by the ticked systems", "A panel, kept as a run of its own")
         room = self.slices.sizePolicy()
         room.setRetainSizeWhenHidden(True)
         self.slices.setSizePolicy(room)
         self.slices.hide()  # until there is something to divide
         self.header.addWidget(self.slices)
+        self.header.addWidget(self.panel_button)
         self.header.addWidget(self.save_button)
         self.header.addWidget(self.choosing.compare_button)  # last, where nothing can move it
         self.stack = QStackedWidget()
@@ -190,6 +201,7 @@ class ComparePage(Page):
         self.busy.cancelled.connect(self._comparing.cancel)
         self.choosing.changed.connect(self._bring_up_to_date)
         self.choosing.compare_wanted.connect(self.compare)
+        self.panel_button.clicked.connect(self.decide_together)
         self.choosing.refused.connect(self.notice.show_error)
         self.slices.changed.connect(self._keep_to_slice)
         self.save_button.clicked.connect(self._ask_where_to_save)
@@ -208,6 +220,7 @@ class ComparePage(Page):
         lacking = self.choosing.lacking
         self.needs.setText(visible("\n".join(lacking or ["All is there: press Compare."])))
         self.judge_button.setVisible(not self.workspace.runs)
+        self.panel_button.setEnabled(self.choosing.choice.systems >= LEAST_SYSTEMS)
         self.save_button.setEnabled(self.compared is not None)
         self._look_at_labels()
         self.stale.setVisible(self._is_stale())

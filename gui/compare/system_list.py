@@ -110,6 +110,12 @@ class SystemList(QWidget):
             self._ticked_runs = {run}
             self._fill()
 
+    def tick(self, run: int) -> None:
+        """Tick this run too, once it is listed."""
+        self._ticked_runs.add(run)
+        self._fill()
+        self.changed.emit()
+
     def add_files(self, paths: Iterable[Path]) -> None:
         """List these submission files too, and tick them."""
         self._files |= {path.absolute(): True for path in paths}

@@ -41,6 +41,7 @@ _ORDERS = {
     ListOrder.DATASET: "Dataset order",
     ListOrder.DISAGREEMENT: "Disagreements first",
     ListOrder.PEOPLE: "People differ first",
+    ListOrder.JUDGES: "Judges differ first",
     ListOrder.RANDOM: "Random sample",
     ListOrder.LEAST_DOUBT: "Least doubtful first",
     ListOrder.TO_DO: "To do first",
@@ -90,7 +91,7 @@ class FilterBar(QWidget):
         self.order = narrow_box("Order of the list")
         self.seed = SeedButton(workspace)
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
-        self._labelled = self._blind = False
+        self._labelled = self._blind = self._of_panel = False
         self._other_order = ListOrder.DATASET.value  # blind, while not blind; and the reverse
         self.labels = {
             key: _label_box(text, what, HUMAN_LABELS if key == "human" else PREFERENCES)
@@ -199,11 +200,13 @@ class FilterBar(QWidget):
         self.order.setCurrentIndex(self.order.currentIndex() if place < 0 else place)
         self._tell()
 
-    def show_run(self, criteria: Sequence[str], labelled: bool, seed: int) -> None:
-        """Offer what makes sense for a run; what is chosen stays where it can. `seed`: of its sample."""
+    def show_run(self, criteria: Sequence[str], labelled: bool, seed: int, panel: bool = False) -> None:
+        """Offer what makes sense for a run, or a `panel`; what is chosen stays where it can. `seed`: of its
+        sample.
+        """
         criterion = self.criterion.currentData()
         self._fill_criteria(criteria)
-        self._labelled = labelled
+        self._labelled, self._of_panel = labelled, panel
         self.seed.show_seed(seed)
         self._fill_orders(self.order.currentData())
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(criterion)))
@@ -242,7 +245,7 @@ class FilterBar(QWidget):
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""
         self._fill_criteria(criteria)
-        self._labelled = True  # until the run says more
+        self._labelled = self._of_panel = True  # until the run says more
         self._fill_orders(record.get("order"))
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(record.get("criterion"))))
         for key, box in self.labels.items():
@@ -312,8 +315,8 @@ class FilterBar(QWidget):
     def _fill_orders(self, chosen: str | None = None) -> None:
         self.order.clear()
         for order, text in _ORDERS.items():
-            offered = self._labelled or order is not ListOrder.DISAGREEMENT
-            if offered and (not self._blind or order in _NOT_TELLING):
+            offered = {ListOrder.DISAGREEMENT: self._labelled, ListOrder.JUDGES: self._of_panel}
+            if offered.get(order, True) and (not self._blind or order in _NOT_TELLING):
                 self.order.addItem(text, order.value)
         self.order.setCurrentIndex(max(0, self.order.findData(chosen)))
 

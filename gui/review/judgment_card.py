@@ -249,9 +249,11 @@ class JudgmentCard(QFrame):
             "How much a look is worth, from 0 to 1: high where the judge is unsure, its orders disagree"
             f" or its labels contradict each other; 0 where a person decided. {MORE_BY_F1}",
         )
-        self.flipped.setVisible(scored is not None and bool(scored.flipped))
-        self.flipped.say("⇄ flipped", "warning")
-        set_tip(self.flipped, f"The two orders alone would give different labels. {MORE_BY_F1}")
+        apart = scored is not None and bool(scored.judges_differ)
+        self.flipped.setVisible(apart or (scored is not None and bool(scored.flipped)))
+        self.flipped.say("⚖ judges differ" if apart else "⇄ flipped", "warning")
+        whose = "judges of the panel" if apart else "two orders"
+        set_tip(self.flipped, f"The {whose} alone would give different labels. {MORE_BY_F1}")
         low = self._low_mass = scored is not None and scored.format_mass < LOW_MASS
         text = f"format mass {percent(scored.format_mass)}" if scored is not None else ""
         self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")

@@ -351,7 +351,8 @@ class ReviewList(QWidget):
         run = self._workspace.run
         seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
         self.review = replace(review, shown=self._blind.row, seed=seed)
-        self.filters.show_run(review.criteria, review.labelled, seed)
+        panel = run is not None and run.results.run.panel
+        self.filters.show_run(review.criteria, review.labelled, seed, panel)
         asked = self._asked
         if asked is None:
             self.list_again()

@@ -49,8 +49,9 @@ _HEADS = (
     Head("Labels", "The label in force on each criterion: A, B, G both good, X both bad, – unscored"),
     Head(
         "Marks",
-        "⇄ the orders disagree, ≠ differs from the human label, ✎ given by a person, ! explanation outdated,"
-        " ∅ not answered by the submission, * a draft of yours, of an explanation or a note;"
+        "⇄ the orders disagree, ⚖ the judges of a panel differ, ≠ differs from the human label, ✎ given by a"
+        " person, ! explanation outdated, ∅ not answered by the submission, * a draft of yours, of an"
+        " explanation or a note;"
         f" with how many criteria. {MORE_BY_F1}",
     ),
     Head(
@@ -240,6 +241,7 @@ def _marks(rows: "Sequence[ReviewRow]") -> str:
     """`⇄2 ≠1`: each mark with the number of criteria, alone where there is one criterion only."""
     counts = (
         ("⇄", sum(bool(row.flipped) for row in rows)),
+        ("⚖", sum(row.judges_differ for row in rows)),
         ("≠", sum(row.differs_from_human for row in rows)),
         ("✎", sum(row.overridden for row in rows)),
         ("!", sum(row.outdated for row in rows)),
@@ -261,6 +263,7 @@ def in_words(row: "ReviewRow", begun: bool = False) -> str:
         return f"{words(row.criterion)}: {', '.join(['hidden until you have given your label', *draft])}"
     parts = ["not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference]]
     parts += ["the orders disagree"] if row.flipped else []
+    parts += ["the judges differ"] if row.judges_differ else []
     parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
     parts += ["given by a person"] if row.overridden else []
     parts += ["explanation outdated"] if row.outdated else []

@@ -67,6 +67,8 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) 
     if isinstance(judgment, Judgment):
         share = judgment.probabilities[PREFERENCES.index(judgment.preference)]
         marks.append((percent(share), "plain", "The probability of this label"))
+        if judgment.judges_differ:
+            marks.append(("⚖ judges differ", "warning", "Its judges alone would give different labels."))
         if judgment.flipped:
             marks.append(("⇄ flipped", "warning", "The two orders alone would give different labels."))
     if override is not None:

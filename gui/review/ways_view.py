@@ -24,6 +24,7 @@ from gui.reading.text_pane import TextPane
 from gui.review.order_bars import ORDER_NAMES, OrderBars, likeliest, own_shares
 
 _TOGETHER = "all together"
+_BY_WAY, _BY_JUDGE = "What each way of asking said", "What each judge said"
 _LEAST_LINES, _MOST_LINES = 2, 6  # of a thought, before it is scrolled
 _NONE = "(nothing was written)"
 _YES = 0
@@ -45,10 +46,11 @@ class WaysView(QWidget):
             column = as_column(hint(ORDER_NAMES[order]), bars, spacing=2)
             self._beside.addWidget(column, 1)
             self._columns[order] = column
+        self.title = heading(_BY_WAY)
         self.words = plain_label()
         self.thoughts = Thoughts()
         in_column(
-            heading("What each way of asking said"),
+            self.title,
             self._beside,
             self.words,
             self.thoughts,
@@ -69,19 +71,23 @@ class WaysView(QWidget):
     def show_readings(self, readings: Sequence[Reading]) -> None:
         """Show what these say, or nothing where there are letters alone."""
         ways = tuple(way for way in Way if any(reading.way is way for reading in readings))
+        named = tuple(dict.fromkeys(map(_said_by, readings)))
         words = "\n".join(said_of_each(readings))
         show_text(self.words, words)
         self.thoughts.show_readings(readings)
-        self.setVisible(len(ways) > 1 or bool(words) or Way.THINKING in ways)
-        both = {reading.order: reading for reading in together(readings)} if len(ways) > 1 else {}
+        several = len(named) > 1
+        self.setVisible(several or bool(words) or Way.THINKING in ways)
+        both = {reading.order: reading for reading in together(readings)} if several else {}
         for order, bars in self.bars.items():
-            own = {reading.way: reading for reading in readings if reading.order is order}
+            own = {_said_by(reading): reading for reading in readings if reading.order is order}
             lines: list[tuple[str, Reading | None]] = [(_TOGETHER, both[order])] if order in both else []
-            bars.show_lines(ORDER_NAMES[order], [*lines, *((way.value, own.get(way)) for way in ways)])
-            self._columns[order].setVisible(len(ways) > 1 and bool(own))
+            bars.show_lines(ORDER_NAMES[order], [*lines, *((each, own.get(each)) for each in named)])
+            self._columns[order].setVisible(several and bool(own))
         shown = (bars for order, bars in self.bars.items() if not self._columns[order].isHidden())
         said = "; ".join(bars.accessibleName() for bars in shown)
-        self.setAccessibleName("What each way of asking said")
+        title = _BY_JUDGE if any(reading.judge for reading in readings) else _BY_WAY
+        self.title.setText(title)
+        self.setAccessibleName(title)
         self.setAccessibleDescription(f"{said}; {words}".replace("\n", ", "))
 
     def set_narrow(self, narrow: bool) -> None:
@@ -159,11 +165,16 @@ def said_of_each(readings: Sequence[Reading]) -> Iterator[str]:
         (Way.ABSOLUTE, "how likely it is good", _good, percent),
         (Way.GRADED, "mean grade, 1 to 5", mean_grade, "{:.2f}".format),
     ):
-        own = [_by_response(reading) for reading in readings if reading.way is way]
+        own = [_by_response(reading) for reading in readings if reading.way is way and reading.answers]
         if own:
             a, b = (fmean(value(pair[place]) for pair in own) for place in (0, 1))
             orders = ", in both orders together" if len(own) > 1 else ""
             yield f"{way.capitalize()}, {what}: A {words(a)}, B {words(b)}{orders}."
+
+
+def _said_by(reading: Reading) -> str:
+    """`letters`; in a panel `judge 2, letters`."""
+    return f"judge {reading.judge}, {reading.way}" if reading.judge else reading.way.value
 
 
 def _by_response(reading: Reading) -> tuple[RawAnswer, RawAnswer]:

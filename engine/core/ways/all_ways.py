@@ -66,12 +66,13 @@ def reading_of(way: Way, order: Order, answers: Sequence[RawAnswer]) -> Reading:
 
 
 def together(readings: Sequence[Reading]) -> tuple[Reading, ...]:
-    """For each order, in which they come, the mean of the ways' log-probabilities, each way normalised first.
+    """For each order, in which they come, the mean of the ways' log-probabilities, each way normalised first;
+    of a panel that of its judges' ways.
 
-    Readings of one way are given back as they are. What the labels hold together is the mean of what they
-    held in each way.
+    Readings of one way of one judge are given back as they are. What the labels hold together is the mean of
+    what they held in each way.
     """
-    if len({reading.way for reading in readings}) < 2:
+    if len({(reading.judge, reading.way) for reading in readings}) < 2:
         return tuple(readings)
     by_order: dict[Order, list[Reading]] = {}
     for reading in readings:

@@ -38,9 +38,9 @@ class TestSolve:
         log_probs, labels, _ = biased_judge(99, 0)
         u = (log_probs - log_probs.mean(axis=0)) / log_probs.std()
         problem = scaling._Problem(u[:, None], labels, np.array([0, *log_frequencies(labels)]))
-        penalties = np.full(5, 0.01)
-        near = problem.minimum(np.zeros(5), penalties)
-        assert problem.minimum(np.array(start), penalties) == pytest.approx(near, abs=1e-4)
+        penalties = np.full((1, 5), 0.01)
+        near = problem.minimised(penalties)
+        assert problem.minimised(penalties, start=np.array(start)) == pytest.approx(near, abs=1e-4)
 
     def test_strengths_are_solved_together_as_alone(self) -> None:
         log_probs, labels, _ = biased_judge(99, 0)

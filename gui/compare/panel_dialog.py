@@ -1,0 +1,195 @@
+"""Several systems to be decided together: which, by what, under which name; and what came of it.
+
+Knows: what is asked. Does not know: how a panel is made.
+"""
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QLineEdit,
+    QRadioButton,
+    QWidget,
+)
+
+from engine.core.errors import EngineError
+from engine.core.events import MeasureProgress
+from engine.core.formatting import counted, short_name
+from gui.compare.compare_jobs import CompareWish
+from gui.compare.panel_jobs import KeptPanel, PanelWish, decide_together
+from gui.kit.busy import BusyLine
+from gui.kit.fields import DoubleSpinBox
+from gui.kit.foreign_text import plain_label
+from gui.kit.labels import heading, hint, label, name, panel, scrolling, show_text
+from gui.kit.layouts import STRETCH, as_row, in_column, in_row, make_room
+from gui.kit.notice import Notice
+from gui.reading.sheet_view import SheetView
+from gui.work.lanes import Lane, LatestTask
+from gui.work.workspace import Workspace
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+_WHAT = (
+    "Their judgments of the same items become one: a panel, kept as a run of its own that can be scored,"
+    " reviewed, compared, ranked and exported. The runs stay as they are."
+)
+_MEAN = "Each judge counts alike: by the mean of their log-probabilities. Needs no labels."
+_BY_LABELS = (
+    "Labels say what each judge is worth, and how sure it may be; shrunk towards the mean of all, so that few"
+    " labels do little harm. What that is worth is measured on labels that took no part."
+)
+_LENGTHS = "People often prefer the longer response; labels then say less of what is in the responses."
+_CERTAINTY = (
+    "How probable the label of a submission is taken to be: it says nothing of how sure its judge was."
+)
+_WORKING = "Deciding together …"
+_SIZE = (160, 42)  # letters, lines
+
+
+class PanelDialog(QDialog):
+    """`made`: the number of the run that the panel is."""
+
+    made = Signal(int)
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        choice: CompareWish,
+        gold: "Dataset | None",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self._choice = choice
+        self._gold = gold if gold is not None and gold.criteria else None
+        self.kept: KeptPanel | None = None
+        self.setWindowTitle("Decide together")
+        self.called = QLineEdit(placeholderText="no name")
+        self.by_labels = QRadioButton("By human &labels")
+        self.by_mean = QRadioButton("By the &mean of all")
+        self.lengths = QCheckBox("The len&gths of the responses may count")
+        self.certainty = DoubleSpinBox()
+        self.notice, self.busy, self.outcome = Notice(), BusyLine(), plain_label(role="heading")
+        self.sheet = SheetView()
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.open_button = self.buttons.addButton("&Open the panel", QDialogButtonBox.ButtonRole.ActionRole)
+        self.decide_button = self.buttons.addButton(
+            "&Decide together", QDialogButtonBox.ButtonRole.ActionRole
+        )
+        self._deciding = LatestTask(workspace.threads, Lane.MEASURE, self)
+        self._lay_out()
+        self._connect()
+        self._enable()
+
+    @property
+    def wish(self) -> PanelWish:
+        """What is asked for."""
+        by_labels = self.by_labels.isChecked()
+        return PanelWish(
+            self._choice,
+            self.called.text(),
+            self._gold if by_labels else None,
+            by_labels and self.lengths.isChecked(),
+            self.certainty.value(),
+        )
+
+    def decide(self) -> None:
+        """Make the panel."""
+        self.notice.dismiss()
+        self.busy.begin(_WORKING)
+        self._deciding.start(decide_together(self._workspace.store_path, self.wish))
+
+    # Making
+
+    def _lay_out(self) -> None:
+        name(self.called, "Name of the panel")
+        gold = self._gold
+        labels = f" of {short_name(gold.name)}" if gold is not None else ": choose labels on Compare first"
+        self.by_labels.setText(f"By human &labels{labels}".replace("&&", "&"))
+        group = QButtonGroup(self)
+        for button in (self.by_labels, self.by_mean):
+            group.addButton(button)
+        self.by_labels.setEnabled(gold is not None)
+        (self.by_labels if gold is not None else self.by_mean).setChecked(True)
+        name(self.lengths, "The lengths of the responses may count", _LENGTHS)
+        self.certainty.setRange(0.3, 0.99)
+        self.certainty.setSingleStep(0.05)
+        self.certainty.setValue(0.9)
+        name(self.certainty, "Certainty of a submission's labels", _CERTAINTY)
+        certain = as_row(
+            label("Certainty of a submission's labels:", wrap=False), self.certainty, hint(_CERTAINTY)
+        )
+        certain.setVisible(bool(self._choice.files))
+        judges = counted(self._choice.systems, "system", "systems")
+        asked = panel(
+            heading(f"{judges} decided together"),
+            hint(_WHAT),
+            in_row(label("Name:", wrap=False), (self.called, STRETCH)),
+            self.by_labels,
+            hint(_BY_LABELS),
+            self.lengths,
+            self.by_mean,
+            hint(_MEAN),
+            certain,
+        )
+        inside = QWidget()
+        in_column(asked, self.notice, self.busy, self.outcome, self.sheet, STRETCH, on=inside, spacing=8)
+        self.outcome.hide()
+        in_column((scrolling(inside), STRETCH), self.buttons, on=self, margins=None, spacing=8)
+        self.decide_button.setDefault(True)
+        make_room(self, *_SIZE)
+
+    def _connect(self) -> None:
+        self._deciding.progress.connect(self._follow)
+        self._deciding.finished.connect(self._take)
+        self._deciding.failed.connect(self._refuse)
+        self._deciding.busy_changed.connect(self._follow_busy)
+        self.busy.cancelled.connect(self._deciding.cancel)
+        self.finished.connect(self._deciding.drop)
+        self.by_labels.toggled.connect(self._enable)
+        self.decide_button.clicked.connect(self.decide)
+        self.open_button.clicked.connect(self._open)
+        self.buttons.rejected.connect(self.reject)
+
+    # What happens
+
+    @Slot()
+    def _enable(self) -> None:
+        self.lengths.setEnabled(self.by_labels.isChecked())
+        self.decide_button.setEnabled(not self._deciding.busy)
+        self.open_button.setVisible(self.kept is not None)
+
+    @Slot(object)
+    def _follow(self, event: MeasureProgress) -> None:
+        self.busy.go_on(_WORKING, event.done, event.total)
+
+    @Slot(bool)
+    def _follow_busy(self, busy: bool) -> None:
+        if not busy:
+            self.busy.end()
+        self._enable()
+
+    @Slot(object)
+    def _take(self, kept: KeptPanel) -> None:
+        self.kept = kept
+        show_text(self.outcome, f"{kept.title} is kept as run {kept.run_id}.")
+        self.sheet.show_sheet(kept.sheet)
+        self._enable()
+        self.open_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.made.emit(kept.run_id)
+        self._workspace.refresh_runs()
+
+    @Slot(object)
+    def _refuse(self, error: EngineError) -> None:
+        self.notice.show_error(error)
+
+    @Slot()
+    def _open(self) -> None:
+        if self.kept is not None:
+            self._workspace.open_run(self.kept.run_id)
+            self.accept()

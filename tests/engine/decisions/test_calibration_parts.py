@@ -1,0 +1,160 @@
+"""A calibration with parts comes back as it was written, as a file that versions without parts refuse."""
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.core.errors import SetupError
+from engine.core.fitted_on import FittedOn
+from engine.core.head_parts import LENGTHS, HeadPart, PartKind
+from engine.core.items import Order, Way
+from engine.core.judgments import CriterionCalibration
+from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration, save_calibration
+
+ALONE = CriterionCalibration(0.5, (1.0, -1.0, 0.5, -0.5), 3.0, 99)
+GRADED = HeadPart(PartKind.READINGS, 2, Way.GRADED)
+FACTORS = {
+    HeadPart(PartKind.READINGS, 1, Way.LETTERS, Order.BA): 0.25,
+    GRADED: -0.125,
+    HeadPart(PartKind.READINGS, way=Way.PERMUTED): 0.75,
+    HeadPart(PartKind.CRITERION, criterion="overall_quality"): 1 / 3,
+    LENGTHS: 2.0,
+}
+HEAD = replace(ALONE, parts=FACTORS, strength_of_parts=30.0)
+TOOK_PART = FittedOn(("1" * 12, "2" * 12), frozenset({"a" * 12}))
+FOLDS = {"1" * 12: 1, "2" * 12: 0}
+
+
+def calibration(**criteria: CriterionCalibration) -> Calibration:
+    judge = JudgeIdentity("a model", "a" * 64, "1", ("AB", "BA"), "")
+    return Calibration(judge, "gold.tsv", "e" * 64, criteria, {}, fitted_on=TOOK_PART)
+
+
+def file_of(folder: Path, values: object) -> Path:
+    path = folder / "calibration.json"
+    path.write_text(json.dumps(values), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "safety",
+    [
+        HEAD,
+        replace(HEAD, parts={LENGTHS: 0.0}),
+        replace(ALONE, first_order=HEAD),
+        replace(HEAD, first_order=replace(HEAD, parts={GRADED: 0.5}), folds=(ALONE, HEAD), fold_of=FOLDS),
+    ],
+    ids=["all kinds", "a factor of 0", "in the first order", "in folds"],
+)
+def test_what_was_written_comes_back(tmp_path: Path, safety: CriterionCalibration) -> None:
+    path, written = tmp_path / "calibration.json", calibration(safety=safety, relevance=ALONE)
+    save_calibration(path, written)
+    found = load_calibration(path)
+    assert found == written
+    assert found.hash == written.hash
+    assert list(found.criteria["safety"].parts) == list(safety.parts)
+
+
+@pytest.mark.parametrize(
+    ("safety", "mark"),
+    [
+        (ALONE, 1),
+        (replace(ALONE, folds=(ALONE, ALONE), fold_of=FOLDS), 1),
+        (HEAD, 2),
+        (replace(ALONE, folds=(ALONE, HEAD), fold_of=FOLDS), 2),
+    ],
+    ids=["none", "none in folds", "parts", "parts in a fold"],
+)
+def test_only_a_file_with_parts_is_of_the_new_version(safety: CriterionCalibration, mark: int) -> None:
+    values = calibration(safety=safety, relevance=ALONE).as_json()
+    assert values["tiebreak_calibration"] == mark
+    assert ('"parts"' in json.dumps(values)) == (mark == 2)
+
+
+def test_the_hash_is_another_with_another_factor_and_with_another_part() -> None:
+    first = replace(ALONE, first_order=HEAD)
+    found = {
+        calibration(safety=each).hash
+        for each in (
+            ALONE,
+            HEAD,
+            replace(HEAD, parts=FACTORS | {GRADED: -0.12500000001}),
+            replace(ALONE, parts={GRADED: 1.0}),
+            replace(ALONE, parts={replace(GRADED, judge=1): 1.0}),
+            replace(ALONE, parts={replace(GRADED, order=Order.AB): 1.0}),
+            first,
+            replace(first, first_order=replace(HEAD, parts=FACTORS | {LENGTHS: 2.5})),
+            replace(ALONE, folds=(ALONE, ALONE), fold_of=FOLDS),
+            replace(ALONE, folds=(ALONE, HEAD), fold_of=FOLDS),
+        )
+    }
+    assert len(found) == 10
+    assert calibration(safety=replace(HEAD, strength_of_parts=3.0)).hash == calibration(safety=HEAD).hash
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"kind": "mood"}, "'mood' is not a valid PartKind"),
+        ({"kind": None}, "None is not a valid PartKind"),
+        ({"judge": -1}, "-1 is no number of a judge"),
+        ({"judge": 1.0}, "1.0 is no number of a judge"),
+        ({"judge": True}, "True is no number of a judge"),
+        ({"way": "guessed"}, "'guessed' is not a valid Way"),
+        ({"order": "both"}, "'both' is not a valid Order"),
+        ({"factor": "much"}, "'much' stands in the place of a number"),
+        ({"factor": "0.5"}, "'0.5' stands in the place of a number"),
+        ({"factor": True}, "'True' stands in the place of a number"),
+        ({"factor": None}, "'None' stands in the place of a number"),
+        ({"factor": 1e7}, "cannot be applied"),
+        ({"factor": math.nan}, "holds NaN, which is no number"),
+    ],
+)
+def test_a_file_whose_part_is_none_is_refused(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
+    values = calibration(safety=HEAD).as_json()
+    values["criteria"]["safety"]["parts"][1].update(change)
+    with pytest.raises(SetupError) as error:
+        load_calibration(file_of(tmp_path, values))
+    assert problem in str(error.value)
+
+
+@pytest.mark.parametrize("missing", ["kind", "factor"])
+def test_a_file_whose_part_lacks_something_is_refused(tmp_path: Path, missing: str) -> None:
+    values = calibration(safety=HEAD).as_json()
+    del values["criteria"]["safety"]["parts"][0][missing]
+    with pytest.raises(SetupError, match=f"'{missing}' is missing"):
+        load_calibration(file_of(tmp_path, values))
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"parts": None}, "is not a calibration"),
+        ({"parts": ["letters"]}, "is not a calibration"),
+        ({"strength_of_parts": "strong"}, "'strong' stands in the place of a number"),
+    ],
+)
+def test_a_file_whose_parts_are_none_is_refused(tmp_path: Path, change: dict[str, Any], problem: str) -> None:
+    values = calibration(safety=HEAD).as_json()
+    values["criteria"]["safety"].update(change)
+    with pytest.raises(SetupError) as error:
+        load_calibration(file_of(tmp_path, values))
+    assert problem in str(error.value)
+
+
+def test_a_part_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+    """As a key that is named twice is: nobody knows which factor is meant."""
+    values = calibration(safety=HEAD).as_json()
+    parts = values["criteria"]["safety"]["parts"]
+    parts.append(parts[1] | {"factor": 5.0})
+    with pytest.raises(SetupError):
+        load_calibration(file_of(tmp_path, values))
+
+
+def test_a_factor_that_no_fit_gives_cannot_be_applied() -> None:
+    with pytest.raises(SetupError, match="and factors"):
+        replace(HEAD, parts={LENGTHS: math.inf})
