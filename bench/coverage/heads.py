@@ -93,6 +93,7 @@ PANELS = (
     Panel("hard labels 0.7/0.65/0.6", right=(0.7, 0.65, 0.6)),
     Panel("two quiet ones know nothing", (1, 0.3, 0.3), (1.7, 0, 0), shared=0.0),
     Panel("two loud ones know nothing", (1, 5, 5), (1.7, 0, 0), shared=0.0),
+    Panel("two loud ones share its noise alone", (1, 5, 5), (1.7, 0, 0)),
 )
 
 

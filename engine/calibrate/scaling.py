@@ -109,13 +109,12 @@ def solve(
     Without parts the model is temperature scaling with biases (Alexandari, Kundaje & Shrikumar 2020); the
     stronger the parts are shrunk, the nearer it comes to that. The second term is PSEUDO_COUNT average items
     of each label: with it, t = 0 and d = 0 give c = log_frequencies at every strength. Readings without
-    spread, or that speak against the labels (t < 0 were better), get exactly that, whatever the parts say.
+    spread get exactly that, and so do those that speak against the labels (t < 0 were better), without parts.
     For a tie, softmax(..)[label] is the sum over both_good and both_bad. Where several rows are `views` of
     one item, each counts as 1 / views of an item. `alike`: as if each item stood there once more with A and B
     exchanged, both as views of it; the biases of A and B are equal then. `within`: nats, EXACT or NEAR.
     """
-    beside = np.empty((len(labels), 0, _LABELS)) if parts is None else parts
-    together = np.concatenate([log_probs[:, None], beside], axis=1)
+    together = np.concatenate([log_probs[:, None], *(() if parts is None else (parts,))], axis=1)
     slopes = together.shape[1]
     means = together.mean(axis=0)
     if alike:
@@ -127,12 +126,12 @@ def solve(
     solution = np.tile(rest, (len(strengths), 1))
     if np.isfinite(sigmas[0]):
         penalties = np.tile(np.array(strengths, ndmin=2).T, len(rest))
-        if parts is not None:
-            penalties[:, 1:slopes] = np.array(of_parts, ndmin=2).T
-        found = _Problem(centred / sigmas[:, None], labels, rest, views, alike).minimised(penalties, within)
-        # The least value that a given t allows is convex in t: from a minimum below 0 on, 0 is the best
-        # t >= 0. The parts go with it: beside readings that speak against the labels none is to be trusted.
-        solution = np.where(found[:, :1] > 0, found, solution)
+        penalties[:, 1:slopes] = np.array(of_parts or 1.0, ndmin=2).T
+        problem = _Problem(centred / sigmas[:, None], labels, rest, views, alike)
+        solution = problem.minimised(penalties, within)
+        # The least value that a given t allows is convex in t: from a minimum below 0 on, 0 is best.
+        if (against := solution[:, 0] < 0).any():
+            solution[against] = problem.minimised(penalties[against], within, level=True)
     factors = solution[:, :slopes] / sigmas
     return Solved(factors[:, 0], factors[:, 1:], solution[:, slopes:] - factors @ means)
 
@@ -175,20 +174,25 @@ class _Problem:
             self._directions = np.delete(self._directions, self._slopes + 1, axis=1)
 
     def minimised(
-        self, penalties: FloatArray, within: float = EXACT, start: FloatArray | None = None
+        self,
+        penalties: FloatArray,
+        within: float = EXACT,
+        level: bool = False,
+        start: FloatArray | None = None,
     ) -> FloatArray:
         """The minimum for each row of penalties of the numbers of a point, shape (strengths, slopes + 4), by
-        damped Newton steps (Boyd & Vandenberghe 2004, section 9.5).
+        damped Newton steps (Boyd & Vandenberghe 2004, section 9.5); `level`: where t is 0.
         """
+        directions = self._directions[:, 1:] if level else self._directions
         found = np.tile(self._rest if start is None else start, (len(penalties), 1))
         left = np.arange(len(penalties))  # those that have not arrived
         point, weights = found, self._views * penalties
         values, log_p = self._values(point, weights)
         for _ in range(_MOST_STEPS):
             gradient, curvature = self._derivatives(point, weights, log_p)
-            along = gradient @ self._directions
-            turned = self._directions.T @ curvature @ self._directions
-            step = -np.linalg.solve(turned, along[:, :, None])[:, :, 0] @ self._directions.T
+            along = gradient @ directions
+            turned = directions.T @ curvature @ directions
+            step = -np.linalg.solve(turned, along[:, :, None])[:, :, 0] @ directions.T
             promised = -(gradient * step).sum(axis=1)
             going = promised >= within
             if not going.any():

@@ -188,6 +188,11 @@ class CriterionCalibration:
     parts: Mapping[HeadPart, float] = field(default_factory=dict)
     strength_of_parts: float | None = None
 
+    @property
+    def judges(self) -> bool:
+        """Whether it trusts anything but the frequencies of the labels."""
+        return self.scale > 0 or any(self.parts.values())
+
     def fold(self, content_hash: str) -> int | None:
         """The place of what decides an item: it was fitted without it. None for one that took no part."""
         return self.fold_of.get(short_hash(content_hash))

@@ -118,7 +118,9 @@ class _Deciding:
             there = np.asarray(SWAPPED)[likeliest(_by_parts(used, other, values), other)]
             a, b, *_ = used.biases
             unlike = a != b or any(part.order for part in used.parts)
-            moved = [unlike and one != other for one, other in zip(labels, there, strict=True)]
+            moved = [
+                unlike and one != other for one, other in zip(labels.tolist(), there.tolist(), strict=True)
+            ]
         return map(_Facts, labels.tolist(), np.exp(log_probs).tolist(), moved)
 
 

@@ -38,7 +38,7 @@ def one_labels(
 
 def _one_label(column: Sequence[AnyJudgment], fitted: CriterionCalibration) -> OneLabel | None:
     labels: set[Preference] = set()
-    judges = any(each.scale > 0 for each in (fitted, *fitted.folds))
+    judges = any(each.judges for each in (fitted, *fitted.folds))
     items = 0
     for judgment in column:
         if isinstance(judgment, Judgment):

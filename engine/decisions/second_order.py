@@ -70,7 +70,7 @@ def _margin_of(item: JudgedItem, criterion: str, calibration: CriterionCalibrati
         return 1.0
     rows = [read]
     first = calibration.first_order if calibration else None
-    if first is not None and first.scale > 0:
+    if first is not None and first.judges:
         (beside,) = ReadRun([item]).part_values(criterion, tuple(first.parts))
         rows.append(calibrated(read, first, beside))
     return min(margin(np.exp(row).tolist()) for row in rows)

@@ -147,7 +147,7 @@ def test_of_a_calibration_of_before_it_is_said_by_its_dataset_or_that_nobody_kno
 
 def test_without_information_neither_place_is_preferred_and_that_is_said(tmp_path: Path) -> None:
     """People prefer A twice as often; the judge says now A, now B, whatever is right."""
-    human, read = [A, A, B, A, B, A] * 6, [SURE_A, SURE_B] * 18
+    human, read = [A, A, B] * 12, [SURE_A, SURE_B] * 18
     gold = dataset({"safety": human})
     judged = stored_run(tmp_path, gold, {"safety": read})
     assert judged.results is not None
