@@ -34,9 +34,10 @@ from engine.measure.intervals import OverInstructions
 INNER_FOLDS = 5
 # From hardly any shrinkage to almost all; beside them stands the infinite one, class frequencies alone.
 STRENGTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-# From factors that readings hardly move to free ones. The first decides only where all else is equal: between
-# judges that say the opposite of each other, say.
-STRENGTHS_OF_PARTS = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)
+# From a first guess at each part to free factors. Stronger ones lose labels where judges say the opposite of
+# each other: then the better one must be heard above what a few labels say of frequencies (simulated:
+# `bench/coverage/heads.py`).
+STRENGTHS_OF_PARTS = (10.0, 3.0, 1.0, 0.3)
 # With fewer instructions nothing can be fitted: readings are taken as they are, or not at all.
 LEAST_FOR_FITTING = 10
 # With fewer still nothing can be compared: class frequencies are all there is.

@@ -108,8 +108,8 @@ def solve(
 
     Without parts the model is temperature scaling with biases (Alexandari, Kundaje & Shrikumar 2020); the
     stronger the parts are shrunk, the nearer it comes to that. The second term is PSEUDO_COUNT average items
-    of each label: with it, t = 0 and d = 0 give c = log_frequencies at every strength. Readings without
-    spread get exactly that, and so do those that speak against the labels (t < 0 were better), without parts.
+    of each label: with it, t = 0 and d = 0 give c = log_frequencies at every strength. Where nothing has any
+    spread, or without parts the readings speak against the labels (t < 0 were better), it is exactly that.
     For a tie, softmax(..)[label] is the sum over both_good and both_bad. Where several rows are `views` of
     one item, each counts as 1 / views of an item. `alike`: as if each item stood there once more with A and B
     exchanged, both as views of it; the biases of A and B are equal then. `within`: nats, EXACT or NEAR.
@@ -124,7 +124,7 @@ def solve(
     sigmas[sigmas <= _NO_SPREAD * (1 + np.abs(together).max(axis=(0, 2)))] = np.inf
     rest = np.concatenate([np.zeros(slopes), _prior(labels, views, alike)])
     solution = np.tile(rest, (len(strengths), 1))
-    if np.isfinite(sigmas[0]):
+    if np.isfinite(sigmas).any():
         penalties = np.tile(np.array(strengths, ndmin=2).T, len(rest))
         penalties[:, 1:slopes] = np.array(of_parts or 1.0, ndmin=2).T
         problem = _Problem(centred / sigmas[:, None], labels, rest, views, alike)

@@ -9,13 +9,14 @@ from typing import Any
 
 from pyarrow import csv
 
-from engine.commands import calibrate, compare, evaluate, judge, report, runs, weigh
+from engine.commands import calibrate, compare, evaluate, judge, panel, report, runs, weigh
 
 COMMANDS: dict[str, Any] = {
     "evaluate": evaluate,
     "calibrate": calibrate,
     "compare": compare,
     "judge": judge,
+    "panel": panel,
     "report": report,
     "runs": runs,
     "weigh": weigh,

@@ -1,0 +1,87 @@
+"""Systems decided together on Compare: by labels or without, cancelled, refused, opened."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from engine.core.review_filters import ListOrder
+from engine.review.doubt import by_item, review_rows
+from engine.store.run_store import RunStore
+from gui.compare.compare_page import ComparePage
+from gui.compare.panel_dialog import PanelDialog
+from gui.work.workspace import Workspace
+from tests.gui.compare.steps import choose
+
+
+def dialog_of(qtbot: QtBot, page: ComparePage) -> PanelDialog:
+    QTest.mouseClick(page.panel_button, Qt.MouseButton.LeftButton)
+    dialog = page.findChildren(PanelDialog)[-1]
+    qtbot.waitUntil(dialog.isVisible)
+    return dialog
+
+
+def decide(qtbot: QtBot, dialog: PanelDialog) -> None:
+    QTest.mouseClick(dialog.decide_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not dialog._deciding.busy, timeout=60_000)
+
+
+def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    assert not page.panel_button.isEnabled()
+    choose(qtbot, page, demo_gold, worse)
+    qtbot.waitUntil(page.panel_button.isEnabled)
+    dialog = dialog_of(qtbot, page)
+    assert dialog.by_labels.isChecked()
+    assert "gold.tsv" in dialog.by_labels.text()
+    dialog.by_mean.setChecked(True)
+    assert not dialog.lengths.isEnabled()
+    dialog.called.setText("night")
+    decide(qtbot, dialog)
+    assert dialog.kept is not None
+    assert dialog.kept.title == f"Panel {dialog.kept.run_id} “night”"
+    try:
+        qtbot.waitUntil(lambda: dialog.kept is not None and dialog.kept.run_id in page.choosing.systems.runs)
+        with qtbot.waitSignal(space.run_changed):
+            QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
+        assert space.run is not None
+        results = space.run.results
+        assert results.run.judges == ("run 1", "worse.tsv")
+        first = by_item(review_rows(results), ListOrder.JUDGES)[0]
+        assert first.judges > 0
+    finally:
+        with RunStore(space.store_path) as store:
+            store.delete([dialog.kept.run_id])
+
+
+def test_labels_decide_and_say_what_each_judge_adds(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    qtbot.waitUntil(page.panel_button.isEnabled)
+    dialog = dialog_of(qtbot, page)
+    decide(qtbot, dialog)
+    assert dialog.kept is not None
+    sections = [section.key for section in dialog.kept.sheet.sections]
+    assert "sources" in sections
+    assert "quality" in sections
+    with RunStore(space.store_path) as store:
+        assert store.run(dialog.kept.run_id).calibration
+        store.delete([dialog.kept.run_id])
+    dialog.close()
+
+
+def test_a_name_that_is_none_is_refused_and_nothing_is_kept(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    choose(qtbot, page, demo_gold, worse)
+    qtbot.waitUntil(page.panel_button.isEnabled)
+    dialog = dialog_of(qtbot, page)
+    dialog.called.setText("x" * 300)
+    decide(qtbot, dialog)
+    assert "300 letters" in dialog.notice.text
+    with RunStore(space.store_path) as store:
+        assert len(store.runs()) == 1
+    dialog.close()
