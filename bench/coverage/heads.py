@@ -22,6 +22,9 @@ from engine.decisions.read_items import SWAPPED, ReadRun, parts_of
 MOST_LEFT = 0.01  # of accuracy, in the mean over the worlds of a kind
 MOST_LEFT_IN_ALL = 0.001
 MOST_LOST_TO_NOISE = 0.02
+MOST_LOST = 0.01
+# Of two judges that give labels alone each disagreement is a tie, and 30 labels hardly say who is better.
+MOST_LOST_OF_TIES = 0.06
 # A, B, both_good, both_bad: as on the development set of ELOQUENT 2025.
 SKEWS = {
     "relevance": (0.21, 0.09, 0.68, 0.02),
@@ -36,7 +39,8 @@ _CRITERION = "safety"
 _WAYS = (Way.LETTERS, Way.GRADED)
 _LEFT = Promise("nothing known: accuracy lost", 0.0, MOST_LEFT, at_most=True)
 _LEFT_IN_ALL = Promise("nothing known: lost in all", 0.0, MOST_LEFT_IN_ALL, at_most=True)
-_HEARD = Promise("a panel: lost to its best judge", 0.0, 0.0, at_most=True)
+_HEARD = Promise("a panel: lost to its best judge", 0.0, MOST_LOST, at_most=True)
+_TIES = Promise("labels alone: lost to the best", 0.0, MOST_LOST_OF_TIES, at_most=True)
 _NOT_DROWNED = Promise("lost to the one that knows", 0.0, MOST_LOST_TO_NOISE, at_most=True)
 
 
@@ -140,7 +144,7 @@ def panels_heard(times: int) -> Iterator[Mean]:
         found = np.array([_accuracies(panel, items, random) for _ in range(worlds)])
         head, alone = found[:, 0], found[:, 1:]
         best = alone[:, alone.mean(axis=0).argmax()]
-        promise = _HEARD if panel.knows else _NOT_DROWNED
+        promise = (_TIES if panel.right else _HEARD) if panel.knows else _NOT_DROWNED
         yield _mean(promise, f"{panel}, {items} labels", (best - head).tolist())
 
 

@@ -9,13 +9,25 @@ from engine.core.errors import SetupError
 from engine.decisions.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.commands.in_process import Command, row, safety_alone
+from tests.engine.commands.in_process import COMMANDS, Command, row, safety_alone
 
 
 @pytest.fixture
 def store(demo_store: Path, tmp_path: Path) -> Path:
     """A copy, to which panels are added."""
     return Path(shutil.copy(demo_store, tmp_path / "runs.sqlite"))
+
+
+@pytest.fixture
+def command(store: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Gives a command in this process, with that copy; what it printed on stdout."""
+
+    def give(name: str, *words: object) -> str:
+        options = COMMANDS[name].parser().parse_args([*map(str, words), "--store", str(store)])
+        assert COMMANDS[name].run(options) == 0
+        return capsys.readouterr().out
+
+    return give
 
 
 @pytest.fixture
@@ -29,24 +41,26 @@ def other(demo_store: Path, tmp_path: Path) -> Path:
 def test_a_panel_is_made_by_the_mean_and_used_as_a_run(
     command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
-    printed = command("panel", 1, other, "--name", "night", "--store", store)
+    printed = command("panel", 1, other, "--name", "night")
     assert "Panel 2 “night” is run 2" in printed
     assert "other.tsv: submission" in printed
-    assert row(command("evaluate", 2, "--gold", demo_gold, "--store", store), "safety")[1] == str(ITEMS)
+    assert row(command("evaluate", 2, "--gold", demo_gold), "safety")[1] == str(ITEMS)
     exported = tmp_path / "together.tsv"
-    command("runs", "export", 2, "--out", exported, "--store", store)
+    command("runs", "export", 2, "--out", exported)
     assert len(exported.read_bytes().splitlines()) == ITEMS + 1
-    assert "by judge of the panel" in command("evaluate", 2, "--gold", demo_gold, "--store", store).casefold()
-    command("runs", "export", 2, "--csv", tmp_path / "all.csv", "--store", store)
-    command("report", 2, "--gold", demo_gold, "--out", tmp_path / "report.html", "--store", store)
-    assert "panel of run 1, other.tsv" in (tmp_path / "report.html").read_text("utf-8")
+    assert "by judge of the panel" in command("evaluate", 2, "--gold", demo_gold).casefold()
+    command("runs", "export", 2, "--csv", tmp_path / "all.csv")
+    command("report", 2, "--gold", demo_gold, "--out", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "judge 2" in page
+    assert "certainty of labels" in page
 
 
 def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges_elsewhere(
     command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
     gold = safety_alone(demo_gold, tmp_path)
-    printed = command("panel", 1, other, "--gold", gold, "--lengths", "--store", store)
+    printed = command("panel", 1, other, "--gold", gold, "--lengths")
     assert "What each source adds" in printed
     assert {"judge 1", "judge 2", "the lengths of the responses"} <= {
         line.split("  ")[0] for line in printed.splitlines()
@@ -56,11 +70,11 @@ def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges
     assert results.calibration is not None
     assert tuple(results.calibration.criteria) == ("safety",)
     saved = tmp_path / "panel.json"
-    command("calibrate", 2, "--gold", gold, "--out", saved, "--store", store)
-    again = command("panel", 1, other, "--calibration", saved, "--store", store)
+    command("calibrate", 2, "--gold", gold, "--out", saved)
+    again = command("panel", 1, other, "--calibration", saved)
     assert "fitted on safety.tsv" in again
     with pytest.raises(SetupError, match="This calibration was made for the model panel of"):
-        command("panel", 1, other, "--certainty", 0.8, "--calibration", saved, "--store", store)
+        command("panel", 1, other, "--certainty", 0.8, "--calibration", saved)
 
 
 def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
@@ -74,14 +88,14 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
         ([1, other, "--name", "x" * 300], "has 300 letters"),
     ):
         with pytest.raises(SetupError, match=problem):
-            command("panel", *words, "--store", store)
+            command("panel", *words)
     with RunStore(store) as opened:
         assert len(opened.runs()) == 1
 
 
 def test_what_asks_a_model_refuses_a_panel(command: Command, store: Path, other: Path) -> None:
-    command("panel", 1, other, "--store", store)
+    command("panel", 1, other)
     with pytest.raises(SetupError, match="Run 2 is a panel of 2 judges, so it cannot have explanations"):
-        command("runs", "rewrite", 2, "--store", store)
+        command("runs", "rewrite", 2)
     with pytest.raises(SetupError, match="is a panel itself"):
-        command("panel", 2, other, "--store", store)
+        command("panel", 2, other)
