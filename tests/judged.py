@@ -193,6 +193,11 @@ IDENTITY = RunIdentity(
 """Of a run of three items that `judged_item` gives."""
 
 
+_OLD_COLUMNS = (
+    "run_id, position, item_id, content_hash, left_out_a, left_out_b, seconds, tokens_read, tokens_generated"
+)
+
+
 def write_old_store(path: Path, version: int) -> None:
     """A store of an earlier version: its run 7 has judged the first of its items."""
     with closing(sqlite3.connect(path)) as db, db:
@@ -204,7 +209,8 @@ def write_old_store(path: Path, version: int) -> None:
             " 'data.tsv', 'd', 1, 'model.gguf', 'a model', 'm', '1', '[\"safety\"]',"
             ' \'{"mode": "labels", "orders": ["AB"], "examples": ""}\')'
         )
-        db.execute("INSERT INTO judged_item VALUES (7, 0, 'one', 'c', NULL, NULL, 0.5, 10, 2)")
+        values = "7, 0, 'one', 'c', NULL, NULL, 0.5, 10, 2"
+        db.execute(f"INSERT INTO judged_item ({_OLD_COLUMNS}) VALUES ({values})")
         db.execute("INSERT INTO reading VALUES (7, 0, 'safety', 'AB', -1.0, -2.0, -3.0, -4.0)")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute(f"PRAGMA user_version = {version}")

@@ -53,8 +53,8 @@ _AS_GOOD = 1e-12  # nats
 class PartReadings:
     """What parts say of some items beside the mean of their readings, as `part_values` gives it.
 
-    `values`: shape (items, parts, 4); `others`: what they would say were the responses in the other places,
-    of the same shape, where these take part.
+    `values`: shape (items, parts, 4), NaN where nothing is known; `others`: what they would say were the
+    responses in the other places, of the same shape, where these take part.
     """
 
     parts: tuple[HeadPart, ...]
@@ -125,6 +125,18 @@ class Views:
         ]
 
     @property
+    def part_means(self) -> FloatArray:
+        """What each part says in the mean of where it says something, shape (parts, 4)."""
+        known = ~np.isnan(self.beside)
+        sums = np.where(known, self.beside, 0).sum(axis=(0, 1))
+        means: FloatArray = sums / np.maximum(known.sum(axis=(0, 1)), 1)
+        return means
+
+    def filled(self, means: FloatArray) -> "Views":
+        """With these means where a part says nothing."""
+        return replace(self, beside=np.where(np.isnan(self.beside), means, self.beside))
+
+    @property
     def frequencies(self) -> FloatArray:
         """Natural logs of those of the labels, shape (4,)."""
         return log_frequencies(self.labels.ravel(), len(self.labels))
@@ -133,10 +145,11 @@ class Views:
         self, strengths: Sequence[float], of_parts: Sequence[float] = (), within: float = EXACT
     ) -> Solved:
         """What decides, as `solve` gives it for each strength; with the parts where they have strengths."""
+        full = self.filled(self.part_means)
         # Of mirrored views the second says nothing that the first does not.
         views = 1 if self.mirrored else len(self.labels)
-        _, items, parts, _ = self.beside.shape
-        beside = self.beside[:views].reshape(views * items, parts, _LABELS)
+        _, items, parts, _ = full.beside.shape
+        beside = full.beside[:views].reshape(views * items, parts, _LABELS)
         return solve(
             self.log_probs[:views].reshape(-1, _LABELS),
             self.labels[:views].ravel(),
@@ -212,7 +225,7 @@ def views_of(
         beside = PartReadings((), nothing, nothing)
     if not beside.values.shape == beside.others.shape == (len(groups), len(beside.parts), _LABELS):
         raise ValueError(f"parts {beside.values.shape} and {beside.others.shape}, {len(groups)} groups")
-    if not all(np.isfinite(values).all() for values in (rows, shown, beside.values, beside.others)):
+    if not all(np.isfinite(values).all() for values in (rows, shown)):
         raise ValueError("log-probabilities that are not finite")
     if places.min() < 0 or places.max() >= len(HUMAN_LABELS):
         raise ValueError(f"labels from {places.min()} to {places.max()}: they are places in HUMAN_LABELS")
@@ -222,7 +235,8 @@ def views_of(
         return Views(rows[None], places[None], known, beside.parts, beside.values[None])
     both = np.stack([beside.values, beside.others])
     mirrored = all(
-        np.allclose(one[..., SWAPPED], other, rtol=1e-9, atol=1e-9) for one, other in ((rows, shown), both)
+        np.allclose(one[..., SWAPPED], other, rtol=1e-9, atol=1e-9, equal_nan=True)
+        for one, other in ((rows, shown), both)
     )
     labels_of_both = np.stack([places, OTHER_PLACES[places]])
     return Views(np.stack([rows, shown]), labels_of_both, known, beside.parts, both, mirrored)
@@ -281,6 +295,9 @@ def fitted_with(seen: Views, shrinkage: Shrinkage) -> CriterionCalibration:
         seen.labels.shape[1],
         parts=dict(zip(looked_at.parts, factors, strict=True)) if factors else {},
         strength_of_parts=of_parts,
+        part_means=dict(zip(looked_at.parts, map(tuple, looked_at.part_means.tolist()), strict=True))
+        if factors
+        else {},
     )
 
 
@@ -326,7 +343,8 @@ def _with_parts(
             solved = known.looking_at(parts).solved(
                 [strength] * len(STRENGTHS_OF_PARTS), STRENGTHS_OF_PARTS, NEAR
             )
-            rows.append(asked.looking_at(parts).losses_by(solved))
+            means = known.looking_at(parts).part_means
+            rows.append(asked.looking_at(parts).filled(means).losses_by(solved))
             cancel.raise_if_requested()
         by_rival[:, test] = np.concatenate(rows)
     # Several judges or ways that count alike are no simpler than the same with a first guess at each.

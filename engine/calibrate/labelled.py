@@ -50,10 +50,13 @@ Fold = tuple[Sequence[int], CriterionCalibration]
 
 @dataclass(frozen=True)
 class ReadingSource:
-    """Readings or parts that may be left out, to see what they add: which of the others stay."""
+    """Readings or parts that may be left out, to see what they add: which of the others stay; `others`: what
+    is read were the responses in the other places, where that is not what stays.
+    """
 
     name: str
     is_kept: IsIn | None = None
+    others: IsIn | None = None
     keeps_part: Callable[[HeadPart], bool] = lambda _part: True
 
 
@@ -113,7 +116,7 @@ class Labelled:
         if len(ways) > 1:
             yield from (ReadingSource(way.value, partial(_is_not_of_way, way)) for way in ways)
         if {each.order for each in own} == set(Order):
-            yield ReadingSource(SECOND_ORDER, of_order(Order.AB))
+            yield ReadingSource(SECOND_ORDER, of_order(Order.AB), of_order(Order.BA))
         if any(part.kind is PartKind.CRITERION for part in self.parts):
             yield ReadingSource(OTHER_CRITERIA, keeps_part=lambda part: part.kind is not PartKind.CRITERION)
         if LENGTHS in self.parts:
@@ -136,17 +139,21 @@ class Labelled:
         return FittedCriterion(with_folds(whole, folds, hashes), report, without)
 
     def views(self, without: ReadingSource | None = None) -> Views:
-        """The readings and labels, with all readings or without those of a source."""
+        """The readings and labels, with all readings or without those of a source.
+
+        In the other places stands what is left with A and B exchanged; without the second order what that
+        said, as if it had been read first: so a leaning to the first place is mended as in a run of one
+        order.
+        """
         left = without or ReadingSource("")
         parts = tuple(filter(left.keeps_part, self.parts))
         read = self._mean(left.is_kept)
-        values, others = (
-            self.read.part_values(self.criterion, own, left.is_kept) for own in (parts, exchanged(parts))
-        )
+        values = self.read.part_values(self.criterion, parts, left.is_kept)
+        there, in_others = left.others or left.is_kept, exchanged(parts)
+        others = self.read.part_values(self.criterion, parts if left.others else in_others, there)
         beside = PartReadings(parts, values, others[..., SWAPPED])
-        return views_of(
-            read, self.labels, self.groups, read[:, SWAPPED] if self.alike else None, beside=beside
-        )
+        shown = self._mean(there)[:, SWAPPED] if self.alike else None
+        return views_of(read, self.labels, self.groups, shown, beside=beside)
 
     def _mean(self, is_kept: IsIn | None) -> FloatArray:
         """Of what is left of the readings; where nothing is, each label is as likely."""

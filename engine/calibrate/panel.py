@@ -15,7 +15,7 @@ from typing import Any
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.formatting import listed
+from engine.core.formatting import listed, words
 from engine.core.items import PREFERENCES, Item, Order, Prediction, Preference, digest
 from engine.core.judgments import Explanation, JudgedItem, Reading
 from engine.core.remedies import Remedy, Step
@@ -52,11 +52,14 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Panel:
-    """Several judges, ready to be kept: what they are, what they said, how it was made."""
+    """Several judges, ready to be kept: what they are, what they said, how it was made. `remarks`: sentences
+    on items that some of them lack, and on what they were asked.
+    """
 
     identity: RunIdentity
     judged: tuple[JudgedItem, ...]
     manifest: Mapping[str, Any]
+    remarks: tuple[str, ...] = ()
 
     @property
     def results(self) -> RunResults:
@@ -65,27 +68,33 @@ class Panel:
         return RunResults(run, self.judged, {}).calibrated(None)
 
     def keep(self, store: RunStore, name: str = "", calibration: Calibration | None = None) -> StoredRun:
-        """Keep it as a run, called and calibrated so; where it is there already, made of the same, that one,
-        which keeps its calibration unless there is another now.
+        """Keep it as a run, called and calibrated so, without a name as it was called; where it is there
+        already, made of the same, that one, also out of the archive.
         """
         with store.begin(self.identity) as run:
+            # What it is made of comes first: of a panel that was cut short here it is known who judged.
+            store.describe(run.id, self.manifest)
             if not run.judged:
                 store.add(run.id, self.judged)
-                store.describe(run.id, self.manifest)
             if name:
                 store.name(run.id, name)
-            if calibration is not None:
-                store.calibrate(run.id, calibration.as_json())
+            store.calibrate(run.id, calibration.as_json() if calibration else None)
+            store.restore([run.id])
         return store.run(run.id)
 
 
 def items_of(systems: Sequence[System], gold: Dataset | None, cancel: CancelToken | None = None) -> Dataset:
-    """The items of the first run among some systems, else those with the human labels. SetupError for none,
-    and where the file of the run is gone or holds others.
+    """The items of the first run among some systems; where there is none, or its file is gone or holds
+    others, those with the human labels. SetupError without these.
     """
     for system in systems:
         if system.results is not None:
-            return dataset_of_run(system.results.run, cancel=cancel)
+            try:
+                return dataset_of_run(system.results.run, cancel=cancel)
+            except SetupError:  # its file is gone, or another by now
+                if gold is None:
+                    raise
+                break
     if gold is None:
         raise SetupError(
             "Submissions hold no texts, and there is no run among these.",
@@ -104,21 +113,52 @@ def make_panel(
     other items or texts, and where they have no criterion in common.
     """
     _check(systems, certainty)
-    shared = match_items_together(systems, dataset, partial)[0].dataset
-    criteria = tuple(
-        name for name in systems[0].criteria if all(name in each.criteria for each in systems[1:])
-    )
-    if not criteria:
-        raise SetupError(
-            f"{listed([system.name for system in systems])} have no criterion in common.",
-            "Name systems that judged the same criteria.",
-        )
+    matched = match_items_together(systems, dataset, partial)
+    shared = matched[0].dataset
+    criteria, otherwise = _criteria(systems)
+    remarks = [sentence for each in matched if each.missing for sentence in each.left_out]
+    if otherwise:
+        named = ", ".join(map(words, otherwise))
+        remarks.append(f"Left out, because the runs were asked different questions there: {named}.")
     judges = [_Judge.of(number, system, certainty) for number, system in enumerate(systems, start=1)]
+    keys = [judge.key for judge in judges]
+    for place, judge in enumerate(judges):
+        if judge.key in keys[:place]:
+            other = judges[keys.index(judge.key)].system.name
+            raise SetupError(
+                f"{judge.system.name} and {other} are the same.", "A judge has one voice: name it once."
+            )
     return Panel(
-        _identity(judges, shared, criteria, certainty),
+        _identity(judges, shared, criteria, certainty, is_whole=matched[0].whole is None),
         tuple(_item(place, item, judges, criteria) for place, item in enumerate(shared)),
         _manifest(judges, shared, certainty),
+        tuple(remarks),
     )
+
+
+def _criteria(systems: Sequence[System]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those that all have, in the order of the first, and those where the questions of the runs differ.
+    SetupError where none is left of the former.
+    """
+    names = [name for name in systems[0].criteria if all(name in each.criteria for each in systems[1:])]
+    asked: dict[str, set[str]] = {name: set() for name in names}
+    for system in systems:
+        for criterion in system.asked.criteria if system.asked else ():
+            if criterion.name in asked:
+                asked[criterion.name].add(criterion.question)
+    otherwise = tuple(name for name in names if len(asked[name]) > 1)
+    alike = tuple(name for name in names if name not in otherwise)
+    if not alike:
+        why = (
+            "were asked different questions on what they share"
+            if otherwise
+            else "have no criterion in common"
+        )
+        raise SetupError(
+            f"{listed([system.name for system in systems])} {why}.",
+            "Name systems that judged the same criteria.",
+        )
+    return alike, otherwise
 
 
 @dataclass(frozen=True)
@@ -145,13 +185,17 @@ class _Judge:
         return [run.identity.key, run.judged]
 
     @property
-    def identity(self) -> list[Any]:
-        """What gives its readings, whatever the items: see JudgeIdentity. Of a submission nobody knows it."""
+    def gives_labels(self) -> bool:
+        """Whether it gives labels alone, as a submission does."""
+        return self.system.results is None or self.system.results.run.submitted
+
+    def identity(self, criteria: Sequence[str]) -> list[Any]:
+        """What gives its readings, whatever the items: see JudgeIdentity; of a submission its name."""
         results = self.system.results
         if results is None or results.run.submitted:
-            return ["submission"]
+            return ["submission", self.system.name]
         judge = judge_of_run(results.run.identity)
-        asked = {name: question.sha256 for name, question in judge.asked.items()}
+        asked = {name: found.sha256 for name, found in judge.asked.items() if name in criteria}
         return [judge.model_hash, judge.prompt_version, judge.orders, judge.ways, judge.examples, asked]
 
     @property
@@ -159,7 +203,8 @@ class _Judge:
         """What is kept of it, for people."""
         found: dict[str, Any] = {"name": self.system.name, "what": self.system.description}
         if self.system.results is not None:
-            found |= {"run": self.system.results.run.id, "key": self.system.results.run.identity.key}
+            run = self.system.results.run
+            found |= {"run": run.id, "key": run.identity.key, "orders": run.identity.settings["orders"]}
         return found
 
     def readings(self, item_id: str, criterion: str) -> Iterator[Reading]:
@@ -205,7 +250,8 @@ def _check(systems: Sequence[System], certainty: float) -> None:
     for system in systems:
         if system.results is not None and system.results.run.panel:
             raise SetupError(
-                f"{system.name} is a panel itself.", "Name its judges in its place: each counts as one."
+                f"A panel is no judge of another one, and {system.name} is a panel itself.",
+                "Take its judges in its place: each counts as one.",
             )
         if system.name in seen:
             raise SetupError(f"{system.name} is named twice.", "A judge has one voice: name it once.")
@@ -213,12 +259,18 @@ def _check(systems: Sequence[System], certainty: float) -> None:
 
 
 def _identity(
-    judges: Sequence[_Judge], dataset: Dataset, criteria: tuple[str, ...], certainty: float
+    judges: Sequence[_Judge],
+    dataset: Dataset,
+    criteria: tuple[str, ...],
+    certainty: float,
+    *,
+    is_whole: bool,
 ) -> RunIdentity:
     names = [judge.system.name for judge in judges]
     explains = any(judge.system.explains for judge in judges)
     rubric = _rubric(judges, dataset, criteria)
-    keys = [[judge.key for judge in judges], certainty, list(criteria), list(dataset.ids)]
+    certain = certainty if any(judge.gives_labels for judge in judges) else None
+    keys = [[judge.key for judge in judges], certain, list(criteria), list(dataset.ids)]
     return RunIdentity(
         key=digest([RunKind.PANEL, dataset.hash, *keys]),
         dataset_path=dataset.path.absolute(),
@@ -226,38 +278,41 @@ def _identity(
         items=len(dataset),
         model_path=dataset.path.absolute(),
         model_name=f"panel of {listed(names, _MOST_NAMED)}",
-        model_hash=digest([RunKind.PANEL, certainty, [judge.identity for judge in judges]]),
+        model_hash=digest([RunKind.PANEL, certain, [judge.identity(criteria) for judge in judges]]),
         prompt_version="",
         criteria=criteria,
         settings={
             "mode": (Mode.EXPLAIN if explains else Mode.LABELS).value,
             "orders": [],
             "examples": None,
-            **_chosen(judges, dataset),
+            **_chosen(judges, dataset, is_whole),
         },
         kind=RunKind.PANEL,
         rubric=None if rubric.is_part_of(ELOQUENT) else rubric,
     )
 
 
-def _chosen(judges: Sequence[_Judge], dataset: Dataset) -> dict[str, Any]:
-    """How its items are taken out of their file: as for a run of the same ones, else by their ids."""
+def _chosen(judges: Sequence[_Judge], dataset: Dataset, is_whole: bool) -> dict[str, Any]:
+    """How its items are taken out of their file: as for a run of the same ones, else by their ids, but where
+    they are all of it.
+    """
     for judge in judges:
         if (results := judge.system.results) and results.run.identity.dataset_hash == dataset.hash:
             settings = results.run.identity.settings
             return {name: settings[name] for name in (CHOSEN, SAMPLE) if name in settings}
-    return {CHOSEN: list(dataset.ids)}
+    return {} if is_whole else {CHOSEN: list(dataset.ids)}
 
 
 def _rubric(judges: Sequence[_Judge], dataset: Dataset, criteria: tuple[str, ...]) -> Rubric:
-    """What all its runs were asked; where that differs, the names of the criteria are all that is known."""
+    """What its runs were asked, as the first of them has it; of submissions alone what the names say."""
     asked = [judge.system.asked for judge in judges if judge.system.asked is not None]
-    alike = {rubric.only(criteria) for rubric in asked}
-    return alike.pop() if len(alike) == 1 else rubric_of_names(criteria, dataset.rubric)
+    return asked[0].only(criteria) if asked else rubric_of_names(criteria, dataset.rubric)
 
 
 def _manifest(judges: Sequence[_Judge], dataset: Dataset, certainty: float) -> dict[str, Any]:
-    made: dict[str, Any] = {JUDGES: [judge.record for judge in judges], CERTAINTY: certainty}
+    made: dict[str, Any] = {JUDGES: [judge.record for judge in judges]}
+    if any(judge.gives_labels for judge in judges):
+        made[CERTAINTY] = certainty
     if dataset.columns is not None:
         made[COLUMNS] = dataset.columns.as_json()
     return made

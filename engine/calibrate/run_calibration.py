@@ -75,13 +75,14 @@ def calibrating(
     """Fit a calibration to a run's own readings, whatever it is calibrated with now.
 
     It looks at the mean of all readings of an item and at what each way, each judge of a panel and the other
-    criteria say beside it. It treats A and B alike, unless the places matter. In a run of one order they are
-    free too: what the model leans to must be mended, and nothing tells it from what the data do.
+    criteria say beside it. It treats A and B alike, unless the places matter. In a run of one order, and
+    in a panel of such runs, they are free too: what the model leans to must be mended, and nothing tells it
+    from what the data do.
     Raises SetupError for a submission file, which has no readings, and where no criterion has labels enough;
     Cancelled between two steps.
     """
     results = _readings_of(matched, wishes)
-    alike = _is_in_both_orders(results) and not wishes.places_matter
+    alike = results.run.in_both_orders and not wishes.places_matter
     whole = len(matched.pairs) * STEPS
     reports, criteria, unscored, left_out, trivial = {}, {}, {}, {}, {}
     without: dict[str, dict[str, Without]] = {}
@@ -142,11 +143,6 @@ def _counted(
     for done, _ in enumerate(steps, start=1):
         yield MeasureProgress(before + min(done, STEPS), whole)
     return steps.result
-
-
-def _is_in_both_orders(results: RunResults) -> bool:
-    """Whether A and B may be alike to what is fitted; so they are in a panel, whatever its judges read."""
-    return results.run.panel or len(results.run.identity.settings["orders"]) > 1
 
 
 def _in_all_places(pairs: Sequence[Pair]) -> list[Pair]:

@@ -16,7 +16,7 @@ from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.label_sources import Whose
-from engine.core.run_records import checked_name
+from engine.core.run_records import CERTAINTY, checked_name
 from engine.core.sheets import Section, Sheet
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run, load_calibration
@@ -74,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     """Make the panel, calibrate it where that is asked for, and print what it is."""
     _check(options)
+    called = checked_name(options.name, "the panel")
     with interruptible() as cancel:
         systems = told_apart([open_system(word, options.store, Whose.JUDGE) for word in options.systems])
         gold = None if options.gold is None else read_labels(options, options.gold, systems, cancel)
@@ -82,14 +83,18 @@ def run(options: argparse.Namespace) -> int:
             items = read_labels(options, options.dataset, systems, cancel)
         items = items or items_of(systems, gold, cancel)
         panel = make_panel(systems, items, options.partial, options.certainty)
+        for remark in panel.remarks:
+            tell(remark)
         known = load_calibration(options.calibration) if options.calibration else None
         if known is not None:
             known.check_fits(judge_of_run(panel.identity))
+            if CERTAINTY in panel.manifest:
+                tell("A submission is known by its name: that its judge is that of the fit, nobody knows.")
         sections: list[Section] = []
         if gold is not None:
             known, sections = _fitted(options, panel.results, gold, cancel)
         with RunStore(options.store) as store:
-            kept = panel.keep(store, checked_name(options.name), known)
+            kept = panel.keep(store, called, known)
             results = load_results(store, kept.id)
     shown = [Section("panel", "", [run_facts(results)]), *sections, labels_given_section(results)]
     print_sheet(Sheet("", shown))

@@ -67,8 +67,9 @@ LENGTHS = HeadPart(PartKind.LENGTHS)
 
 
 def parts_in_words(parts: Sequence[HeadPart]) -> str:
-    """What is looked at, for people: `each of the judges 1, 2, the readings on safety`; empty for nothing."""
+    """What is looked at: `each of letters; graded; and the readings on safety`; empty for nothing."""
     read = [part for part in parts if part.kind is PartKind.READINGS]
     beside = [part.in_words for part in parts if part.kind is not PartKind.READINGS]
     own = [f"each of {'; '.join(part.in_words for part in read)}"] if read else []
-    return ", ".join([*own, *beside])
+    *others, last = [*own, *beside] or [""]
+    return f"{'; '.join(others)}; and {last}" if others else last

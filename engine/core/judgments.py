@@ -170,7 +170,8 @@ class CriterionCalibration:
     `scale`: 0 or more. `biases`: in the order of `PREFERENCES`, natural-log units. No number is beyond
     LARGEST_FACTOR. `strength`: how strongly it was shrunk towards the class frequencies, None for these
     alone (scale 0), 0 for readings as they are (scale 1, nothing fitted); `strength_of_parts`: how strongly
-    the factors were shrunk towards 0, None without parts. `items`: labels it was fitted on.
+    the factors were shrunk towards 0, None without parts; `part_means`: what each part said in the mean,
+    which stands in its place for an item of which it says nothing. `items`: labels it was fitted on.
     `first_order`: the same for items that were read in the first order alone, where that is not all of them;
     None where it is, and in files of before.
 
@@ -187,6 +188,7 @@ class CriterionCalibration:
     fold_of: Mapping[str, int] = field(default_factory=dict)
     parts: Mapping[HeadPart, float] = field(default_factory=dict)
     strength_of_parts: float | None = None
+    part_means: Mapping[HeadPart, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def judges(self) -> bool:
@@ -206,7 +208,8 @@ class CriterionCalibration:
         return self.by_fold(self.fold(content_hash))
 
     def __post_init__(self) -> None:
-        numbers = (self.scale, *self.biases, *self.parts.values())
+        means = (number for mean in self.part_means.values() for number in mean)
+        numbers = (self.scale, *self.biases, *self.parts.values(), *means)
         if not all(abs(number) <= LARGEST_FACTOR for number in numbers) or self.scale < 0:
             factors = f" and factors {tuple(self.parts.values())}" if self.parts else ""
             raise SetupError(

@@ -67,7 +67,8 @@ def run_in_lines(run: StoredRun, health: Health | None = None) -> str:
     identity = run.identity
     lines = [run.title, *([run.name] if short_name(run.name) != run.name else [])]
     called = [] if identity.model_name in str(identity.model_path) else [identity.model_name]
-    lines += [_far(run), str(identity.dataset_path), *called, str(identity.model_path)]
+    made_by = [] if run.panel else [str(identity.model_path)]
+    lines += [_far(run), str(identity.dataset_path), *called, *made_by]
     if run.panel:
         lines.append(f"Judges: {'; '.join(run.judges)}")
     if not run.submitted:

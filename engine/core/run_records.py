@@ -232,6 +232,15 @@ class StoredRun:
         return tuple(str(each.get("name")) for each in self.manifest.get(JUDGES, ()))
 
     @property
+    def in_both_orders(self) -> bool:
+        """Whether its judge reads both orders of items; of a panel, whether none reads one alone, as far as
+        that is known.
+        """
+        if not self.panel:
+            return len(self.identity.settings["orders"]) > 1
+        return all(len(judge.get("orders", ())) != 1 for judge in self.manifest.get(JUDGES, ()))
+
+    @property
     def why_over(self) -> str:
         """Why nothing of it is left to judge; empty where something is."""
         if self.submitted:
@@ -287,7 +296,7 @@ class StoredRun:
 
     @property
     def _number(self) -> str:
-        return f"{self._kind.lower()} {self.id}"
+        return f"{self._kind.lower()} {self.id}" if self.id else "the panel"
 
     def _with_name(self, what: str) -> str:
         return f"{what} “{short_name(self.name)}”" if self.name else what
@@ -454,7 +463,7 @@ def refuse_unasked(run: StoredRun, wish: str) -> None:
     refuse_submitted(run, wish)
     if run.panel:
         raise SetupError(
-            f"Run {run.id} is a panel of {len(run.judges)} judges, so it cannot {wish}.",
+            f"{run.title} is of {len(run.judges)} judges, so it cannot {wish}.",
             "Choose the run of one of its judges.",
         )
 

@@ -12,7 +12,7 @@ from engine.core.errors import SetupError
 from engine.core.file_kinds import FileKind
 from engine.core.fitted_on import FittedOn, Overlap, estimate_of, fitted_on_of
 from engine.core.formatting import quoted, without_middle, words
-from engine.core.head_parts import LENGTHS, HeadPart, part_of, parts_in_words
+from engine.core.head_parts import LENGTHS, HeadPart, PartKind, part_of, parts_in_words
 from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.remedies import Remedy, Step
@@ -143,7 +143,8 @@ class Calibration:
     @property
     def looks_at(self) -> str:
         """What it looks at, in a sentence; empty where that is the mean of all readings alone."""
-        used = parts_in_words(self.parts)
+        own = (part for fitted in self.criteria.values() for part in fitted.parts)
+        used = parts_in_words(tuple(dict.fromkeys(own)))
         return f"Beside the mean of all readings it looks at {used}." if used else ""
 
     @property
@@ -181,6 +182,12 @@ class Calibration:
         shared = [name for name in self.criteria if name in judge.asked]
         if self.criteria and judge.asked and not shared:
             raise _made_for("the criteria", ", ".join(self.criteria), ", ".join(judge.asked))
+        for part in self.parts if judge.asked else ():
+            if part.kind is PartKind.CRITERION and part.criterion not in judge.asked:
+                raise SetupError(
+                    f"This calibration looks at {part.in_words} too, which this judge is not asked.",
+                    Remedy("Ask that criterion as well. ", Step.CALIBRATE),
+                )
         for name in shared:
             mine, other = self.judge.asked_of(name), judge.asked[name]
             if mine is None or mine.question != other.question:
@@ -227,7 +234,7 @@ class Calibration:
 
 def _done_by(fitted: CriterionCalibration) -> list[Any]:
     first = fitted.first_order
-    parts = [[part.as_json(), factor] for part, factor in fitted.parts.items()]
+    parts = _parts_json(fitted).get("parts", [])
     numbers = [fitted.scale, *fitted.biases, *parts, *(_done_by(first) if first else ())]
     folds = [list(map(_done_by, fitted.folds)), dict(fitted.fold_of)]
     # Without folds as before there were any: runs know those calibrations by this hash.
@@ -272,7 +279,11 @@ def _parts_json(calibration: CriterionCalibration) -> dict[str, Any]:
     """Left out where there are none, as before there were any."""
     if not calibration.parts:
         return {}
-    parts = [part.as_json() | {"factor": factor} for part, factor in calibration.parts.items()]
+    known = {part: {"mean": list(mean)} for part, mean in calibration.part_means.items()}
+    parts = [
+        part.as_json() | {"factor": factor} | known.get(part, {})
+        for part, factor in calibration.parts.items()
+    ]
     return {"parts": parts, "strength_of_parts": calibration.strength_of_parts}
 
 
@@ -340,6 +351,7 @@ def _criterion(value: Mapping[str, Any]) -> CriterionCalibration:
         items=_whole_number(value["items"]),
         first_order=_criterion(value["first_order"]) if "first_order" in value else None,
         parts=_parts(value.get("parts", [])),
+        part_means=_part_means(value.get("parts", [])),
         strength_of_parts=real_number(value["strength_of_parts"]) if "parts" in value else None,
     )
 
@@ -349,6 +361,13 @@ def _parts(values: Sequence[Mapping[str, Any]]) -> dict[HeadPart, float]:
     if len(parts) < len(values):
         raise ValueError("a part stands there twice")
     return parts
+
+
+def _part_means(values: Sequence[Mapping[str, Any]]) -> dict[HeadPart, tuple[float, ...]]:
+    means = {part_of(each): tuple(map(real_number, each["mean"])) for each in values if "mean" in each}
+    if any(len(mean) != len(PREFERENCES) for mean in means.values()):
+        raise ValueError("the mean of a part is not a number for each label")
+    return means
 
 
 def _whole_number(value: object) -> int:

@@ -63,7 +63,8 @@ def decide_all(
     decided: dict[int, _Facts] = {}
     for key, places in alike.items():
         values = {part: own_values[places] for part, own_values in beside.items()}
-        decided.update(zip(places, deciding[key].facts(own.mean[places], values), strict=True))
+        facts = deciding[key].facts(own.mean[places], own.first[places], values)
+        decided.update(zip(places, facts, strict=True))
     return tuple(
         _submitted(item, criterion)
         if criterion in item.given
@@ -104,18 +105,18 @@ class _Deciding:
         own = tuple(self.used.parts) if self.used else ()
         return (*own, *exchanged(own))
 
-    def facts(self, read: FloatArray, beside: _Beside) -> Iterator[_Facts]:
-        """Of items that were `read` so in the mean, shape (items, 4)."""
+    def facts(self, read: FloatArray, first: FloatArray, beside: _Beside) -> Iterator[_Facts]:
+        """Of items that were `read` so in the mean, shape (items, 4); between equals `first` decides."""
         used = self.used
         moved: Sequence[bool | None] = [None] * len(read)
         log_probs = read
         if used is not None:
             log_probs = _by_parts(used, read, [beside[part] for part in used.parts])
-        labels = likeliest(log_probs, read)
+        labels = likeliest(log_probs, first)
         if used is not None and self.in_both:
             other = read[:, SWAPPED]  # what both orders would say, had the responses changed places
             values = [beside[part][:, SWAPPED] for part in exchanged(tuple(used.parts))]
-            there = np.asarray(SWAPPED)[likeliest(_by_parts(used, other, values), other)]
+            there = np.asarray(SWAPPED)[likeliest(_by_parts(used, other, values), first[:, SWAPPED])]
             a, b, *_ = used.biases
             unlike = a != b or any(part.order for part in used.parts)
             moved = [
@@ -145,11 +146,13 @@ def calibrated(
     log_probs: FloatArray, calibration: CriterionCalibration, parts: FloatArray | None = None
 ) -> FloatArray:
     """Log-probabilities, shape (..., 4), after a calibration, normalised again; `parts`: what its parts say
-    beside them, shape (..., parts, 4), nothing for None.
+    beside them, shape (..., parts, 4), NaN where that is not known, nothing for None.
     """
     values = calibration.scale * log_probs + np.asarray(calibration.biases)
     if parts is not None and calibration.parts:
         factors = np.array(list(calibration.parts.values()))
+        means = np.array([calibration.part_means.get(part, (0.0,) * 4) for part in calibration.parts])
+        parts = np.where(np.isnan(parts), means, parts)
         values = values + (factors[:, None] * parts).sum(axis=-2)
     return log_softmax(values)
 

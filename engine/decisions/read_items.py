@@ -82,9 +82,25 @@ class ReadItems:
         return self.average()
 
     @cached_property
+    def first(self) -> FloatArray:
+        """What decides between equals: of a panel what the first judge said that said anything, else the
+        mean; shape (items, 4).
+        """
+        found = self.mean
+        for judge in sorted({each.judge for each in self.read_by}, reverse=True):
+            own = self.average(of_part(HeadPart(PartKind.READINGS, judge)))
+            found = np.where(np.isfinite(own), own, found)
+        return found
+
+    @cached_property
     def in_both(self) -> list[bool]:
-        """Which items are decided as read in both orders; all of a panel, whose judges read as they did."""
-        return [both or panel for both, panel in zip(self.twice, self._in_panel, strict=True)]
+        """Which items each judge that spoke of them read in both orders."""
+        found = np.zeros(len(self._readings), dtype=np.bool_)
+        for asked, places, _ in self._groups:
+            judges = {each.judge for each in asked}
+            read = {(each.judge, each.order) for each in asked}
+            found[places] = len(read) == len(judges) * len(Order)
+        return [bool(each) for each in found]
 
     def facts_of(self, place: int) -> ReadingFacts:
         """What the readings of an item say of themselves."""
@@ -121,11 +137,10 @@ class ReadItems:
         """By whom and how any of the readings was made."""
         return {each for asked, _, _ in self._groups for each in asked}
 
-    @cached_property
+    @property
     def twice(self) -> list[bool]:
         """Which items a run's only judge read in both orders."""
-        both: list[bool] = np.asarray(np.isfinite(self._by_order).all(axis=(0, 2))).tolist()
-        return [each and not panel for each, panel in zip(both, self._in_panel, strict=True)]
+        return [each and not panel for each, panel in zip(self.in_both, self._in_panel, strict=True)]
 
     @cached_property
     def _in_panel(self) -> list[bool]:
@@ -170,8 +185,8 @@ class ReadRun:
         """What each part says beside the mean of all readings, shape (items, parts, 4); each row sums to 0.
 
         Of readings, and of those on another criterion: their own mean, as log-probabilities less their mean
-        over the labels; of lengths: log((characters of A + 1) / (of B + 1)) for A, its negative for B. What
-        is missing says nothing: 0. `is_in`: with some of the readings alone.
+        over the labels; of lengths: log((characters of A + 1) / (of B + 1)) for A, its negative for B. NaN
+        where it is missing. `is_in`: with some of the readings alone.
         """
         values = np.zeros((len(self.judged), len(parts), _LABELS))
         for place, part in enumerate(parts):
@@ -181,7 +196,6 @@ class ReadRun:
                 values[:, place] = _centred(self.of(part.criterion).average(is_in))
             else:
                 values[:, place] = _centred(self.of(criterion).average(_both(of_part(part), is_in)))
-        values[np.isnan(values)] = 0
         return values
 
 
@@ -211,9 +225,10 @@ def _both(one: IsIn, other: IsIn | None) -> IsIn:
 
 
 def _lengths(judged: Sequence[JudgedItem]) -> FloatArray:
-    known = np.array([item.lengths or (0, 0) for item in judged], dtype=np.float64).reshape(-1, 2)
+    unknown = (np.nan, np.nan)
+    known = np.array([item.lengths or unknown for item in judged], dtype=np.float64).reshape(-1, 2)
     longer = np.log1p(known[:, 0]) - np.log1p(known[:, 1])
-    nothing = np.zeros(len(longer))
+    nothing = 0 * longer
     return np.column_stack([longer, -longer, nothing, nothing])
 
 

@@ -168,6 +168,7 @@ def _said_json(said: Word, *fields: str) -> dict[str, Any]:
 
 def _reading_json(reading: Reading) -> dict[str, Any]:
     return {
+        **({"judge": reading.judge} if reading.judge else {}),
         "order": reading.order.value,
         "way": reading.way.value,
         "log_probabilities_as_seen": _by_label(reading.log_probs),

@@ -97,6 +97,10 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
             f"Flipped by the order of the responses: {found} that were read in both orders. Of the"
             f" {len(flips) - len(known):,} others, which the first order left in no doubt, it is not known."
         )
+    elif results is not None and results.run.panel:
+        differ = [pair.judgment.judges_differ for pair in pairs if pair.judgment]
+        found = _of(sum(map(bool, differ)), len(differ), "judgments")
+        yield f"The judges of the panel alone would give different labels: {found}."
     elif known:
         yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
     else:

@@ -104,12 +104,14 @@ def _labels(ranked: RankedBy) -> Iterator[Statement]:
 def _panel(results: RunResults) -> Iterator[Statement]:
     run = results.run
     judges = "; ".join(
-        f"{number}, {each['what']}" for number, each in enumerate(run.manifest[JUDGES], start=1)
+        f"{number}, {each.get('what', '')}" for number, each in enumerate(run.manifest[JUDGES], start=1)
     )
+    how = "by what a calibration makes" if results.calibration else "by the mean"
+    certainty = run.manifest.get(CERTAINTY)
+    alone = "" if certainty is None else f"; a label of a submission counts as a probability of {certainty}"
     yield Statement(
         f"{counted(len(run.judges), 'judge decides', 'judges decide')} together: {judges}. The label is the"
-        " likeliest of four (A, B, both good, both bad) by the mean of their log-probabilities; a label of a"
-        f" submission counts as a probability of {run.manifest[CERTAINTY]:g}.",
+        f" likeliest of four (A, B, both good, both bad) {how} of their log-probabilities{alone}.",
         f"Tiebreak's store, run {run.id}; docs/measures.md, Panels",
     )
     yield _calibrated(results, dict(run_facts(results).pairs))

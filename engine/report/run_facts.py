@@ -108,7 +108,8 @@ def stored_facts(run: StoredRun, questions: bool = False) -> Iterator[Pair]:
     if run.panel:
         for number, judge in enumerate(run.manifest.get(JUDGES, ()), start=1):
             yield f"judge {number}", f"{judge['name']}: {judge.get('what', '')}"
-        yield "certainty of labels", f"{run.manifest.get(CERTAINTY, '')}"
+        if CERTAINTY in run.manifest:
+            yield "certainty of labels", f"{run.manifest[CERTAINTY]}"
         return
     yield "model", identity.model_name
     yield "model file", str(identity.model_path)

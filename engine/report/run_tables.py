@@ -179,7 +179,8 @@ def way_sections(results: RunResults | None, dataset: Dataset | None = None) -> 
     table = way_table(by_way, right)
     if table is None:
         return []
-    chosen = best_of("ways", cost_of_choosing(map(mean_accuracy, right.values())))
+    what = "judges" if results is not None and results.run.panel else "ways"
+    chosen = best_of(what, cost_of_choosing(map(mean_accuracy, right.values())))
     parts = [table, *([Sentences(chosen)] if chosen else ())]
     if results is not None and results.run.panel:
         return [Section("ways", "By judge of the panel", parts, _OF_JUDGES)]
@@ -195,11 +196,7 @@ def way_table(by_way: Mapping[str, RunResults], right: AccuracyByWay) -> Table |
     if not by_way:
         return None
     criteria = tuple(right[ALL_WAYS])
-    way = (
-        replace(_WAY, title="judge", meaning="Which judge, by its number in the panel.")
-        if by_way[ALL_WAYS].run.panel
-        else _WAY
-    )
+    way = _JUDGE if by_way[ALL_WAYS].run.panel else _WAY
     columns = (
         way,
         *((ACCURACY, SHARE_INTERVAL) if criteria else ()),

@@ -233,6 +233,7 @@ def _manifest(gate: Gate, text: object) -> Mapping[str, Any]:
             gate.refuse("manifest", kind[PLACES], "places of items")
     for judge in _records(gate, made, JUDGES):
         gate.text("manifest", judge.get("name"))
+        gate.text("manifest", judge.get("what", ""))
     gate.text("manifest", made.get(DEVICE_LEFT, ""))
     gate.texts("manifest", made.get(NOT_IN_DATASET, []))
     return made

@@ -38,6 +38,7 @@ class ChoicePanel(DownScroll):
 
     changed = Signal()
     compare_wanted = Signal()
+    panel_wanted = Signal()  # the ticked systems are to be decided together
     gold_changed = Signal()
     refused = Signal(object)  # an EngineError: files that cannot be compared were not added
 
@@ -177,18 +178,22 @@ class ChoicePanel(DownScroll):
         self.gold_text.setText(visible(f"{_words_on(gold)} ({self._gold_from})") if gold else "None yet.")
         self._own_button.setVisible(self._chosen is not None)
         self.compare_button.setEnabled(not lacking and not self._busy)
+        self.panel_button.setEnabled(self.choice.systems >= LEAST_SYSTEMS)
         show_text(self._lacking, "\n".join(lacking))
         self.changed.emit()
 
     # Making
 
     def _build(self) -> None:
+        self.panel_button = QPushButton("Decide &together…")
+        name(self.panel_button, "Decide together by the ticked systems", "A panel, kept as a run of its own")
         self._gold_button = QPushButton("Choose &labels…")
         name(self._gold_button, "Choose a dataset with human labels")
         self._own_button = QPushButton("Run's o&wn")
         name(self._own_button, "Use the labels of the open run's own dataset again")
         buttons = in_row((self._gold_button, STRETCH), self._own_button)
-        chosen = (heading("Systems"), (self.systems, STRETCH), heading("Human labels"), self.gold_text)
+        systems = (heading("Systems"), (self.systems, STRETCH), self.panel_button)
+        chosen = (*systems, heading("Human labels"), self.gold_text)
         self.setWidget(panel(*chosen, buttons, self.whose, self._lacking))
 
     def _connect(self) -> None:
@@ -201,6 +206,7 @@ class ChoicePanel(DownScroll):
         self._reading.failed.connect(self._refuse_gold)
         self._reading.put_off.connect(self.bring_up_to_date)
         self.compare_button.clicked.connect(self.compare_wanted)
+        self.panel_button.clicked.connect(self.panel_wanted)
         space.runs_changed.connect(self._list_runs)
         for signal in (self.systems.changed, self.whose.changed):
             signal.connect(self._remember)

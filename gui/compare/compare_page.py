@@ -15,7 +15,7 @@ from engine.core.formatting import visible
 from engine.core.judgments import JudgmentKey
 from engine.core.label_sources import LabelSource
 from engine.core.review_filters import Filters, WantedItems
-from gui.compare.choice_panel import LEAST_SYSTEMS, ChoicePanel
+from gui.compare.choice_panel import ChoicePanel
 from gui.compare.compare_jobs import (
     Compared,
     Comparing,
@@ -160,14 +160,11 @@ class ComparePage(Page):
     def _build(self) -> None:
         self.save_button = QPushButton("&Save as JSON…")
         name(self.save_button, "Save the comparison as JSON", "All measures, every difference, all scores")
-        self.panel_button = QPushButton("Decide &together…")
-        name(self.panel_button, "Decide together by the ticked systems", "A panel, kept as a run of its own")
         room = self.slices.sizePolicy()
         room.setRetainSizeWhenHidden(True)
         self.slices.setSizePolicy(room)
         self.slices.hide()  # until there is something to divide
         self.header.addWidget(self.slices)
-        self.header.addWidget(self.panel_button)
         self.header.addWidget(self.save_button)
         self.header.addWidget(self.choosing.compare_button)  # last, where nothing can move it
         self.stack = QStackedWidget()
@@ -201,7 +198,7 @@ class ComparePage(Page):
         self.busy.cancelled.connect(self._comparing.cancel)
         self.choosing.changed.connect(self._bring_up_to_date)
         self.choosing.compare_wanted.connect(self.compare)
-        self.panel_button.clicked.connect(self.decide_together)
+        self.choosing.panel_wanted.connect(self.decide_together)
         self.choosing.refused.connect(self.notice.show_error)
         self.slices.changed.connect(self._keep_to_slice)
         self.save_button.clicked.connect(self._ask_where_to_save)
@@ -220,7 +217,6 @@ class ComparePage(Page):
         lacking = self.choosing.lacking
         self.needs.setText(visible("\n".join(lacking or ["All is there: press Compare."])))
         self.judge_button.setVisible(not self.workspace.runs)
-        self.panel_button.setEnabled(self.choosing.choice.systems >= LEAST_SYSTEMS)
         self.save_button.setEnabled(self.compared is not None)
         self._look_at_labels()
         self.stale.setVisible(self._is_stale())

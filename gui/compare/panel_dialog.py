@@ -29,6 +29,7 @@ from gui.kit.layouts import STRETCH, as_row, in_column, in_row, make_room
 from gui.kit.notice import Notice
 from gui.reading.sheet_view import SheetView
 from gui.work.lanes import Lane, LatestTask
+from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -101,6 +102,10 @@ class PanelDialog(QDialog):
     def decide(self) -> None:
         """Make the panel."""
         self.notice.dismiss()
+        self.kept = None
+        self.outcome.hide()
+        self.sheet.show_sheet(None)
+        self._enable()
         self.busy.begin(_WORKING)
         self._deciding.start(decide_together(self._workspace.store_path, self.wish))
 
@@ -124,7 +129,8 @@ class PanelDialog(QDialog):
         certain = as_row(
             label("Certainty of a submission's labels:", wrap=False), self.certainty, hint(_CERTAINTY)
         )
-        certain.setVisible(bool(self._choice.files))
+        opened = any(run.submitted for run in self._workspace.runs if run.id in self._choice.runs)
+        certain.setVisible(bool(self._choice.files) or opened)
         judges = counted(self._choice.systems, "system", "systems")
         asked = panel(
             heading(f"{judges} decided together"),
@@ -192,4 +198,5 @@ class PanelDialog(QDialog):
     def _open(self) -> None:
         if self.kept is not None:
             self._workspace.open_run(self.kept.run_id)
+            self._workspace.page_wanted.emit(PageName.RESULTS)
             self.accept()

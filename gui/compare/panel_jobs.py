@@ -61,7 +61,9 @@ def decide_together(store_path: Path, wish: PanelWish) -> Job[KeptPanel]:
         control.cancel.raise_if_requested()
         items = items_of(systems, wish.gold, control.cancel)
         panel = make_panel(systems, items, partial=True, certainty=wish.certainty or USUAL_CERTAINTY)
-        calibration, sections = _fitted(panel, systems, wish, control) if wish.gold else (None, [])
+        calibration, fitted = _fitted(panel, systems, wish, control) if wish.gold else (None, [])
+        said = [Section("remarks", "", [Sentences(panel.remarks, Tone.CAVEAT)])] if panel.remarks else []
+        sections = [*said, *fitted]
         control.cancel.raise_if_requested()
         with RunStore(store_path) as store:
             run = panel.keep(store, called, calibration)

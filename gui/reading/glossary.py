@@ -85,7 +85,8 @@ GLOSSARY: dict[Topic, Meaning] = {
         "how-it-judges.md",
     ),
     Topic.MARKS: Meaning(
-        "Marks in the list of Review, each with the number of criteria: ⇄ the two orders disagree; ≠ the"
+        "Marks in the list of Review, each with the number of criteria: ⇄ the two orders disagree; ⚖ the"
+        " judges of a panel disagree; ≠ the"
         " label differs from the human one; ✎ a person gave label or explanation; ! the explanation was"
         " written for another label; ∅ the submission does not answer; * you began an explanation or a"
         " note, and have not saved it.\n"

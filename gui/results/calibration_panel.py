@@ -193,7 +193,7 @@ class CalibrationPanel(QWidget):
         if proposal is None:
             return
         applied = self._is_applied
-        run = f"run {self._proposed_for}"
+        run = self._results.run.in_short if self._results else "the run"
         said = (_APPLIED if applied else _PROPOSED).format(proposal.source, run=run)
         self._source.setText(visible(said))
         self.apply_button.setText(f"Appl&y to {run}")
@@ -215,7 +215,7 @@ class CalibrationPanel(QWidget):
         name(self.fit_button, "Calibrate on these labels")
         self.places_matter = QCheckBox("The &places mean something")
         name(self.places_matter, "The places of the responses mean something", _PLACES_MATTER)
-        self.lengths = QCheckBox("The len&gths of the responses may count")
+        self.lengths = QCheckBox("The lengths of the responses may count")
         name(self.lengths, "The lengths of the responses may count", _LENGTHS)
         self.load_button = QPushButton("Loa&d…")
         name(self.load_button, "Load a calibration", "A calibration that was saved, made for this judge")

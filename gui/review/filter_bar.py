@@ -41,7 +41,7 @@ _ORDERS = {
     ListOrder.DATASET: "Dataset order",
     ListOrder.DISAGREEMENT: "Disagreements first",
     ListOrder.PEOPLE: "People differ first",
-    ListOrder.JUDGES: "Judges differ first",
+    ListOrder.JUDGES: "Judges differ",
     ListOrder.RANDOM: "Random sample",
     ListOrder.LEAST_DOUBT: "Least doubtful first",
     ListOrder.TO_DO: "To do first",

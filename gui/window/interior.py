@@ -354,7 +354,7 @@ class Interior(QObject):
                 criterion,
                 may_see=lambda name: blind.shows(JudgmentKey(item.id, name)),
                 chosen_on="" if stored.by_a_model else _AS_SET,
-                masses=masses_of(judged.readings if judged is not None else {}),
+                masses=masses_of(judged.readings if judged is not None and stored.by_a_model else {}),
             )
         )
 

@@ -81,6 +81,10 @@ def together(readings: Sequence[Reading]) -> tuple[Reading, ...]:
 
 
 def _mean(order: Order, readings: Sequence[Reading]) -> Reading:
+    """Each judge of a panel counts alike, and of a judge each way."""
     said = [RawAnswer("", reading.log_probs) for reading in readings]
-    columns = zip(*map(among, said), strict=True)
-    return Reading(order, of_mass([fmean(column) for column in columns], said))
+    by_judge: dict[int, list[list[float]]] = {}
+    for reading, answer in zip(readings, said, strict=True):
+        by_judge.setdefault(reading.judge, []).append(among(answer))
+    alone = [[fmean(column) for column in zip(*own, strict=True)] for own in by_judge.values()]
+    return Reading(order, of_mass([fmean(column) for column in zip(*alone, strict=True)], said))

@@ -71,8 +71,9 @@ def test_a_calibration_is_fitted_to_the_model_whatever_people_overrode(tmp_path:
 
 def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path: Path) -> None:
     human = [A, B, B] * 8
-    gold = dataset({"safety": human, "relevance": human}, outputs=[("no", "long")] * 24)
-    useful = [SURE_A if label is A else SURE_GOOD for label in human]
+    relevant = [A, GOOD] * 12  # which says nothing of safety
+    gold = dataset({"safety": human, "relevance": relevant}, outputs=[("no", "long")] * 24)
+    useful = [SURE_A if label is A else SURE_GOOD for label in relevant]
     judged = stored_run(tmp_path, gold, {"safety": [SURE_A] * 24, "relevance": useful})
     made = calibrate_run(match(judged, gold), wishes=Wishes(places_matter=True))
     assert judged.results is not None

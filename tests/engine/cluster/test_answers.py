@@ -33,6 +33,7 @@ JUDGED = JudgedItem(
     seconds=0.1 + 0.2,
     tokens_read=12,
     tokens_generated=3,
+    lengths=ITEM.lengths,
 )
 
 

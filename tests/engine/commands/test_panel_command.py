@@ -95,7 +95,7 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
 
 def test_what_asks_a_model_refuses_a_panel(command: Command, store: Path, other: Path) -> None:
     command("panel", 1, other)
-    with pytest.raises(SetupError, match="Run 2 is a panel of 2 judges, so it cannot have explanations"):
+    with pytest.raises(SetupError, match="Panel 2 is of 2 judges, so it cannot have explanations"):
         command("runs", "rewrite", 2)
     with pytest.raises(SetupError, match="is a panel itself"):
         command("panel", 2, other)

@@ -111,10 +111,10 @@ def test_what_is_found_of_an_item_does_not_depend_on_the_others_to_the_last_bit(
     for place, each in enumerate(items):
         alone = ReadRun([each])
         assert np.array_equal(alone.of("safety").mean[0], together.mean[place], equal_nan=True)
-        assert np.array_equal(alone.part_values("safety", parts)[0], beside[place])
+        assert np.array_equal(alone.part_values("safety", parts)[0], beside[place], equal_nan=True)
         assert alone.of("safety").facts_of(0) == together.facts_of(place)
     backwards = ReadRun(items[::-1]).part_values("safety", parts)
-    assert np.array_equal(backwards[::-1], beside)
+    assert np.array_equal(backwards[::-1], beside, equal_nan=True)
 
 
 @pytest.mark.parametrize("value", [math.nan, -math.inf, math.inf])
@@ -166,18 +166,18 @@ class TestPartValues:
         (found,) = ReadRun([judged]).part_values("safety", [LENGTHS])[0]
         assert found == pytest.approx([math.log(3), -math.log(3), 0, 0])
 
-    def test_what_is_missing_says_nothing(self) -> None:
+    def test_what_is_missing_is_not_known(self) -> None:
         parts = [part(0, GRADED), part(1, LETTERS), part(0, LETTERS, BA), RELEVANCE, LENGTHS]
         values = ReadRun([item(Reading(AB, FOUR[0])), item()]).part_values("safety", parts)
-        assert values.tolist() == np.zeros((2, 5, 4)).tolist()
+        assert np.isnan(values).all()
 
-    def test_of_some_of_the_readings_the_rest_says_nothing(self) -> None:
+    def test_of_some_of_the_readings_the_rest_is_not_known(self) -> None:
         readings = read_by(ReadBy(0, LETTERS, AB), ReadBy(0, LETTERS, BA), ReadBy(0, GRADED, AB))
         run = ReadRun([item(*readings, relevance=readings)])
         parts = [part(0, GRADED), part(0, LETTERS, BA), RELEVANCE]
         graded, second, other = run.part_values("safety", parts, of_order(AB))[0]
         assert graded == pytest.approx(centred(own(readings[2])))
-        assert second.tolist() == [0, 0, 0, 0]
+        assert np.isnan(second).all()
         assert other == pytest.approx(centred((own(readings[0]) + own(readings[2])) / 2))
 
     def test_no_label_is_preferred_in_all(self) -> None:
@@ -185,8 +185,8 @@ class TestPartValues:
         run = ReadRun(items)
         parts = parts_of(run, "safety", ["relevance"], by_order=False, lengths=True)
         values = run.part_values("safety", parts)
-        assert np.abs(values).max(axis=(0, 2)).min() > 0
-        assert values.sum(axis=2) == pytest.approx(np.zeros(values.shape[:2]), abs=1e-12)
+        assert np.nanmax(np.abs(values), axis=(0, 2)).min() > 0
+        assert np.nan_to_num(values.sum(axis=2)) == pytest.approx(np.zeros(values.shape[:2]), abs=1e-12)
 
 
 class TestExchanged:
@@ -207,7 +207,7 @@ class TestExchanged:
         there = [_in_the_other_places(each) for each in items]
         parts = parts_of(ReadRun(items), "safety", ["relevance"], by_order=True, lengths=True)
         said = ReadRun(items).part_values("safety", exchanged(parts))[..., SWAPPED]
-        assert ReadRun(there).part_values("safety", parts) == pytest.approx(said, abs=1e-12)
+        assert ReadRun(there).part_values("safety", parts) == pytest.approx(said, abs=1e-12, nan_ok=True)
 
 
 def _in_the_other_places(judged: JudgedItem) -> JudgedItem:
@@ -257,11 +257,11 @@ class TestFacts:
         assert [read.facts_of(place).flipped for place in (0, 1)] == [True, None]
         assert (read.twice, read.in_both) == ([True, False], [True, False])
 
-    def test_of_a_panel_no_flip_is_known_and_it_is_decided_as_read_in_both_orders(self) -> None:
+    def test_of_a_panel_no_flip_is_known_and_it_is_in_both_orders_where_each_judge_is(self) -> None:
         panel = [replace(reading, judge=judge) for judge in (1, 2) for reading in self.FLIPPING]
         read = ReadItems([item(*panel), item(panel[0])], "safety")
         assert [read.facts_of(place).flipped for place in (0, 1)] == [None, None]
-        assert (read.twice, read.in_both) == ([False, False], [True, True])
+        assert (read.twice, read.in_both) == ([False, False], [True, False])
 
     def test_the_mass_is_the_mean_of_what_the_labels_held(self) -> None:
         readings = [Reading(order, (math.log(share),) * 4) for order, share in ((AB, 0.1), (BA, 0.2))]

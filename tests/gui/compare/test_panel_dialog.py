@@ -16,7 +16,7 @@ from tests.gui.compare.steps import choose
 
 
 def dialog_of(qtbot: QtBot, page: ComparePage) -> PanelDialog:
-    QTest.mouseClick(page.panel_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(page.choosing.panel_button, Qt.MouseButton.LeftButton)
     dialog = page.findChildren(PanelDialog)[-1]
     qtbot.waitUntil(dialog.isVisible)
     return dialog
@@ -30,9 +30,9 @@ def decide(qtbot: QtBot, dialog: PanelDialog) -> None:
 def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
-    assert not page.panel_button.isEnabled()
+    assert not page.choosing.panel_button.isEnabled()
     choose(qtbot, page, demo_gold, worse)
-    qtbot.waitUntil(page.panel_button.isEnabled)
+    qtbot.waitUntil(page.choosing.panel_button.isEnabled)
     dialog = dialog_of(qtbot, page)
     assert dialog.by_labels.isChecked()
     assert "gold.tsv" in dialog.by_labels.text()
@@ -60,7 +60,7 @@ def test_labels_decide_and_say_what_each_judge_adds(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
     choose(qtbot, page, demo_gold, worse)
-    qtbot.waitUntil(page.panel_button.isEnabled)
+    qtbot.waitUntil(page.choosing.panel_button.isEnabled)
     dialog = dialog_of(qtbot, page)
     decide(qtbot, dialog)
     assert dialog.kept is not None
@@ -77,7 +77,7 @@ def test_a_name_that_is_none_is_refused_and_nothing_is_kept(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:
     choose(qtbot, page, demo_gold, worse)
-    qtbot.waitUntil(page.panel_button.isEnabled)
+    qtbot.waitUntil(page.choosing.panel_button.isEnabled)
     dialog = dialog_of(qtbot, page)
     dialog.called.setText("x" * 300)
     decide(qtbot, dialog)
