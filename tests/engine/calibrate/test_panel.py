@@ -18,10 +18,11 @@ from engine.calibrate.run_calibration import Wishes, calibrate_run
 from engine.core.errors import SetupError
 from engine.core.head_parts import LENGTHS
 from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference, Tie
-from engine.core.judgments import Judgment, JudgmentKey, Unscored
+from engine.core.judgments import CriterionCalibration, Judgment, JudgmentKey, Unscored
 from engine.core.log_probs import log_softmax
+from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
-from engine.decisions.calibration import judge_of_run
+from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.read_items import ReadBy
 from engine.decisions.run_results import ALL_WAYS, load_results
 from engine.measure.evaluation import evaluate
@@ -43,6 +44,7 @@ from tests.judged import (
 )
 
 THREE = dataset({"safety": [A, B, GOOD]})
+ALWAYS_B = CriterionCalibration(0.0, (0.0, 9.0, 0.0, 0.0), 1.0, 9)
 RATHER_B = (0.2, 0.6, 0.1, 0.1)
 
 
@@ -157,6 +159,43 @@ def test_of_a_run_that_went_on_another_panel_is_made(tmp_path: Path) -> None:
     assert judge_of_run(shorter.identity) == replace(
         judge_of_run(make_panel([one, other], THREE).identity), model_name=shorter.identity.model_name
     )
+
+
+def test_between_equals_the_first_judge_decides() -> None:
+    one, other = system({"safety": [GOOD, B, A]}), system({"safety": [A, A, A]}, name="other.tsv")
+    assert labels(make_panel([one, other], THREE)) == [GOOD, B, A]
+    assert labels(make_panel([other, one], THREE)) == [A, A, A]
+
+
+def test_made_again_by_the_mean_it_is_not_calibrated_any_more_and_not_in_the_archive(tmp_path: Path) -> None:
+    panel = make_panel([run(tmp_path, "one", SURE_A, SURE_A, SURE_A), system({"safety": [B, B, B]})], THREE)
+    always_b = Calibration(
+        judge_of_run(panel.identity), "gold.tsv", "e" * 64, {"safety": ALWAYS_B}, {"safety": {}}
+    )
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        kept = panel.keep(store, calibration=always_b)
+        assert load_results(store, kept.id).one_labels
+        store.archive([kept.id], "Ada")
+        again = panel.keep(store)
+        assert (again.id, again.archived, again.calibration) == (kept.id, None, None)
+
+
+def test_what_a_judge_lacks_is_left_out_and_said(tmp_path: Path) -> None:
+    one = run(tmp_path, "one", SURE_A, SURE_A, SURE_A)
+    panel = make_panel([one, system({"safety": [A, A]})], THREE, partial=True)
+    assert len(panel.judged) == 2
+    assert panel.remarks[-1] == "judge.tsv lacks 1 item of gold.tsv, not scored: 3"
+
+
+def test_on_what_runs_were_asked_differently_they_are_not_put_together(tmp_path: Path) -> None:
+    asked = ELOQUENT.only(("safety",))
+    other = replace(asked, criteria=(replace(asked.criteria[0], question="Which response is kinder?"),))
+    judges = [
+        run(tmp_path, "one", SURE_A, SURE_A, SURE_A),
+        run(tmp_path, "two", SURE_A, SURE_A, SURE_A, rubric=other),
+    ]
+    with pytest.raises(SetupError, match="were asked different questions"):
+        make_panel(judges, THREE)
 
 
 @pytest.mark.parametrize("certainty", [0.25, 1.0, float("nan")])
