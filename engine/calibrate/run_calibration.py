@@ -76,7 +76,7 @@ def calibrating(
 
     It looks at the mean of all readings of an item and at what each way, each judge of a panel and the other
     criteria say beside it. It treats A and B alike, unless the places matter. In a run of one order, and
-    in a panel of such runs, they are free too: what the model leans to must be mended, and nothing tells it
+    in a panel with one, they are free too: what the model leans to must be mended, and nothing tells it
     from what the data do.
     Raises SetupError for a submission file, which has no readings, and where no criterion has labels enough;
     Cancelled between two steps.
