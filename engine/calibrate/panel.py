@@ -10,6 +10,7 @@ Knows: how systems are joined, what is kept of each judge. Does not know: how a 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -61,7 +62,7 @@ class Panel:
     manifest: Mapping[str, Any]
     remarks: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def results(self) -> RunResults:
         """Decided without a calibration; of a run that no store holds yet."""
         run = StoredRun(0, now(), self.identity, len(self.judged), self.manifest)

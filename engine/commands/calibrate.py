@@ -17,12 +17,7 @@ from engine.core.label_sources import Whose
 from engine.decisions.calibration import save_calibration
 from engine.measure.matching import match
 from engine.measure.systems import open_system
-from engine.report.calibration_tables import (
-    calibration_warnings,
-    parameter_section,
-    quality_section,
-    sources_section,
-)
+from engine.report.calibration_tables import calibration_sections, calibration_warnings
 
 
 def parser() -> argparse.ArgumentParser:
@@ -72,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"{system.name}, cross-validated on {against}\n")
     if system.results is not None and (sentence := made.one_label_sentence(system.results)):
         print(f"{sentence}\n")
-    for section in (quality_section(made), *sources_section(made), parameter_section(made)):
+    for section in calibration_sections(made):
         print(f"{printed_section(section)}\n")
     print(f"Calibration: {options.out}")
     return DONE

@@ -23,12 +23,7 @@ from engine.decisions.calibration import Calibration, judge_of_run, load_calibra
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.matching import match
 from engine.measure.systems import open_system, system_of_run, told_apart
-from engine.report.calibration_tables import (
-    calibration_warnings,
-    parameter_section,
-    quality_section,
-    sources_section,
-)
+from engine.report.calibration_tables import calibration_sections, calibration_warnings
 from engine.report.run_facts import run_facts
 from engine.report.run_tables import labels_given_section
 from engine.store.run_store import RunStore
@@ -118,4 +113,4 @@ def _fitted(
     made = show_measure("fitting", calibrating(matched, cancel, Wishes(lengths=options.lengths)))
     for warning in calibration_warnings(made):
         tell(warning)
-    return made.calibration, [quality_section(made), *sources_section(made), parameter_section(made)]
+    return made.calibration, calibration_sections(made)

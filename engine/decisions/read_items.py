@@ -87,10 +87,15 @@ class ReadItems:
         mean; shape (items, 4).
         """
         found = self.mean
-        for judge in sorted({each.judge for each in self.read_by}, reverse=True):
-            own = self.average(of_part(HeadPart(PartKind.READINGS, judge)))
+        for own in reversed(self._by_judge):
             found = np.where(np.isfinite(own), own, found)
         return found
+
+    @cached_property
+    def _by_judge(self) -> Sequence[FloatArray]:
+        """What each judge of a panel says alone, shape (items, 4) each; none of a run's only judge."""
+        judges = sorted({each.judge for each in self.read_by} - {0})
+        return [self.average(of_part(HeadPart(PartKind.READINGS, judge))) for judge in judges]
 
     @cached_property
     def in_both(self) -> list[bool]:
@@ -119,10 +124,9 @@ class ReadItems:
     @property
     def _differing(self) -> list[bool | None]:
         """Whether the judges of each item disagree, those that have a label."""
-        if not any(self._in_panel):
+        if not self._by_judge:
             return [None] * len(self._readings)
-        judges = sorted({each.judge for each in self.read_by})
-        alone = np.stack([self.average(of_part(HeadPart(PartKind.READINGS, each))) for each in judges])
+        alone = np.stack(self._by_judge)
         said = np.isfinite(alone).all(axis=2)
         labels = np.nan_to_num(alone, nan=-np.inf).argmax(axis=2)
         lowest, highest = np.where(said, labels, _LABELS).min(axis=0), np.where(said, labels, -1).max(axis=0)

@@ -149,6 +149,11 @@ _PARTS = (
 )
 
 
+def calibration_sections(made: CalibratedRun) -> list[Section]:
+    """All that is shown of a calibration: what it is worth, what each source adds, what was fitted."""
+    return [quality_section(made), *sources_section(made), parameter_section(made)]
+
+
 def calibration_warnings(made: CalibratedRun) -> Iterator[str]:
     """What took no part, and where fewer labels are right than before, or than a trivial judge's."""
     for name, count in made.unscored.items():

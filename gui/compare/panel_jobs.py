@@ -81,12 +81,7 @@ def _fitted(
     from engine.core.events import followed
     from engine.measure.matching import match
     from engine.measure.systems import system_of_run
-    from engine.report.calibration_tables import (
-        calibration_warnings,
-        parameter_section,
-        quality_section,
-        sources_section,
-    )
+    from engine.report.calibration_tables import calibration_sections, calibration_warnings
 
     assert wish.gold is not None
     asked = [system.asked for system in systems if system.asked]
@@ -95,5 +90,4 @@ def _fitted(
     made = followed(calibrating(matched, control.cancel, Wishes(lengths=wish.lengths)), control.report)
     said = [*matched.left_out, *matched.labels_in_words, *calibration_warnings(made)]
     doubts = [Section("doubts", "", [Sentences(said, Tone.CAVEAT)])] if said else []
-    shown = [quality_section(made), *sources_section(made), parameter_section(made)]
-    return made.calibration, [*doubts, *shown]
+    return made.calibration, [*doubts, *calibration_sections(made)]
