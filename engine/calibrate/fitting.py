@@ -78,6 +78,16 @@ class Shrinkage(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Chosen:
+    """A shrinkage, with the loss of each item by what is fitted with it without the item's fold, shape
+    (items,), nats: on items by which it was chosen, so a little less than on others.
+    """
+
+    shrinkage: Shrinkage
+    losses: FloatArray
+
+
+@dataclass(frozen=True)
 class Views:
     """Readings with human labels: each item seen once, or also with its responses in the other places.
 
@@ -272,7 +282,7 @@ def fit_with_strength(
 
 def fitted(seen: Views, cancel: CancelToken | None = None) -> CriterionCalibration:
     """With the shrinkage that is best by cross-validation. Cancelled between two folds."""
-    return fitted_with(seen, _chosen(seen, cancel or CancelToken()))
+    return fitted_with(seen, chosen(seen, cancel).shrinkage)
 
 
 def fitted_with(seen: Views, shrinkage: Shrinkage) -> CriterionCalibration:
@@ -301,42 +311,44 @@ def fitted_with(seen: Views, shrinkage: Shrinkage) -> CriterionCalibration:
     )
 
 
-def _chosen(seen: Views, cancel: CancelToken) -> Shrinkage:
-    """What has the least loss by inner cross-validation.
+def chosen(seen: Views, cancel: CancelToken | None = None) -> Chosen:
+    """What has the least loss by inner cross-validation. Cancelled between two folds.
 
     Of readings alone: a strength, AS_READ, or None, the infinite one; of equally good ones that which trusts
     the readings least. To ask more of readings than that, such as to be surely better than the frequencies,
     costs more than it saves; so does it to let readings as they are compete with fitted ones: they win by
     luck too often (simulated: `bench/coverage/calibrations.py`). With parts: see `_with_parts`.
     """
+    cancel = cancel or CancelToken()
     if seen.instructions < LEAST_FOR_READINGS:
-        return Shrinkage(None)
+        frequencies = np.broadcast_to(seen.frequencies, seen.log_probs.shape)
+        return Chosen(Shrinkage(None), seen.losses(frequencies))
     frequencies, by_strength = _inner_losses(seen, cancel)
     if seen.instructions < LEAST_FOR_FITTING:
-        rivals = {AS_READ: seen.losses(seen.log_probs).mean()}
+        rivals = {AS_READ: seen.losses(seen.log_probs)}
     else:
-        rivals = dict(zip(STRENGTHS, by_strength.mean(axis=1), strict=True))
-    strength = min(rivals, key=lambda each: (rivals[each], -each))
-    alone = Shrinkage(strength if rivals[strength] < frequencies.mean() - _AS_GOOD else None)
+        rivals = dict(zip(STRENGTHS, by_strength, strict=True))
+    strength = min(rivals, key=lambda each: (rivals[each].mean(), -each))
+    if rivals[strength].mean() < frequencies.mean() - _AS_GOOD:
+        alone = Chosen(Shrinkage(strength), rivals[strength])
+    else:
+        alone = Chosen(Shrinkage(None), frequencies)
     if not seen.parts or strength == AS_READ:
         return alone
-    losses = frequencies if alone.strength is None else by_strength[STRENGTHS.index(strength)]
-    return _with_parts(seen, strength, alone, losses, cancel)
+    return _with_parts(seen, strength, alone, cancel)
 
 
-def _with_parts(
-    seen: Views, strength: float, alone: Shrinkage, losses: FloatArray, cancel: CancelToken
-) -> Shrinkage:
+def _with_parts(seen: Views, strength: float, alone: Chosen, cancel: CancelToken) -> Chosen:
     """The simplest of what is within one standard error of the best, by inner cross-validation.
 
-    The simplest is the readings `alone`, with these `losses`; then come fewer kinds of parts before more, and
+    The simplest is the readings `alone`; then come fewer kinds of parts before more, and
     stronger shrinkage before weaker. The standard error is that of the difference to the best, over
     instructions (the rule of Breiman et al. 1984, section 3.4.3, on pairs).
     """
     rivals = [
         Shrinkage(strength, parts, of_parts) for parts in seen.part_sets for of_parts in STRENGTHS_OF_PARTS
     ]
-    by_rival = np.empty((len(rivals), len(losses)))
+    by_rival = np.empty((len(rivals), len(alone.losses)))
     for known, asked, test in _inner_folds(seen, cancel):
         rows = []
         for parts in seen.part_sets:
@@ -348,13 +360,13 @@ def _with_parts(
             cancel.raise_if_requested()
         by_rival[:, test] = np.concatenate(rows)
     # Several judges or ways that count alike are no simpler than the same with a first guess at each.
-    if alone.strength is None or seen.parts[0].kind is not PartKind.READINGS:
-        rivals, by_rival = [alone, *rivals], np.vstack([losses, by_rival])
+    if alone.shrinkage.strength is None or seen.parts[0].kind is not PartKind.READINGS:
+        rivals, by_rival = [alone.shrinkage, *rivals], np.vstack([alone.losses, by_rival])
     best = by_rival[by_rival.mean(axis=1).argmin()]
     for rival, own in zip(rivals, by_rival, strict=True):
         worse = OverInstructions.of_one((own - best).tolist(), seen.groups)
         if worse is None or worse.mean <= worse.standard_error + _AS_GOOD:
-            return rival
+            return Chosen(rival, own)
     raise AssertionError("the best is as good as itself")
 
 
