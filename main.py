@@ -28,6 +28,7 @@ from engine.core import VERSION
 COMMANDS = {
     "pairs": "make a dataset of pairs out of the outputs of several candidates",
     "judge": "judge a dataset with a model and write a submission",
+    "tune": "find the best settings of a model on a labelled dataset, as a recipe",
     "prompt": "print exactly what a model is shown of an item, and what it would write next",
     "check": "say what a dataset or submission is, or what is wrong with it",
     "rubrics": "list the rubrics: the criteria and their questions; show, draft or check one",

@@ -42,7 +42,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.weigh": "core system data measure",
         "engine.rank": "core data decisions measure",
         "engine.review": "core data decisions weigh",
-        "engine.report": "core data gguf decisions people measure calibrate weigh rank",
+        "engine.tune": "core system data store decisions judge measure calibrate",
+        "engine.report": "core data gguf decisions people measure calibrate weigh rank tune",
         "gui.kit": "",
         "gui.work": "kit",
         "gui.dataset": "kit work reading",
@@ -62,6 +63,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
 
 ENGINE = tuple(name for name in MAY_IMPORT if name.startswith("engine"))
 NOT_SELF_TESTED = (
+    "engine.tune",
     "engine.calibrate",
     "engine.weigh",
     "engine.rank",

@@ -35,10 +35,10 @@ from engine.commands.shared.console import (
 )
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of
-from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import RunProgressBar
+from engine.commands.shared.recipe_argument import add_recipe, by_recipe, model_of, recipe_of
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import (
     check_outputs,
@@ -89,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
         "run store: the same command goes on where it was stopped.",
     )
     arguments.add_argument("dataset", type=Path, metavar="DATASET")
-    arguments.add_argument("--model", required=True, metavar="MODEL", help=MODEL_WORDS)
+    add_recipe(arguments)
     arguments.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
     arguments.add_argument(
@@ -158,7 +158,7 @@ def run(options: argparse.Namespace) -> int:
         raise SetupError("--out is missing: a run ends with a submission.", "Name its file: --out FILE.tsv")
     ids = ids_file(options)
     until = _until(options)
-    model = model_file(options.model)
+    model = model_of(options, recipe_of(options, parser()))
     over = cluster_of(options)
     if options.plan:
         with interruptible() as cancel:
@@ -176,6 +176,8 @@ def run(options: argparse.Namespace) -> int:
         read["examples"] = options.examples
     if options.calibration:
         read["calibration"] = options.calibration
+    if options.recipe:
+        read["recipe"] = options.recipe
     if options.rubric and seen_at(Path(options.rubric)) is Found.FILE:
         read["rubric"] = Path(options.rubric)
     if ids:
@@ -279,7 +281,7 @@ def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
         **given_examples(options),
         **given_settings(options),
     )
-    return setup, orders
+    return by_recipe(options, recipe_of(options, parser()), setup), orders
 
 
 def _items(count: int | None) -> int | None:

@@ -14,6 +14,7 @@ class FileKind(Enum):
     RUN_DATA = "all data of a run, as CSV"
     RUN_JSON = "all data of a run, as JSON"
     CALIBRATION = "a calibration"
+    RECIPE = "a recipe"
     WEIGHTS = "a file of fitted weights"
     SCORES = "the scores of an evaluation"
     COMPARISONS = "a list of scored comparisons"

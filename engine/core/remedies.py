@@ -43,6 +43,7 @@ class Step(Enum):
     ALLOW_MIXED_BUILDS = "Install the same llama-cpp-python everywhere, or allow mixed builds."
     ALLOW_PLAIN_TCP = "Make certificates and use an encrypted connection, or allow a plain one."
     CALIBRATE = "Calibrate a run of this judge."
+    TUNE = "Make it again by finding the best settings."
     CALIBRATE_AGAIN = "Make it again by calibrating a run."
     CHOOSE_ANSWERED_DATASET = "Choose the dataset that it answers."
     CHOOSE_JUDGED_DATASET = "Choose the dataset that was judged"

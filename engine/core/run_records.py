@@ -51,9 +51,11 @@ run from others.
 RANDOM_ORDER = "random_order"
 """In the manifest of a run that was judged until something was clear: the seed that draws its instructions,
 one after another; how many items had been judged before, in the order of their file; whether items were left
-out of which nothing more was asked; how wide an interval was to be, 0 to 1, none where it was to be sure.
-Missing for any other. No result depends on it.
+out of which nothing more was asked; how wide an interval was to be, 0 to 1, none where it was to be sure;
+whether it was which settings are the best (TUNING), and nothing of these. Missing for any other. No result
+depends on it.
 """
+TUNING = "tuning"
 COLUMNS = "columns"
 """In the manifest of a run: by which map its dataset, a foreign file, was read; missing for any other."""
 NOT_IN_DATASET = "ids that are not in the dataset"
@@ -180,8 +182,8 @@ class StoredRun:
 
     @property
     def until(self) -> Until | None:
-        """What it was to answer last; None for the whole of its file."""
-        if self.order_seed is None:
+        """What it was to answer last; None for the whole of its file, or which settings are the best."""
+        if self.order_seed is None or self.manifest[RANDOM_ORDER].get(TUNING):
             return None
         width = self.manifest[RANDOM_ORDER].get("width")
         return Until.of_json({"width": 100 * width if width else None, "seed": self.order_seed})

@@ -23,6 +23,8 @@ from engine.system.places import Found, look_at, reading
 from engine.system.plain_json import plain_values
 
 _OBJECTS: Mapping[FileKind, frozenset[str]] = {
+    # Before a calibration, which it holds.
+    FileKind.RECIPE: frozenset(("tiebreak_recipe",)),
     FileKind.CALIBRATION: frozenset(("tiebreak_calibration",)),
     FileKind.LABELS_OF_PEOPLE: frozenset(("tiebreak_people",)),
     FileKind.RUN_JSON: frozenset(("run", "health", "items")),

@@ -3,13 +3,13 @@
 Knows: judged items and what each form holds. Does not know: SQL, how files are written, models.
 """
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
 from engine.core.formatting import short_name
-from engine.core.items import Prediction, Preference, Way
+from engine.core.items import Order, Prediction, Preference, Way
 from engine.core.judgments import (
     AnyJudgment,
     Explanation,
@@ -287,6 +287,21 @@ class RunResults:
         """The same decided by the readings of one judge of a panel alone, calibrated as before."""
         judged = tuple(item.keeping(lambda reading: reading.judge == judge) for item in self.judged)
         return replace(self, judged=judged).calibrated(self.calibration)
+
+    def as_asked(self, ways: Sequence[Way], orders: Sequence[Order]) -> "RunResults":
+        """What a run would hold that asks in these ways and orders alone, all of which this one has: the
+        readings of each do not depend on the others. Without a calibration.
+        """
+        judged = tuple(
+            item.keeping(lambda reading: reading.way in ways and reading.order in orders)
+            for item in self.judged
+        )
+        known = self.run.identity.settings
+        settings = settings_of(known)
+        asked = replace(settings, ways=tuple(ways), orders=tuple(orders)).as_json()
+        beside = {name: value for name, value in known.items() if name not in settings.as_json()}
+        identity = replace(self.run.identity, settings={**beside, **asked})
+        return replace(self, run=replace(self.run, identity=identity), judged=judged).calibrated(None)
 
     def of_way(self, way: Way) -> "RunResults":
         """The same decided by the readings of one way alone, calibrated as before."""

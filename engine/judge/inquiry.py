@@ -12,7 +12,7 @@ from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, MadeClear
 from engine.core.items import Preference
 from engine.core.judgments import label_of
-from engine.core.run_records import RANDOM_ORDER, StoredRun
+from engine.core.run_records import RANDOM_ORDER, TUNING, StoredRun
 from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_instructions
 
@@ -35,6 +35,10 @@ class Inquiry(Protocol):
     @property
     def leaves_out(self) -> bool:
         """Whether it has several parts, so that the items of a part that is clear are left out."""
+
+    @property
+    def is_tuning(self) -> bool:
+        """Whether it is about the best settings: then nothing of its own is told of the run."""
 
     @property
     def is_answered(self) -> bool:
@@ -88,8 +92,7 @@ def order_of(run: StoredRun, inquiry: Inquiry | None, judged: int) -> Mapping[st
     if run.order_seed is None:
         if inquiry is None:
             return None
-        asked = {"leaves_out": inquiry.leaves_out, "width": inquiry.width}
-        return {"seed": inquiry.seed, "after": judged, **asked}
+        return {"seed": inquiry.seed, "after": judged, **_asked_by(inquiry)}
     known: Mapping[str, Any] = run.manifest[RANDOM_ORDER]
     if inquiry is None:
         return known
@@ -99,7 +102,13 @@ def order_of(run: StoredRun, inquiry: Inquiry | None, judged: int) -> Mapping[st
             f"Use the seed {run.order_seed}, or begin a new run.",
         )
     leaves_out = inquiry.leaves_out or known.get("leaves_out", False)
-    return {**known, "leaves_out": leaves_out, "width": inquiry.width}
+    beside = {name: value for name, value in known.items() if name != TUNING}
+    return {**beside, **_asked_by(inquiry), "leaves_out": leaves_out}
+
+
+def _asked_by(inquiry: Inquiry) -> dict[str, Any]:
+    tuning = {TUNING: True} if inquiry.is_tuning else {}
+    return {"leaves_out": inquiry.leaves_out, "width": inquiry.width, **tuning}
 
 
 def in_random_order(groups: Sequence[range], dataset: Dataset, seed: int) -> list[range]:

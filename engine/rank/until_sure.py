@@ -129,6 +129,11 @@ class UntilSure:
             self._next.append(0)
 
     @property
+    def is_tuning(self) -> bool:
+        """False: candidates are compared, not settings."""
+        return False
+
+    @property
     def leaves_out(self) -> bool:
         """Whether items of what is answered are left out while other questions are open."""
         return len(self.questions) > 1

@@ -25,6 +25,7 @@ IN_THE_WINDOW = Wording(
         Step.ALLOW_PLAIN_TCP: Step.ALLOW_PLAIN_TCP.value,
         Step.CALIBRATE: "Calibrate a run of this judge on the Results page, under “Calibration”.",
         Step.CALIBRATE_AGAIN: "Make it again on the Results page, under “Calibration”.",
+        Step.TUNE: "Make it again on the Judge page: “Find the best settings”.",
         Step.CHOOSE_ANSWERED_DATASET: "Open it with the dataset that it answers: File > Open dataset first.",
         Step.CHOOSE_JUDGED_DATASET: "As human labels, choose the dataset that was judged",
         Step.CHOOSE_RUN: "Choose a run on the Results page.",
@@ -78,6 +79,7 @@ IN_THE_WINDOW = Wording(
             " File > Export."
         ),
         FileKind.CALIBRATION: "Load it on the Results page, under “Calibration”.",
+        FileKind.RECIPE: "Open it with “Find the best settings” on the Judge page.",
         FileKind.WEIGHTS: "Only commands read it. Here, weights are set on Results, under “Weighted judge”.",
         FileKind.SCORES: "It is for other programs, and nothing here reads it.",
         FileKind.COMPARISONS: "The commands weigh it; nothing here reads it.",

@@ -42,6 +42,7 @@ OPTIONS = Wording(
         ),
         Step.CALIBRATE: f"Calibrate a run of this judge: {program()} calibrate RUN --gold LABELLED-DATASET",
         Step.CALIBRATE_AGAIN: "Make it again with the command calibrate.",
+        Step.TUNE: "Make it again with the command tune.",
         Step.CHOOSE_ANSWERED_DATASET: "Name the dataset that it answers with --dataset.",
         Step.CHOOSE_JUDGED_DATASET: "Name the dataset that was judged",
         Step.CHOOSE_RUN: f"Name the id of a run: see {program()} runs",
@@ -117,6 +118,7 @@ OPTIONS = Wording(
             f"Decide a run by it ({program()} runs recalibrate ID --calibration FILE), or judge with it:"
             " --calibration FILE"
         ),
+        FileKind.RECIPE: f"Judge by it: {program()} judge DATASET --recipe FILE --out FILE.tsv",
         FileKind.LABELS_OF_PEOPLE: f"Add them to a run: {program()} people add RUN FILE",
         FileKind.WEIGHTS: f"Weigh by it: {program()} weigh SYSTEM --weights FILE",
         FileKind.SCORES: "It is for other programs, and nothing here reads it.",

@@ -1,0 +1,67 @@
+"""The argument that names a recipe, and the model, which it may name too.
+
+Knows: which options a recipe leaves nothing to say. Does not know: how a run is judged.
+"""
+
+import argparse
+from pathlib import Path
+
+from engine.commands.shared.console import printable
+from engine.commands.shared.model_argument import MODEL_WORDS, model_file
+from engine.core.errors import SetupError
+from engine.core.run_setup import RunSetup
+from engine.system.places import is_there
+from engine.tune.recipe import Recipe, load_recipe
+
+_SAYS = (
+    *("ways", "orders", "margin", "margin_from", "rubric", "criteria", "examples", "shots", "choose"),
+    *("calibration", "kv_type", "thoughts", "max_thought_tokens"),
+)
+"""The options, by the names of what they give, that a recipe decides."""
+
+
+def add_recipe(arguments: argparse._ActionsContainer) -> None:
+    """--model and --recipe."""
+    arguments.add_argument("--model", metavar="MODEL", help=MODEL_WORDS)
+    arguments.add_argument(
+        "--recipe",
+        type=Path,
+        metavar="FILE",
+        help="the settings, the calibration and, without --model, the model that `tune` found",
+    )
+
+
+def recipe_of(options: argparse.Namespace, usual: argparse.ArgumentParser) -> Recipe | None:
+    """The recipe that is named, if one is; `usual`: the parser, which knows what nobody said.
+
+    SetupError where it is none, or an option says otherwise what it decides.
+    """
+    if options.recipe is None:
+        return None
+    given = [name for name in _SAYS if getattr(options, name) != usual.get_default(name)]
+    if given:
+        named = " and ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise SetupError(
+            f"--recipe decides what {named} would.", "Leave one of them out: a recipe goes with its settings."
+        )
+    return load_recipe(options.recipe)
+
+
+def model_of(options: argparse.Namespace, recipe: Recipe | None) -> Path:
+    """The file of the model: that of --model, else that of the recipe. SetupError for none."""
+    if options.model is not None:
+        return model_file(options.model)
+    if recipe is None:
+        raise SetupError("--model is missing: who is to judge?", "Name a model, or a recipe with --recipe.")
+    path = recipe.judge.model_path
+    if not is_there(path):
+        raise SetupError(
+            f"{options.recipe}: its model is not there any more: {printable(str(path))}.",
+            "Name the model with --model.",
+        )
+    return path
+
+
+def by_recipe(options: argparse.Namespace, recipe: Recipe | None, setup: RunSetup) -> RunSetup:
+    """The setup with what a recipe decides, where there is one."""
+    return setup if recipe is None else recipe.in_setup(setup, options.recipe)

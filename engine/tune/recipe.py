@@ -1,0 +1,154 @@
+"""A recipe: the settings of a run and the calibration that belongs to them, in one readable file.
+
+It is the file of its calibration with more in it, so whatever takes a calibration takes a recipe, too.
+
+Knows: which settings belong to a judge, the JSON form. Does not know: how they were chosen.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from engine.core.errors import SetupError
+from engine.core.file_kinds import FileKind
+from engine.core.formatting import quoted
+from engine.core.items import Way
+from engine.core.remedies import Remedy, Step
+from engine.core.rubric import Rubric
+from engine.core.run_setup import RunSetup
+from engine.core.settings import ExampleKind, KvType
+from engine.data.file_kinds import expecting
+from engine.data.plain_file import load_record
+from engine.decisions.calibration import Calibration, calibration_of
+from engine.system.files import write_json
+from engine.system.gate import gated
+from engine.system.paths import text_of_path
+
+FORMAT = 1
+_MARK = "tiebreak_recipe"
+_MAKE_AGAIN = Remedy(Step.TUNE)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`judge`: the settings by which a RunSetup judges as this recipe says; its dataset is that on which they
+    were chosen, its model file where that was. `says`: what was measured, in sentences; `measured`: the same
+    as plain values.
+    """
+
+    judge: RunSetup
+    calibration: Calibration
+    says: tuple[str, ...] = ()
+    measured: Mapping[str, Any] | None = None
+
+    def in_setup(self, setup: RunSetup, path: Path) -> RunSetup:
+        """A run of a setup's items by these settings, calibrated; `path`: where the recipe is."""
+        ours = self.judge
+        return replace(
+            setup,
+            model_path=setup.model_path,
+            rubric=ours.rubric,
+            criteria=ours.criteria,
+            ways=ours.ways,
+            thoughts=ours.thoughts,
+            max_thought_tokens=ours.max_thought_tokens,
+            both_orders=ours.both_orders,
+            second_order_below=None,
+            kv_type=ours.kv_type,
+            examples_path=ours.examples_path and path.parent / ours.examples_path,
+            example_columns=None,
+            shots=ours.shots,
+            example_choice=ours.example_choice,
+            calibration_path=path,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, as plain values."""
+        judge = self.judge
+        settings = {
+            "model": text_of_path(judge.model_path),
+            "dataset": text_of_path(judge.dataset_path),
+            "ways": [way.value for way in judge.ways],
+            "both_orders": judge.both_orders,
+            "criteria": list(judge.criteria),
+            "kv_type": judge.kv_type.value,
+        }
+        if Way.THINKING in judge.ways:
+            settings |= {"thoughts": judge.thoughts, "max_thought_tokens": judge.max_thought_tokens}
+        if judge.examples_path is not None:
+            settings["examples"] = {
+                "file": judge.examples_path.as_posix(),
+                "shots": judge.shots,
+                "choose": judge.example_choice.value,
+            }
+        return {
+            _MARK: FORMAT,
+            "says": list(self.says),
+            "settings": settings,
+            "measured_held_out": self.measured,
+            "rubric": judge.rubric.as_json(),
+            **self.calibration.as_json(),
+        }
+
+
+def recipe_of(value: Mapping[str, Any]) -> Recipe:
+    """The recipe that `as_json` gave.
+
+    Raises KeyError, AttributeError, TypeError, ValueError or SetupError for anything else.
+    """
+    if value[_MARK] != FORMAT:
+        raise ValueError(f"its version is {value[_MARK]!r}, this program knows {FORMAT}")
+    settings, rubric = value["settings"], Rubric.of_json(value["rubric"])
+    examples = settings.get("examples")
+    criteria = tuple(map(str, settings["criteria"]))
+    rubric.only(criteria)
+    judge = RunSetup(
+        dataset_path=Path(_text(settings["dataset"])),
+        model_path=Path(_text(settings["model"])),
+        rubric=rubric,
+        criteria=criteria,
+        ways=tuple(map(Way, settings["ways"])),
+        both_orders=settings["both_orders"] is True,
+        kv_type=KvType(settings["kv_type"]),
+        thoughts=int(settings.get("thoughts", 1)),
+        max_thought_tokens=int(settings.get("max_thought_tokens", RunSetup.max_thought_tokens)),
+    )
+    if examples is not None:
+        judge = replace(
+            judge,
+            examples_path=Path(_text(examples["file"])),
+            shots=int(examples["shots"]),
+            example_choice=ExampleKind(examples["choose"]),
+        )
+    says = tuple(map(str, value.get("says", ())))
+    return Recipe(judge, calibration_of(value), says, value.get("measured_held_out"))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise TypeError(f"{quoted(str(value))} stands in the place of a path")
+    return value
+
+
+@gated
+def load_recipe(path: Path) -> Recipe:
+    """The recipe in a file that `save_recipe` wrote. SetupError where it is none."""
+    with expecting(path, FileKind.RECIPE):
+        return load_record(path, "recipe", recipe_of, _MAKE_AGAIN)
+
+
+def save_recipe(path: Path, recipe: Recipe) -> None:
+    """Write a recipe, whole or not at all. SetupError where it cannot be written."""
+    write_json(path, recipe.as_json())
+
+
+def check_name(path: Path) -> None:
+    """SetupError for a file name that says another kind of file."""
+    if path.suffix.lower() != ".json":
+        raise SetupError(f"{path.name}: a recipe is JSON.", f"Name it {path.stem}.json")
+
+
+def examples_beside(path: Path) -> Path:
+    """The file in which a recipe's examples are, where they were put aside for it: beside the recipe."""
+    return path.with_name(f"{path.stem}-examples.tsv")

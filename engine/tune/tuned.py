@@ -1,0 +1,52 @@
+"""What came of the search for the best settings, and what is told while it lasts: plain records.
+
+Knows: values. Does not know: how they are found, how they are worded.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.core.events import FilesRead, MeasureProgress, Preparing, RunEvent
+from engine.tune.choosing import Choice
+from engine.tune.held_out import HeldOut
+from engine.tune.recipe import Recipe
+from engine.tune.tried import Prompt
+
+
+@dataclass(frozen=True)
+class TuningStage:
+    """What is done from now on, in words; `number` of so many `stages`."""
+
+    what: str
+    number: int
+    stages: int
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """A prompt that was tried no further: after how many items, by how many nats the best one was better on
+    them, None where nothing could be compared; `why`: a clause.
+    """
+
+    prompt: Prompt
+    items: int
+    behind: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """`runs`: the number of the run of each prompt. `held_out`: None where too few items took no part.
+    `seconds`: of work in all; `out_of_time`: whether the time ended something.
+    """
+
+    choice: Choice
+    held_out: HeldOut | None
+    recipe: Recipe
+    given_up: tuple[GivenUp, ...]
+    runs: Mapping[Prompt, int]
+    seconds: float
+    out_of_time: bool
+
+
+TuneEvent = TuningStage | FilesRead | Preparing | MeasureProgress | RunEvent

@@ -1,0 +1,305 @@
+"""The search for the best settings of a model on a labelled dataset, within a time.
+
+Each prompt is judged by an ordinary run of the store, so that whatever was judged is kept, can be looked at,
+and is not judged again. First all prompts read some items; those that are behind are given up; the others
+read the rest of the items to choose by; what is chosen is held against items that took no part.
+
+Knows: the order of all this, the time. Does not know: how a plan is judged, in which process, how anything is
+worded.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from engine.calibrate.fitting import LEAST_FOR_FITTING
+from engine.calibrate.run_calibration import calibrating
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import FilesRead, MeasureProgress, Preparing, Reports, RunEnded, RunEvent, followed
+from engine.core.formatting import counted, duration
+from engine.core.items import Order, Way
+from engine.core.rubric import Rubric, usual_criterion
+from engine.core.run_setup import RunSetup
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.dataset_file import write_dataset
+from engine.decisions.run_results import RunResults, load_results
+from engine.judge.forecast import forecast
+from engine.judge.plan import RunPlan
+from engine.judge.prepare import prepare_run
+from engine.store.run_store import RunStore
+from engine.tune.choosing import Choice, Cost, Seen, Standing, choose, held_against
+from engine.tune.held_out import HeldOut, held_out
+from engine.tune.parts import PartOfItems, Parts, columns_of_examples, parts_of
+from engine.tune.recipe import Recipe
+from engine.tune.tried import USUAL_TRIED, Look, Prompt, looks_at, prompts_of, wide
+from engine.tune.tuned import GivenUp, Tuned, TuneEvent, TuningStage
+
+_UNTIL = (0.4, 0.65, 1.0)  # shares of the time by which each stage is to end
+_MOST_KEPT = 2  # prompts that are tried further beside the usual one
+_STAGES = 4
+_ITEMS_COUNTED = 12  # for what a look costs
+_NO_TIME = "there was no time for it"
+
+JudgePlan = Callable[[RunPlan], Iterable[RunEvent]]
+"""Judges a plan, into the store; the last event is RunEnded."""
+
+
+@dataclass(frozen=True)
+class TuneWish:
+    """What is asked for.
+
+    `run`: dataset, model, criteria and machine; of its settings ways, orders, and examples without a file are
+    tried. `seconds`: for all of it. `items`: so many are judged at most. `rubrics`: more wordings of the same
+    criteria. `examples_file`: where examples are written that are put aside for it.
+    """
+
+    run: RunSetup
+    seconds: float
+    examples_file: Path
+    items: int | None = None
+    seed: int = 0
+    ways: tuple[Way, ...] = USUAL_TRIED
+    rubrics: tuple[Rubric, ...] = ()
+
+
+def tuning(
+    wish: TuneWish, store_path: Path, judge: JudgePlan, cancel: CancelToken, at_hand: Dataset | None = None
+) -> Generator[TuneEvent, None, Tuned]:
+    """Find the best settings; `at_hand`: the dataset, where it is open.
+
+    SetupError where there are too few labels, nothing can be judged, or the time is too short; Cancelled. The
+    same wish goes on with what its runs have judged, also with more time.
+    """
+    yield Preparing("Reading the files")
+    run = wish.run
+    dataset = at_hand or load_dataset(run.dataset_path, run.rubric, cancel, columns=run.columns)
+    search = _Search(wish, dataset, store_path, judge, cancel)
+    yield from search.prepare()
+    yield TuningStage("Trying all prompts on some items", 1, _STAGES)
+    yield from search.judge(search.prompts, search.parts.first, _UNTIL[0])
+    kept = yield from search.kept()
+    yield TuningStage("Judging the rest of the items to choose by", 2, _STAGES)
+    yield from search.judge(kept, search.parts.to_choose_by, _UNTIL[1])
+    yield TuningStage("Comparing", 3, _STAGES)
+    choice = yield from search.choice(kept, search.parts.to_choose_by)
+    yield TuningStage("Judging items that took no part in the choice", 4, _STAGES)
+    finalists = list(dict.fromkeys([choice.chosen.look.prompt, search.prompts[0]]))
+    yield from search.judge(finalists, search.parts.judged, _UNTIL[2])
+    return (yield from search.outcome(choice))
+
+
+class _Search:
+    """One search: its parts, its plans, what its runs hold so far."""
+
+    def __init__(
+        self, wish: TuneWish, dataset: Dataset, store_path: Path, judge: JudgePlan, cancel: CancelToken
+    ) -> None:
+        run = wish.run
+        self._wish = wish
+        self._dataset = dataset
+        self._store_path = store_path
+        self._judge = judge
+        self._cancel = cancel
+        self.criteria = tuple(name for name in run.criteria if name in dataset.criteria)
+        own = run.examples_path is None
+        self.parts: Parts = parts_of(dataset, self.criteria, wish.seed, wish.items, own)
+        self.prompts = prompts_of(run, wish.rubrics, with_examples=bool(self.parts.examples) or not own)
+        self._examples = wish.examples_file if own else run.examples_path
+        self._plans: dict[Prompt, RunPlan] = {}
+        self._costs: dict[Prompt, Mapping[Look, float]] = {}
+        self.given_up: list[GivenUp] = []
+        self._began = time.monotonic()
+        self._before = 0.0
+        self._out_of_time = False
+
+    # Preparing
+
+    def prepare(self) -> Generator[FilesRead | Preparing | MeasureProgress, None, None]:
+        """Write the examples, make a plan for each prompt, count what each takes. Raises what these raise."""
+        if self.parts.examples:
+            write_dataset(self._wish.examples_file, columns_of_examples(self._dataset, self.parts))
+        for place, prompt in enumerate(self.prompts):
+            setup = wide(prompt.in_setup(self._wish.run, self._examples), self._wish.ways, self.parts.judged)
+            setup = replace(setup, name=f"Settings tried: {prompt.words}")
+            prepared = Reports(prepare_run(setup, self._cancel, self._dataset))
+            for event in prepared:
+                if place == 0 or isinstance(event, Preparing):
+                    yield event
+            self._plans[prompt] = prepared.result.plan
+            yield Preparing(f"Counting: {prompt.words}")
+            self._costs[prompt] = self._tokens(prompt)
+        with RunStore(self._store_path) as store:
+            self._before = sum(
+                effort.seconds
+                for plan in self._plans.values()
+                if (known := store.find(plan.identity().key)) is not None
+                for effort in store.efforts(known.id)
+            )
+        self._began = time.monotonic()
+
+    def _tokens(self, prompt: Prompt) -> Mapping[Look, float]:
+        """What the model reads of an item of usual length for each look at a prompt."""
+        plan, ways = self._plans[prompt], self._wish.ways
+        some = replace(plan, dataset=plan.dataset.at(range(min(_ITEMS_COUNTED, len(plan.dataset)))))
+        found = followed(forecast(some, None, self._cancel), lambda _event: None)
+        items = max(found.items - len(found.too_long), 1)
+        of_ways = {way: found.tokens_by_way.get(way, 0) for way in ways}
+        shared = found.tokens_to_read - sum(of_ways.values())
+        return {
+            look: (shared + sum(of_ways[way] for way in look.ways)) * len(look.orders) / len(Order) / items
+            for look in looks_at(prompt, ways)
+        }
+
+    # Judging
+
+    @property
+    def seconds(self) -> float:
+        """How long it has taken, with what was judged before."""
+        return self._before + time.monotonic() - self._began
+
+    def judge(
+        self, prompts: Sequence[Prompt], ids: Sequence[str], until: float
+    ) -> Generator[RunEvent, None, None]:
+        """Judge items by each of these prompts, those that are left; all of it `until` a share of the time,
+        of which each has as much as the others. Cancelled.
+        """
+        for place, prompt in enumerate(prompts):
+            left = (until * self._wish.seconds - self.seconds) / (len(prompts) - place)
+            part = PartOfItems(ids, self._wish.seed, usual_criterion(self.criteria), max(left, 0.0))
+            plan = replace(self._plans[prompt], inquiry=part)
+            for event in self._judge(plan):
+                yield event
+                if isinstance(event, RunEnded) and event.stopped:
+                    self._cancel.cancel()
+            self._cancel.raise_if_requested()
+        missing = {prompt: len(ids) - self._judged(prompt, ids) for prompt in prompts}
+        self._out_of_time = self._out_of_time or any(missing.values())
+
+    def _judged(self, prompt: Prompt, ids: Sequence[str]) -> int:
+        results = self._results(prompt)
+        return len(results.only(frozenset(ids)).judged) if results is not None else 0
+
+    def _results(self, prompt: Prompt) -> RunResults | None:
+        """What the run of a prompt holds by now."""
+        with RunStore(self._store_path) as store:
+            run = store.find(self._plans[prompt].identity().key)
+            return None if run is None else load_results(store, run.id)
+
+    # Choosing
+
+    def kept(self) -> Generator[MeasureProgress, None, list[Prompt]]:
+        """The prompts that are tried further: the first, and the best of those that are not behind it by more
+        than one standard error. Where fewer items were judged than can be compared, all that have some.
+        """
+        seen = self._seen(self.prompts, self.parts.first)
+        usual = self.prompts[0]
+        if len(seen) < len(self.prompts):
+            there = {each.prompt for each in seen}
+            self.given_up += [
+                GivenUp(prompt, 0, None, _NO_TIME) for prompt in self.prompts if prompt not in there
+            ]
+        if len(seen) == 1:
+            return [usual]
+        choice = yield from choose(seen, self._dataset, self.criteria, self._cancel)
+        best: dict[Prompt, Standing] = {}
+        for standing in choice.standings:  # the best first
+            best.setdefault(standing.look.prompt, standing)
+        good = [prompt for prompt, standing in best.items() if prompt is not usual and standing.as_good]
+        kept = [usual, *good[:_MOST_KEPT]]
+        self.given_up += [
+            GivenUp(prompt, choice.items, standing.behind, _why_behind(standing))
+            for prompt, standing in best.items()
+            if prompt not in kept
+        ]
+        self.given_up += [
+            GivenUp(
+                prompt, choice.items, None, f"it left {counted(lacks, 'item', 'items')} without a judgment"
+            )
+            for prompt, lacks in choice.lacking.items()
+        ]
+        return kept
+
+    def choice(
+        self, prompts: Sequence[Prompt], ids: Sequence[str]
+    ) -> Generator[MeasureProgress, None, Choice]:
+        """What is chosen of these prompts by items that they judged. SetupError for too few."""
+        return (yield from choose(self._seen(prompts, ids), self._dataset, self.criteria, self._cancel))
+
+    def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[Seen]:
+        """What there is to compare: prompts with enough judged items, that of the first at least. SetupError
+        where it has fewer.
+        """
+        found = []
+        instructions = self._dataset.instructions
+        for prompt in prompts:
+            results = self._results(prompt)
+            some = results.only(frozenset(ids)) if results is not None else None
+            judged = {instructions[item.item_id] for item in some.judged} if some is not None else set()
+            if some is not None and len(judged) >= LEAST_FOR_FITTING:
+                found.append(Seen(prompt, some, self._costs_of(prompt, some)))
+            elif prompt is self.prompts[0]:
+                raise SetupError(
+                    f"In {duration(self.seconds)} {counted(len(judged), 'instruction', 'instructions')} of"
+                    f" {self._dataset.name} were judged: too few to choose by.",
+                    "Give it more time: it goes on from there.",
+                )
+        return found
+
+    def _costs_of(self, prompt: Prompt, results: RunResults) -> Mapping[Look, Cost]:
+        tokens = sum(item.tokens_read for item in results.judged)
+        pace = sum(item.seconds for item in results.judged) / max(tokens, 1)
+        return {look: Cost(count, pace * count) for look, count in self._costs[prompt].items()}
+
+    # The outcome
+
+    def outcome(self, choice: Choice) -> Generator[MeasureProgress, None, Tuned]:
+        """What was chosen, calibrated on all that was judged, and what it is worth where it took no part."""
+        look, usual = choice.chosen.look, Look(self.prompts[0])
+        chosen = self._as_asked(look)
+        rival = self._as_asked(usual) if Way.LETTERS in self._wish.ways and usual != look else None
+        worth = held_out(chosen, rival, self._dataset, self.parts, self._cancel)
+        matched = held_against(chosen, self._dataset, frozenset(self.parts.judged))
+        made = yield from calibrating(matched, self._cancel)
+        examples = self._examples if look.prompt.shots else None
+        own = examples == self._wish.examples_file and examples is not None
+        beside = Path(examples.name) if own and examples is not None else examples
+        judge = replace(look.in_setup(self._wish.run, beside), criteria=self.criteria)
+        runs = {prompt: results.run.id for prompt in self._plans if (results := self._results(prompt))}
+        return Tuned(
+            choice=choice,
+            held_out=worth,
+            recipe=Recipe(judge, made.calibration, measured=_measured(worth)),
+            given_up=tuple(self.given_up),
+            runs=runs,
+            seconds=self.seconds,
+            out_of_time=self._out_of_time,
+        )
+
+    def _as_asked(self, look: Look) -> RunResults:
+        results = self._results(look.prompt)
+        assert results is not None  # it was compared
+        return results.model_alone().as_asked(look.ways, look.orders)
+
+
+def _why_behind(standing: Standing) -> str:
+    return "others were better" if not standing.as_good else f"{_MOST_KEPT} others were as good or better"
+
+
+def _measured(worth: HeldOut | None) -> dict[str, object] | None:
+    if worth is None:
+        return None
+    over = worth.over_frequent
+    return {
+        "items": worth.items,
+        "instructions": worth.instructions,
+        "accuracy": worth.right.value,
+        "accuracy_interval": worth.right.ends,
+        "most_frequent_label": worth.frequent.value,
+        "gain": over.right.value,
+        "gain_interval": over.right.ends,
+        "log_loss": worth.log_loss,
+        "log_loss_gain": over.nats,
+        "log_loss_gain_interval": over.interval,
+    }
