@@ -19,6 +19,7 @@ from bench.coverage.intervals import differences_held, false_better, means_held,
 from bench.coverage.leaks import leaks_kept_out
 from bench.coverage.people import people_held
 from bench.coverage.rankings import equals_told_apart, even_rates_held, rankings_beside, strengths_held
+from bench.coverage.settings import knowing_is_found, nothing_beats, usual_is_as_good
 from bench.coverage.stand_ins import advantages_held, false_wins
 from bench.coverage.until import guesses_are_near, intervals_always_hold, never_wrong, runs_stop_rightly
 from bench.coverage.weighing import nothing_named, rates_held, weights_held
@@ -51,6 +52,9 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "orders": labels_kept,
     "heads: nothing known": labels_left,
     "heads: panels": panels_heard,
+    "settings: nothing known": nothing_beats,
+    "settings: all as good": usual_is_as_good,
+    "settings: one knows": knowing_is_found,
     "until sure": never_wrong,
     "runs until sure": runs_stop_rightly,
     "intervals, always": intervals_always_hold,

@@ -27,7 +27,7 @@ from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.setting_arguments import add_device, add_settings, given_settings
 from engine.core.errors import SetupError
-from engine.core.events import FilesRead, ItemJudged, MeasureProgress, Reports, RunEvent
+from engine.core.events import FilesRead, ItemJudged, MeasureProgress, Reports, RunEvent, TuningStage
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
@@ -42,7 +42,7 @@ from engine.system.apart import Apart, Here
 from engine.system.files import check_targets
 from engine.tune.recipe import check_name, examples_beside, save_recipe
 from engine.tune.tried import USUAL_TRIED
-from engine.tune.tuned import TuneEvent, TuningStage
+from engine.tune.tuned import TuneEvent
 from engine.tune.tuning import TuneWish, tuning
 
 _MINUTES = 30.0

@@ -25,6 +25,15 @@ class Preparing:
 
 
 @dataclass(frozen=True)
+class TuningStage:
+    """What the search for the best settings does from now on, in words; `number` of so many `stages`."""
+
+    what: str
+    number: int
+    stages: int
+
+
+@dataclass(frozen=True)
 class FilesRead:
     """Dataset and model are read, and the model fits this computer.
 

@@ -57,6 +57,11 @@ def rubrics_folder() -> Path:
     return data_folder() / "rubrics"
 
 
+def recipes_folder() -> Path:
+    """Where the window keeps the recipes that it makes."""
+    return data_folder() / "recipes"
+
+
 def _own_folder(name: str) -> Path | None:
     own_home = environment(_OWN_HOME)
     return Path(own_home).absolute() / name if own_home else None

@@ -6,20 +6,11 @@ Knows: values. Does not know: how they are found, how they are worded.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.core.events import FilesRead, MeasureProgress, Preparing, RunEvent
+from engine.core.events import FilesRead, MeasureProgress, Preparing, RunEvent, TuningStage
 from engine.tune.choosing import Choice
 from engine.tune.held_out import HeldOut
 from engine.tune.recipe import Recipe
 from engine.tune.tried import Prompt
-
-
-@dataclass(frozen=True)
-class TuningStage:
-    """What is done from now on, in words; `number` of so many `stages`."""
-
-    what: str
-    number: int
-    stages: int
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,16 @@ from engine.calibrate.fitting import LEAST_FOR_FITTING
 from engine.calibrate.run_calibration import calibrating
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import FilesRead, MeasureProgress, Preparing, Reports, RunEnded, RunEvent, followed
+from engine.core.events import (
+    FilesRead,
+    MeasureProgress,
+    Preparing,
+    Reports,
+    RunEnded,
+    RunEvent,
+    TuningStage,
+    followed,
+)
 from engine.core.formatting import counted, duration
 from engine.core.items import Order, Way
 from engine.core.rubric import Rubric, usual_criterion
@@ -34,7 +43,7 @@ from engine.tune.held_out import HeldOut, held_out
 from engine.tune.parts import PartOfItems, Parts, columns_of_examples, parts_of
 from engine.tune.recipe import Recipe
 from engine.tune.tried import USUAL_TRIED, Look, Prompt, looks_at, prompts_of, wide
-from engine.tune.tuned import GivenUp, Tuned, TuneEvent, TuningStage
+from engine.tune.tuned import GivenUp, Tuned, TuneEvent
 
 _UNTIL = (0.4, 0.65, 1.0)  # shares of the time by which each stage is to end
 _MOST_KEPT = 2  # prompts that are tried further beside the usual one
@@ -162,11 +171,12 @@ class _Search:
     def judge(
         self, prompts: Sequence[Prompt], ids: Sequence[str], until: float
     ) -> Generator[RunEvent, None, None]:
-        """Judge items by each of these prompts, those that are left; all of it `until` a share of the time,
-        of which each has as much as the others. Cancelled.
+        """Judge items by each of these prompts, those that are left; all of it `until` a share of the time.
+        The first has what it needs of it, the others as much as each other. Cancelled.
         """
         for place, prompt in enumerate(prompts):
-            left = (until * self._wish.seconds - self.seconds) / (len(prompts) - place)
+            left = until * self._wish.seconds - self.seconds
+            left /= len(prompts) - place if place else 1
             part = PartOfItems(ids, self._wish.seed, usual_criterion(self.criteria), max(left, 0.0))
             plan = replace(self._plans[prompt], inquiry=part)
             for event in self._judge(plan):
@@ -190,17 +200,15 @@ class _Search:
     # Choosing
 
     def kept(self) -> Generator[MeasureProgress, None, list[Prompt]]:
-        """The prompts that are tried further: the first, and the best of those that are not behind it by more
-        than one standard error. Where fewer items were judged than can be compared, all that have some.
+        """The prompts that are tried further: the first, and the best of those that are within one standard
+        error of the best; the first alone where there was no time for others.
         """
         seen = self._seen(self.prompts, self.parts.first)
-        usual = self.prompts[0]
-        if len(seen) < len(self.prompts):
-            there = {each.prompt for each in seen}
-            self.given_up += [
-                GivenUp(prompt, 0, None, _NO_TIME) for prompt in self.prompts if prompt not in there
-            ]
-        if len(seen) == 1:
+        usual, there = self.prompts[0], {each.prompt for each in seen}
+        self.given_up += [
+            GivenUp(prompt, 0, None, _NO_TIME) for prompt in self.prompts[1:] if prompt not in there
+        ]
+        if usual not in there or len(seen) == 1:
             return [usual]
         choice = yield from choose(seen, self._dataset, self.criteria, self._cancel)
         best: dict[Prompt, Standing] = {}
@@ -225,12 +233,17 @@ class _Search:
         self, prompts: Sequence[Prompt], ids: Sequence[str]
     ) -> Generator[MeasureProgress, None, Choice]:
         """What is chosen of these prompts by items that they judged. SetupError for too few."""
-        return (yield from choose(self._seen(prompts, ids), self._dataset, self.criteria, self._cancel))
+        seen = self._seen(prompts, ids)
+        if prompts[0] not in {each.prompt for each in seen}:
+            raise SetupError(
+                f"In {duration(self.seconds)} {counted(self._judged(prompts[0], ids), 'item', 'items')} of"
+                f" {self._dataset.name} were judged: too few to choose by.",
+                "Give it more time: it goes on from there.",
+            )
+        return (yield from choose(seen, self._dataset, self.criteria, self._cancel))
 
     def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[Seen]:
-        """What there is to compare: prompts with enough judged items, that of the first at least. SetupError
-        where it has fewer.
-        """
+        """What there is to compare: prompts of which enough items are judged."""
         found = []
         instructions = self._dataset.instructions
         for prompt in prompts:
@@ -239,12 +252,6 @@ class _Search:
             judged = {instructions[item.item_id] for item in some.judged} if some is not None else set()
             if some is not None and len(judged) >= LEAST_FOR_FITTING:
                 found.append(Seen(prompt, some, self._costs_of(prompt, some)))
-            elif prompt is self.prompts[0]:
-                raise SetupError(
-                    f"In {duration(self.seconds)} {counted(len(judged), 'instruction', 'instructions')} of"
-                    f" {self._dataset.name} were judged: too few to choose by.",
-                    "Give it more time: it goes on from there.",
-                )
         return found
 
     def _costs_of(self, prompt: Prompt, results: RunResults) -> Mapping[Look, Cost]:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError
 from engine.core.events import RunEnded
+from engine.core.formatting import short_name
 from engine.core.judgments import JudgmentKey
 from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset
@@ -26,10 +27,13 @@ from gui.judge.resume_banner import ResumeBanner
 from gui.judge.run_control import RunControl
 from gui.judge.run_panel import RunPanel
 from gui.judge.settings_panel import SettingsPanel
+from gui.judge.tune_dialog import TuneDialog
+from gui.judge.tune_jobs import open_recipe
 from gui.judge.usual_setup import usual_setup
 from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
 from gui.reading.help_dialog import FirstSteps
 from gui.work.file_jobs import Loading
+from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page, PageSplitter
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
@@ -161,6 +165,7 @@ class JudgePage(Page):
         self.settings = SettingsPanel(self.workspace, self.setup)
         self.settings.changed.connect(self._change)
         self.settings.advanced.device.tried.connect(self._follow_trial)
+        self.settings.best_wanted.connect(self._find_best)
         self.first_steps = FirstSteps()
         self.first_steps.closed.connect(self._close_first_steps)
         self.first_steps.hide()  # until it is known that nothing was ever judged here
@@ -206,6 +211,9 @@ class JudgePage(Page):
         self.body.addWidget(self._splitter, 1)
 
     def _make_jobs(self) -> None:
+        self._recipes = LatestTask(self.workspace.threads, Lane.STORE, self)
+        self._recipes.finished.connect(self._use_settings)
+        self.workspace.failures.follow(self._recipes)
         self.planner = Planner(self.workspace, self)
         self.planner.begun.connect(self.plan_panel.begin)
         self.planner.progress.connect(self.plan_panel.show_work)
@@ -216,6 +224,29 @@ class JudgePage(Page):
         self.plan_panel.cancelled.connect(self.planner.cancel)
         self.plan_panel.time_wanted.connect(self.planner.time)
         self.picker.measured.connect(self.planner.time_anew)
+
+    # Recipes
+
+    @Slot()
+    def _find_best(self) -> None:
+        """Find the best settings for the open dataset and the chosen model, in a window of its own."""
+        dialog = TuneDialog(self.workspace, self.setup(), self.workspace.dataset, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.wanted.connect(self._use_settings)
+        dialog.show()
+
+    def use_recipe(self, path: Path) -> None:
+        """Describe a run of the open items by a recipe."""
+        self._recipes.start(open_recipe(path, self.setup()))
+
+    @Slot(object)
+    def _use_settings(self, setup: RunSetup) -> None:
+        self.settings.show_setup(setup)
+        if setup.model_path != self.picker.path:
+            self.picker.choose_file(setup.model_path)
+        calibration = setup.calibration_path
+        where = f" of {short_name(calibration.name)}" if calibration is not None else ""
+        self.workspace.note.emit(f"The settings{where} are used, with their calibration.")
 
     # The plan
 

@@ -37,6 +37,7 @@ class SettingsPanel(QWidget):
     """Shows and remembers all of a setup but dataset, items and model."""
 
     changed = Signal()
+    best_wanted = Signal()  # the best settings are to be found
 
     def __init__(self, workspace: Workspace, described: Callable[[], RunSetup]) -> None:
         """`described`: the run that the page describes."""
@@ -50,7 +51,7 @@ class SettingsPanel(QWidget):
         form.addRow("Show the responses", self._orders)
         form.addRow("Rubric", self.rubric)
         form.addRow("Criteria", self.criteria)
-        top = in_row(heading("Settings"), STRETCH, self._reset)
+        top = in_row(heading("Settings"), STRETCH, self.best_button, self._reset)
         in_column(top, form, self._none, self.ways, self.fold, on=self)
         kept = RunSetup.of_json(self._state.record(_KEPT), usual_setup())
         self.show_setup(replace(kept, rubric=workspace.rubric.rubric))
@@ -102,6 +103,13 @@ class SettingsPanel(QWidget):
         self.criteria.changed.connect(self._tell)
         self._workspace.rubric.changed.connect(self._follow_rubric)
         self._none = label("Choose at least one criterion.", "bad")
+        self.best_button = QPushButton("Find the best…")
+        name(
+            self.best_button,
+            "Find the best settings",
+            "Try ways of asking, orders, wordings and examples on labelled items, and use what is worth most",
+        )
+        self.best_button.clicked.connect(self.best_wanted)
         self._reset = QPushButton("Back to defaults")
         name(self._reset, "Set all settings back to their defaults")
         self._reset.clicked.connect(self._show_defaults)

@@ -170,6 +170,7 @@ class Interior(QObject):
             FileKind.RUN_DATA: ("Open as dataset", self.datasets.open),
             FileKind.SUBMISSION: ("Open as submission", self.submissions.open),
             FileKind.CALIBRATION: ("Load as calibration", self._load_calibration),
+            FileKind.RECIPE: ("Use as recipe", self._use_recipe),
             FileKind.RUBRIC: ("Open as rubric", self._open_rubric),
             FileKind.MODEL: ("Choose as model", self._choose_model_file),
             FileKind.LABELS_OF_PEOPLE: ("Add labels of others", lambda path: self.handing_over.count([path])),
@@ -178,6 +179,10 @@ class Interior(QObject):
     def _load_calibration(self, path: Path) -> None:
         self.frame.show_page(PageName.RESULTS)
         self.results.load_calibration(path)
+
+    def _use_recipe(self, path: Path) -> None:
+        self.frame.show_page(PageName.JUDGE)
+        self.judge.use_recipe(path)
 
     def _open_rubric(self, path: Path) -> None:
         self.frame.show_page(PageName.JUDGE)

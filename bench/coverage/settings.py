@@ -1,0 +1,202 @@
+"""Whether settings that labels have chosen are worth what is said of them.
+
+Knows: `engine/tune`, runs whose readings are drawn. Does not know: models, files.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from bench.coverage.claims import Claim, Promise
+from bench.coverage.heads import SKEWS
+from engine.core.cancel import CancelToken
+from engine.core.events import followed
+from engine.core.items import PREFERENCES, Order, Way
+from engine.core.judgments import JudgedItem, Reading
+from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.rubric import ELOQUENT
+from engine.core.run_records import RunIdentity, StoredRun
+from engine.data.arrow_arrays import text_array
+from engine.data.dataset import Dataset
+from engine.decisions.read_items import SWAPPED
+from engine.decisions.run_results import RunResults
+from engine.tune.choosing import Choice, Cost, Seen, choose
+from engine.tune.held_out import HeldOut, held_out
+from engine.tune.parts import Parts, parts_of
+from engine.tune.tried import Look, Prompt, looks_at
+
+CRITERION = "safety"
+NO_EXAMPLES = Prompt("no examples", ELOQUENT.only((CRITERION,)))
+WITH_EXAMPLES = Prompt("3 fixed examples", ELOQUENT.only((CRITERION,)), shots=3)
+_WAYS = (Way.LETTERS, Way.ABSOLUTE)
+_LABELS = len(PREFERENCES)
+_MOST_FALSE = 0.05
+_FALSE = Promise("settings: beats the most frequent", 0.025, _MOST_FALSE, at_most=True)
+_FALSE_USUAL = Promise("settings: better than the usual", 0.025, _MOST_FALSE, at_most=True)
+_FOUND = Promise("settings: what knows is found", 0.95, 0.95)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a prompt's readings know of the label: by way, by how many standard deviations of their noise the
+    log-probability of the right label is higher.
+    """
+
+    prompt: Prompt
+    signals: Mapping[Way, float]
+
+
+def found_settings(
+    random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
+) -> tuple[Choice, HeldOut]:
+    """Settings chosen in one drawn world, and what is said of them."""
+    labels = random.choice(_LABELS, items, p=np.array(skew) / sum(skew))
+    gold = labelled(labels)
+    parts = parts_of(gold, (CRITERION,), seed=int(random.integers(1 << 30)), most=None, own_examples=False)
+    runs = {known.prompt: drawn_run(random, gold, labels, known) for known in judges}
+    seen = [
+        Seen(prompt, run.only(frozenset(parts.to_choose_by)), _costs(prompt)) for prompt, run in runs.items()
+    ]
+    choice = followed(choose(seen, gold, (CRITERION,), CancelToken()), lambda _: None)
+    return choice, worth_of(choice, runs, gold, parts)
+
+
+def worth_of(choice: Choice, runs: Mapping[Prompt, RunResults], gold: Dataset, parts: Parts) -> HeldOut:
+    """What is said of what was chosen."""
+    look, usual = choice.chosen.look, Look(NO_EXAMPLES)
+    chosen, rival = (runs[each.prompt].as_asked(each.ways, each.orders) for each in (look, usual))
+    found = held_out(chosen, None if look == usual else rival, gold, parts, CancelToken())
+    assert found is not None  # there are items enough
+    return found
+
+
+def labelled(labels: IntArray) -> Dataset:
+    """A dataset of so many instructions with these labels, as places in PREFERENCES."""
+    count = len(labels)
+    columns = {
+        "id": [str(place) for place in range(count)],
+        "instruction": [f"question {place}" for place in range(count)],
+        "output_a": ["a"] * count,
+        "output_b": ["b"] * count,
+        f"{CRITERION}_preference": [PREFERENCES[label].value for label in labels],
+    }
+    return Dataset(Path("gold.tsv"), pa.table({name: text_array(texts) for name, texts in columns.items()}))
+
+
+def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, known: Known) -> RunResults:
+    """A run in both orders and some ways whose readings know so much: noise that both orders share in part,
+    and a taste for some labels.
+    """
+    right = np.eye(_LABELS)[labels]
+    read: dict[tuple[Way, Order], FloatArray] = {}
+    for way, signal in known.signals.items():
+        shared = random.normal(0, 0.8, right.shape)
+        taste = random.normal(0, 1, _LABELS)
+        for order in Order:
+            rows = log_softmax(1.5 * (signal * right + shared + random.normal(0, 0.6, right.shape)) + taste)
+            read[way, order] = rows if order is Order.AB else rows[:, SWAPPED]
+    judged = [
+        JudgedItem(
+            position=place,
+            item_id=item.id,
+            content_hash=item.content_hash,
+            readings={
+                CRITERION: tuple(
+                    Reading(order, tuple(rows[place].tolist()), way) for (way, order), rows in read.items()
+                )
+            },
+            seconds=1.0,
+            tokens_read=100,
+            lengths=item.lengths,
+        )
+        for place, item in enumerate(gold)
+    ]
+    identity = RunIdentity(
+        key=known.prompt.words,
+        dataset_path=gold.path,
+        dataset_hash=gold.hash,
+        items=len(gold),
+        model_path=Path("model.gguf"),
+        model_name="a model",
+        model_hash="f" * 64,
+        prompt_version="1",
+        criteria=(CRITERION,),
+        settings={
+            "mode": "labels",
+            "orders": [order.value for order in Order],
+            "ways": [way.value for way in known.signals],
+            "examples": "",
+        },
+    )
+    run = StoredRun(1, datetime(2026, 1, 1, tzinfo=UTC), identity, len(gold))
+    return RunResults(run, tuple(judged), {}).calibrated(None)
+
+
+def _costs(prompt: Prompt) -> dict[Look, Cost]:
+    costs = {}
+    for look in looks_at(prompt, _WAYS):
+        tokens = 100.0 * len(look.orders) * (len(look.ways) + prompt.shots)
+        costs[look] = Cost(tokens, tokens / 100)
+    return costs
+
+
+def nothing_beats(times: int) -> Iterator[Claim]:
+    """How often chosen settings are said to beat the most frequent label where nothing knows anything."""
+    worlds = max(times // 10, 10)  # each fits some hundred times
+    nothing = [Known(prompt, dict.fromkeys(_WAYS, 0.0)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
+    for seed, ((name, skew), items) in enumerate(product(SKEWS.items(), (40, 100))):
+        draw = partial(_is_said_to_beat, items=items, skew=skew, judges=nothing)
+        yield Claim.drawn(_FALSE, f"labels as on {name}, {items} of them", draw, worlds, seed)
+
+
+def _is_said_to_beat(
+    random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
+) -> bool:
+    return found_settings(random, items, skew, judges)[1].beats_frequent
+
+
+def usual_is_as_good(times: int) -> Iterator[Claim]:
+    """How often chosen settings are said to be better than the usual ones where all know as much."""
+    worlds = max(times // 10, 10)
+    for seed, (signal, items) in enumerate(product((0.5, 1.5), (40, 100))):
+        judges = [Known(prompt, dict.fromkeys(_WAYS, signal)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
+        draw = partial(_is_said_to_be_better, items=items, skew=(0.25,) * _LABELS, judges=judges)
+        yield Claim.drawn(_FALSE_USUAL, f"signal {signal:g}, {items} labels", draw, worlds, 100 + seed)
+
+
+def _is_said_to_be_better(
+    random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
+) -> bool:
+    """More than the mean of two ways and both orders knows by itself, which is no falsehood."""
+    choice, worth = found_settings(random, items, skew, judges)
+    return (
+        worth.over_usual is not None
+        and worth.over_usual.surely_better
+        and len(choice.chosen.look.ways) * len(choice.chosen.look.orders) <= len(Order)
+    )
+
+
+def knowing_is_found(times: int) -> Iterator[Claim]:
+    """How often one way that knows much more than all else is part of what is chosen, and is said to beat the
+    most frequent label.
+    """
+    worlds = max(times // 10, 10)
+    for seed, (prompt, way) in enumerate(product((NO_EXAMPLES, WITH_EXAMPLES), _WAYS)):
+        judges = [
+            Known(each, {every: 2.5 if (each, every) == (prompt, way) else 0.2 for every in _WAYS})
+            for each in (NO_EXAMPLES, WITH_EXAMPLES)
+        ]
+        draw = partial(_is_found, judges=judges, prompt=prompt, way=way)
+        yield Claim.drawn(_FOUND, f"{way} with {prompt.words}, 100 labels", draw, worlds, 200 + seed)
+
+
+def _is_found(random: np.random.Generator, judges: Sequence[Known], prompt: Prompt, way: Way) -> bool:
+    choice, worth = found_settings(random, 100, (0.25,) * _LABELS, judges)
+    look = choice.chosen.look
+    return look.prompt == prompt and way in look.ways and worth.beats_frequent

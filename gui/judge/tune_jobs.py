@@ -1,0 +1,95 @@
+"""Jobs of the search for the best settings: do it, and open a recipe that one has written.
+
+Knows: where recipes are kept, what of the engine's events a person sees. Does not know: windows.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.events import Preparing, followed
+from engine.core.run_setup import RunSetup
+from engine.core.sheets import Sheet
+from engine.system.paths import recipes_folder
+from gui.work.apart_jobs import worker
+from gui.work.lanes import Job, JobControl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from engine.core.events import RunEvent
+    from engine.data.dataset import Dataset
+    from engine.judge.plan import RunPlan
+
+_LONGEST_STEM = 60  # letters, of each of the two names in that of a recipe
+_READING = Preparing("Reading the files")
+
+
+@dataclass(frozen=True)
+class TuneAsked:
+    """What a person asks for: `setup` as the page describes a run, how long it may take, how many items are
+    judged at most, None for all.
+    """
+
+    setup: RunSetup
+    minutes: float
+    items: int | None = None
+
+
+@dataclass(frozen=True)
+class FoundSettings:
+    """What came of it, as a sheet; `path`: the recipe; `setup`: a run by it."""
+
+    path: Path
+    sheet: Sheet
+    setup: RunSetup
+
+
+def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[FoundSettings]:
+    """Find the best settings and keep them as a recipe; reports and raises what `tuning` does."""
+
+    def work(control: JobControl) -> FoundSettings:
+        control.report(_READING)
+        from engine.judge.on_device import judging_by
+        from engine.judge.work import judge_plan
+        from engine.report.tuning_sheet import told, tuning_sheet
+        from engine.system.files import make_folder
+        from engine.tune.recipe import examples_beside, save_recipe
+        from engine.tune.tuning import TuneWish, tuning
+
+        def judge(plan: "RunPlan") -> "Iterable[RunEvent]":
+            another = partial(worker, judge_plan, control)
+            return judging_by(another(), another, plan, store_path)
+
+        path = _recipe_of(asked.setup)
+        make_folder(path.parent)
+        wish = TuneWish(asked.setup, 60 * asked.minutes, examples_beside(path), asked.items)
+        tuned = followed(tuning(wish, store_path, judge, control.cancel, at_hand), control.report)
+        recipe = told(tuned)
+        save_recipe(path, recipe)
+        return FoundSettings(path, tuning_sheet(tuned), recipe.in_setup(asked.setup, path))
+
+    return work
+
+
+def _recipe_of(setup: RunSetup) -> Path:
+    dataset, model = setup.dataset_path.stem[:_LONGEST_STEM], setup.model_path.stem[:_LONGEST_STEM]
+    return recipes_folder() / f"{dataset}-{model}.json"
+
+
+def open_recipe(path: Path, setup: RunSetup) -> Job[RunSetup]:
+    """A run of a setup's items by a recipe, with the model that it was made with where that is still there.
+    SetupError where it is none.
+    """
+
+    def work(_control: JobControl) -> RunSetup:
+        from engine.system.places import is_there
+        from engine.tune.recipe import load_recipe
+
+        recipe = load_recipe(path)
+        made = recipe.in_setup(setup, path.absolute())
+        model = recipe.judge.model_path
+        return replace(made, model_path=model) if is_there(model) else made
+
+    return work
