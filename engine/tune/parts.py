@@ -19,11 +19,11 @@ from engine.data.sampling import in_drawn_order
 
 LEAST = 30
 """Labelled instructions: of fewer nothing is chosen that would hold elsewhere."""
-_LEAST_WITH_EXAMPLES = 40
 _EXAMPLES = (8, 24)  # instructions, at least and at most
 _SHARE_OF_EXAMPLES = 8  # one in so many
 _SHARE_TO_CHOOSE_BY = 0.6  # of the others
 _SHARE_LOOKED_AT_FIRST = 1 / 3  # of those
+_LEAST_LOOKED_AT = 12  # of fewer nothing is given up
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,15 @@ def parts_of(
         )
     least, largest = _EXAMPLES
     aside = min(max(len(drawn) // _SHARE_OF_EXAMPLES, least), largest)
-    shown = aside if own_examples and len(drawn) >= _LEAST_WITH_EXAMPLES else 0
+    shown = aside if own_examples and len(drawn) >= LEAST + aside else 0
     asked = _at_most(drawn[shown:], by_instruction, most)
-    if len(asked) < LEAST - largest // 2:
+    if len(asked) < LEAST:
         raise SetupError(
             f"{counted(len(asked), 'instruction', 'instructions')} would be judged: too few to choose by.",
-            f"Use {LEAST} items or more.",
+            f"Let items of {LEAST} different instructions be judged, or more.",
         )
     chosen_by = round(_SHARE_TO_CHOOSE_BY * len(asked))
-    first = max(round(_SHARE_LOOKED_AT_FIRST * chosen_by), 1)
+    first = max(round(_SHARE_LOOKED_AT_FIRST * chosen_by), _LEAST_LOOKED_AT)
 
     def ids(instructions: Sequence[str]) -> tuple[str, ...]:
         return tuple(item_id for instruction in instructions for item_id in by_instruction[instruction])

@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QWidget
 from engine.core.errors import EngineError
 from engine.core.events import ItemJudged, MeasureProgress, Preparing, TuningStage
 from engine.core.formatting import counted, short_name
+from engine.core.items import Way
 from engine.core.run_setup import RunSetup
 from gui.judge.tune_jobs import FoundSettings, TuneAsked, find
 from gui.kit.busy import BusyLine
-from gui.kit.fields import DoubleSpinBox, SpinBox
+from gui.kit.fields import ComboBox, DoubleSpinBox, SpinBox
 from gui.kit.foreign_text import plain_label
 from gui.kit.labels import heading, hint, label, name, panel, scrolling, show_text
 from gui.kit.layouts import STRETCH, in_column, in_row, make_room
@@ -39,6 +40,11 @@ _NO_LABELS = (
     "The open dataset has no human labels, and without them nothing can be chosen. Open one with labels."
 )
 _USUAL_MINUTES = 30.0
+_WAYS = {
+    "all but thoughts": tuple(way for way in Way if way is not Way.THINKING),
+    "the letter alone, which is fastest": (Way.LETTERS,),
+    "all, thoughts too": tuple(Way),
+}
 _SIZE = (150, 44)  # letters, lines
 
 
@@ -56,7 +62,7 @@ class TuneDialog(QDialog):
         self.found: FoundSettings | None = None
         self._stage, self._judged, self._part = "", 0, 0.0
         self.setWindowTitle("Find the best settings")
-        self.minutes, self.items = DoubleSpinBox(), SpinBox()
+        self.minutes, self.items, self.ways = DoubleSpinBox(), SpinBox(), ComboBox()
         self.notice, self.busy, self.outcome = Notice(), BusyLine(), plain_label(role="heading")
         self.sheet = SheetView()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -72,7 +78,8 @@ class TuneDialog(QDialog):
     @property
     def asked(self) -> TuneAsked:
         """What is asked for."""
-        return TuneAsked(self._setup, self.minutes.value(), self.items.value() or None)
+        ways = _WAYS[self.ways.currentText()]
+        return TuneAsked(self._setup, self.minutes.value(), ways, self.items.value() or None)
 
     def search(self) -> None:
         """Begin, or go on with what was judged before."""
@@ -96,6 +103,12 @@ class TuneDialog(QDialog):
         self.items.setRange(0, 100_000)
         self.items.setSpecialValueText("as many as there is time for")
         name(self.items, "How many items are judged at most", "They are drawn by instruction, at random.")
+        self.ways.addItems(_WAYS)
+        name(
+            self.ways,
+            "The ways of asking that are tried",
+            "A thought takes many times as long as all others.",
+        )
         dataset = short_name(self._dataset.name) if self._dataset is not None else "no dataset"
         asked = panel(
             heading(f"{short_name(self._setup.model_path.stem)} on {dataset}"),
@@ -129,7 +142,7 @@ class TuneDialog(QDialog):
     @Slot()
     def _enable(self) -> None:
         busy, labelled = self._finding.busy, self._dataset is not None and bool(self._dataset.criteria)
-        for field in (self.minutes, self.items):
+        for field in (self.minutes, self.items, self.ways):
             field.setEnabled(not busy)
         self.find_button.setEnabled(not busy and labelled)
         self.use_button.setVisible(self.found is not None)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.events import Preparing, followed
+from engine.core.items import Way
 from engine.core.run_setup import RunSetup
 from engine.core.sheets import Sheet
 from engine.system.paths import recipes_folder
@@ -28,12 +29,13 @@ _READING = Preparing("Reading the files")
 
 @dataclass(frozen=True)
 class TuneAsked:
-    """What a person asks for: `setup` as the page describes a run, how long it may take, how many items are
-    judged at most, None for all.
+    """What a person asks for: `setup` as the page describes a run, how long it may take, which ways of asking
+    are tried, how many items are judged at most, None for all.
     """
 
     setup: RunSetup
     minutes: float
+    ways: tuple[Way, ...]
     items: int | None = None
 
 
@@ -64,7 +66,8 @@ def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[F
 
         path = _recipe_of(asked.setup)
         make_folder(path.parent)
-        wish = TuneWish(asked.setup, 60 * asked.minutes, examples_beside(path), asked.items)
+        examples = examples_beside(path)
+        wish = TuneWish(asked.setup, 60 * asked.minutes, examples, asked.items, ways=asked.ways)
         tuned = followed(tuning(wish, store_path, judge, control.cancel, at_hand), control.report)
         recipe = told(tuned)
         save_recipe(path, recipe)

@@ -12,6 +12,7 @@ from engine.core.errors import ColumnsError, InputError, SetupError, WrongKindEr
 from engine.core.file_kinds import FileKind
 from engine.core.judgments import CriterionCalibration, NewOverride
 from engine.core.rubric import ELOQUENT
+from engine.core.run_setup import RunSetup
 from engine.data.dataset import load_dataset
 from engine.data.file_kinds import kind_of
 from engine.data.rubrics.files import load_rubric, rubric_text
@@ -28,6 +29,7 @@ from engine.store.migrations import APPLICATION_ID
 from engine.store.run_store import RunStore
 from engine.system.files import write_json
 from engine.system.paths import demo_model
+from engine.tune.recipe import Recipe, load_recipe, save_recipe
 from engine.weigh.fitted_weights import load_fitted_weights
 from engine.weigh.score_file import load_comparisons
 from gui.kit.remedies import IN_THE_WINDOW
@@ -50,7 +52,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
     write_submission(folder / "labels.tsv", submission_of(results))
     write_results_csv(folder / "all.csv", results, GOLD)
     write_json(folder / "all.json", as_json(results, GOLD))
-    save_calibration(folder / "calibration.json", Calibration(JUDGE, "", "", {"safety": NEUTRAL}, {}))
+    neutral = Calibration(JUDGE, "", "", {"safety": NEUTRAL}, {})
+    save_calibration(folder / "calibration.json", neutral)
+    setup = RunSetup(folder / "data.tsv", folder / "model.bin")
+    save_recipe(folder / "recipe.json", Recipe(setup, neutral))
     write_json(
         folder / "weights.json", {"items": [], "fitted": {"weights": {"safety": 1}, "tie_threshold": 0.5}}
     )
@@ -61,8 +66,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[FileKind, Path]:
     with RunStore(folder / "runs.sqlite") as store:
         store.override(1, NewOverride("1", "safety", B, None, "Ada"))
         save_hand_over(folder / "people.json", hand_over(store, 1))
-    names = "data.tsv labels.tsv all.csv all.json calibration.json weights.json scores.json compared.json"
-    found = [*names.split(), "own.toml", "model.bin", "people.json", "runs.sqlite"]
+    names = "data.tsv labels.tsv all.csv all.json calibration.json recipe.json weights.json scores.json"
+    found = [*names.split(), "compared.json", "own.toml", "model.bin", "people.json", "runs.sqlite"]
     return {kind: folder / name for kind, name in zip(FileKind, found, strict=True)}
 
 
@@ -74,11 +79,15 @@ READERS: dict[FileKind, Callable[[Path], object]] = {
     FileKind.DATASET: load_dataset,
     FileKind.SUBMISSION: read_submission,
     FileKind.CALIBRATION: load_calibration,
+    FileKind.RECIPE: load_recipe,
     FileKind.WEIGHTS: lambda path: load_fitted_weights(path, "Write it again."),
     FileKind.COMPARISONS: lambda path: load_comparisons(path, ["x"]),
     FileKind.RUBRIC: load_rubric,
 }
-TAKEN = {FileKind.DATASET: {FileKind.DATASET, FileKind.RUN_DATA}}
+TAKEN = {
+    FileKind.DATASET: {FileKind.DATASET, FileKind.RUN_DATA},
+    FileKind.CALIBRATION: {FileKind.CALIBRATION, FileKind.RECIPE},
+}
 
 
 @pytest.mark.parametrize("wanted", READERS)

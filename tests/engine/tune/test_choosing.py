@@ -1,0 +1,124 @@
+"""What is chosen in drawn worlds, and what is said of it on items that took no part."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bench.coverage.heads import SKEWS
+from bench.coverage.settings import (
+    CRITERION,
+    NO_EXAMPLES,
+    WITH_EXAMPLES,
+    Known,
+    drawn_run,
+    found_settings,
+    labelled,
+)
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.events import MeasureProgress, followed
+from engine.core.items import Order, Way
+from engine.decisions.calibration import judge_of_run
+from engine.tune.choosing import Choice, Cost, Seen, choose
+from engine.tune.tried import Look, looks_at
+
+EVEN = (0.25, 0.25, 0.25, 0.25)
+NOTHING = {Way.LETTERS: 0.0, Way.ABSOLUTE: 0.0}
+
+
+def drawn(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_the_one_way_that_knows_is_chosen_and_surely_beats_the_most_frequent_label() -> None:
+    judges = [
+        Known(NO_EXAMPLES, NOTHING),
+        Known(WITH_EXAMPLES, {Way.LETTERS: 0.1, Way.ABSOLUTE: 3.0}),
+    ]
+    choice, worth = found_settings(drawn(), 100, EVEN, judges)
+    look = choice.chosen.look
+    assert (look.prompt, Way.ABSOLUTE in look.ways) == (WITH_EXAMPLES, True)
+    assert worth.beats_frequent
+    assert worth.over_usual is not None
+    assert worth.over_usual.surely_better
+    assert worth.right.value > worth.frequent.value
+
+
+def test_where_nothing_knows_anything_nothing_is_said_to_beat_the_most_frequent_label() -> None:
+    judges = [Known(prompt, NOTHING) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
+    worlds = 12
+    random = drawn(3)
+    said = sum(
+        found_settings(random, 60, SKEWS["overall_quality"], judges)[1].beats_frequent for _ in range(worlds)
+    )
+    assert said <= 2  # of so many at most .05: three or more in 2 of 100 such tests
+
+
+def test_of_those_that_are_as_good_the_cheapest_is_chosen() -> None:
+    judges = [Known(prompt, {Way.LETTERS: 1.5, Way.ABSOLUTE: 1.5}) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
+    choice, _ = found_settings(drawn(1), 100, EVEN, judges)
+    as_good = [each for each in choice.standings if each.as_good]
+    assert choice.chosen in as_good
+    assert choice.chosen.cost.tokens == min(each.cost.tokens for each in as_good)
+    assert choice.standings[0].behind == 0
+
+
+def compared(
+    unscored: int, cancel: CancelToken | None = None, told: list[MeasureProgress] | None = None
+) -> Choice:
+    random = drawn()
+    labels = random.integers(4, size=40)
+    gold = labelled(labels)
+    runs = [
+        drawn_run(random, gold, labels, Known(prompt, NOTHING)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)
+    ]
+    judged = tuple(
+        replace(item, readings={}, unscored={CRITERION: "too long"}) if place < unscored else item
+        for place, item in enumerate(runs[1].judged)
+    )
+    runs[1] = replace(runs[1], judged=judged).calibrated(None)
+    seen = [
+        Seen(prompt, run, {look: Cost(1.0, 1.0) for look in looks_at(prompt, (Way.LETTERS, Way.ABSOLUTE))})
+        for prompt, run in zip((NO_EXAMPLES, WITH_EXAMPLES), runs, strict=True)
+    ]
+    progress = told if told is not None else []
+    return followed(choose(seen, gold, (CRITERION,), cancel or CancelToken()), progress.append)
+
+
+def test_a_prompt_that_leaves_many_items_without_a_judgment_takes_no_part() -> None:
+    choice = compared(unscored=8)
+    assert choice.lacking == {WITH_EXAMPLES: 8}
+    assert {each.look.prompt for each in choice.standings} == {NO_EXAMPLES}
+    assert choice.items == 40
+
+
+def test_few_such_items_are_left_out_of_the_comparison() -> None:
+    choice = compared(unscored=3)
+    assert not choice.lacking
+    assert choice.items == 37
+
+
+def test_progress_goes_from_none_to_all_and_stop_is_heard() -> None:
+    told: list[MeasureProgress] = []
+    compared(unscored=0, told=told)
+    assert [(event.done, event.total) for event in told] == [(done, 12) for done in range(13)]
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        compared(unscored=0, cancel=cancel)
+
+
+def test_a_run_that_is_looked_at_in_part_is_the_judge_of_a_run_that_asks_just_that() -> None:
+    random = drawn()
+    labels = random.integers(4, size=12)
+    run = drawn_run(random, labelled(labels), labels, Known(NO_EXAMPLES, NOTHING))
+    part = run.as_asked((Way.ABSOLUTE,), (Order.AB,))
+    judge = judge_of_run(part.run.identity)
+    assert (judge.ways, judge.orders) == (("absolute",), ("AB",))
+    assert not part.run.in_both_orders
+    assert {(each.way, each.order) for item in part.judged for each in item.readings[CRITERION]} == {
+        (Way.ABSOLUTE, Order.AB)
+    }
+    usual = run.as_asked((Way.LETTERS,), tuple(Order))
+    assert "ways" not in usual.run.identity.settings
+    assert Look(NO_EXAMPLES).in_words == "letters, both orders, no examples"

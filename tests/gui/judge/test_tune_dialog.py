@@ -1,0 +1,85 @@
+"""The best settings, found from the Judge page: refused without labels, stopped, found, used."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from engine.store.run_store import RunStore
+from gui.judge.judge_page import JudgePage
+from gui.judge.tune_dialog import TuneDialog
+from gui.judge.usual_setup import usual_setup
+from gui.work.workspace import Workspace
+from tests.engine.commands.test_tune_command import labelled
+from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
+
+pytestmark = pytest.mark.usefixtures("demo_tried")
+
+
+@pytest.fixture
+def page(qtbot: QtBot, workspace: Workspace) -> JudgePage:
+    made = new_page(qtbot, workspace)
+    made.settings.show_setup(replace(usual_setup(), threads=1, context=2048))
+    return made
+
+
+def dialog_of(qtbot: QtBot, page: JudgePage) -> TuneDialog:
+    QTest.mouseClick(page.settings.best_button, Qt.MouseButton.LeftButton)
+    dialog = page.findChildren(TuneDialog)[-1]
+    qtbot.waitUntil(dialog.isVisible)
+    return dialog
+
+
+def test_without_labels_nothing_can_be_found(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
+    bare = tmp_path / "bare.tsv"
+    bare.write_text("id\tinstruction\toutput_a\toutput_b\n1\tWhy?\tSo.\tNo.\n", "utf-8")
+    open_dataset(qtbot, page, bare)
+    dialog = dialog_of(qtbot, page)
+    assert not dialog.find_button.isEnabled()
+    assert "no human labels" in dialog.outcome.text()
+    dialog.close()
+
+
+def test_few_labels_are_refused_in_the_dialog(qtbot: QtBot, page: JudgePage, tmp_path: Path) -> None:
+    open_dataset(qtbot, page, labelled(tmp_path / "few.tsv", 10))
+    dialog = dialog_of(qtbot, page)
+    QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "10 instructions" in dialog.notice.text, timeout=A_WHILE)
+    assert dialog.find_button.isEnabled()
+    dialog.close()
+
+
+def test_they_are_found_after_a_stop_and_used_with_their_calibration(
+    qtbot: QtBot, page: JudgePage, workspace: Workspace, tmp_path: Path
+) -> None:
+    open_dataset(qtbot, page, labelled(tmp_path / "gold.tsv", 30))
+    dialog = dialog_of(qtbot, page)
+    dialog.ways.setCurrentIndex(1)  # letters alone: fast
+    QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
+    assert not dialog.minutes.isEnabled()
+    qtbot.waitUntil(lambda: dialog._judged > 1, timeout=A_WHILE)
+    dialog.busy.cancelled.emit()
+    qtbot.waitUntil(lambda: not dialog._finding.busy, timeout=A_WHILE)
+    assert "goes on from there" in dialog.outcome.text()
+    with RunStore(workspace.store_path) as store:
+        (begun,) = store.runs()
+    assert begun.judged > 1
+    QTest.mouseClick(dialog.find_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.found is not None, timeout=4 * A_WHILE)
+    found = dialog.found
+    assert found is not None
+    assert found.path.exists()
+    assert found.path.name == "gold-demo-judge.json"
+    assert [section.key for section in found.sheet.sections] == ["outcome", "compared"]
+    QTest.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
+    described = page.setup()
+    assert (described.ways, described.both_orders) == (found.setup.ways, found.setup.both_orders)
+    assert described.calibration_path == found.path
+    assert described.criteria == ("safety",)
+    page.settings.show_setup(replace(usual_setup(), threads=1))
+    assert page.setup().calibration_path is None
+    page.use_recipe(found.path)
+    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path, timeout=A_WHILE)
