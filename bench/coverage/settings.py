@@ -26,10 +26,10 @@ from engine.data.arrow_arrays import text_array
 from engine.data.dataset import Dataset
 from engine.decisions.read_items import SWAPPED
 from engine.decisions.run_results import RunResults
-from engine.tune.choosing import Choice, Cost, Seen, choose
+from engine.tune.choosing import Cost, Seen, SettingsChoice, choose
 from engine.tune.held_out import HeldOut, held_out
 from engine.tune.parts import Parts, parts_of
-from engine.tune.tried import Look, Prompt, looks_at
+from engine.tune.tried import Prompt, TriedSettings, looks_at
 
 CRITERION = "safety"
 NO_EXAMPLES = Prompt("no examples", ELOQUENT.only((CRITERION,)))
@@ -54,7 +54,7 @@ class Known:
 
 def found_settings(
     random: np.random.Generator, items: int, skew: Sequence[float], judges: Sequence[Known]
-) -> tuple[Choice, HeldOut]:
+) -> tuple[SettingsChoice, HeldOut]:
     """Settings chosen in one drawn world, and what is said of them."""
     labels = random.choice(_LABELS, items, p=np.array(skew) / sum(skew))
     gold = labelled(labels)
@@ -67,9 +67,11 @@ def found_settings(
     return choice, worth_of(choice, runs, gold, parts)
 
 
-def worth_of(choice: Choice, runs: Mapping[Prompt, RunResults], gold: Dataset, parts: Parts) -> HeldOut:
+def worth_of(
+    choice: SettingsChoice, runs: Mapping[Prompt, RunResults], gold: Dataset, parts: Parts
+) -> HeldOut:
     """What is said of what was chosen."""
-    look, usual = choice.chosen.look, Look(NO_EXAMPLES)
+    look, usual = choice.chosen.look, TriedSettings(NO_EXAMPLES)
     chosen, rival = (runs[each.prompt].as_asked(each.ways, each.orders) for each in (look, usual))
     found = held_out(chosen, None if look == usual else rival, gold, parts, CancelToken())
     assert found is not None  # there are items enough
@@ -138,7 +140,7 @@ def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, know
     return RunResults(run, tuple(judged), {}).calibrated(None)
 
 
-def _costs(prompt: Prompt) -> dict[Look, Cost]:
+def _costs(prompt: Prompt) -> dict[TriedSettings, Cost]:
     costs = {}
     for look in looks_at(prompt, _WAYS):
         tokens = 100.0 * len(look.orders) * (len(look.ways) + prompt.shots)

@@ -78,7 +78,7 @@ class Shrinkage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenShrinkage:
     """A shrinkage, with the loss of each item by what is fitted with it without the item's fold, shape
     (items,), nats: on items by which it was chosen, so a little less than on others.
     """
@@ -311,7 +311,7 @@ def fitted_with(seen: Views, shrinkage: Shrinkage) -> CriterionCalibration:
     )
 
 
-def chosen(seen: Views, cancel: CancelToken | None = None) -> Chosen:
+def chosen(seen: Views, cancel: CancelToken | None = None) -> ChosenShrinkage:
     """What has the least loss by inner cross-validation. Cancelled between two folds.
 
     Of readings alone: a strength, AS_READ, or None, the infinite one; of equally good ones that which trusts
@@ -322,7 +322,7 @@ def chosen(seen: Views, cancel: CancelToken | None = None) -> Chosen:
     cancel = cancel or CancelToken()
     if seen.instructions < LEAST_FOR_READINGS:
         frequencies = np.broadcast_to(seen.frequencies, seen.log_probs.shape)
-        return Chosen(Shrinkage(None), seen.losses(frequencies))
+        return ChosenShrinkage(Shrinkage(None), seen.losses(frequencies))
     frequencies, by_strength = _inner_losses(seen, cancel)
     if seen.instructions < LEAST_FOR_FITTING:
         rivals = {AS_READ: seen.losses(seen.log_probs)}
@@ -330,15 +330,15 @@ def chosen(seen: Views, cancel: CancelToken | None = None) -> Chosen:
         rivals = dict(zip(STRENGTHS, by_strength, strict=True))
     strength = min(rivals, key=lambda each: (rivals[each].mean(), -each))
     if rivals[strength].mean() < frequencies.mean() - _AS_GOOD:
-        alone = Chosen(Shrinkage(strength), rivals[strength])
+        alone = ChosenShrinkage(Shrinkage(strength), rivals[strength])
     else:
-        alone = Chosen(Shrinkage(None), frequencies)
+        alone = ChosenShrinkage(Shrinkage(None), frequencies)
     if not seen.parts or strength == AS_READ:
         return alone
     return _with_parts(seen, strength, alone, cancel)
 
 
-def _with_parts(seen: Views, strength: float, alone: Chosen, cancel: CancelToken) -> Chosen:
+def _with_parts(seen: Views, strength: float, alone: ChosenShrinkage, cancel: CancelToken) -> ChosenShrinkage:
     """The simplest of what is within one standard error of the best, by inner cross-validation.
 
     The simplest is the readings `alone`; then come fewer kinds of parts before more, and
@@ -366,7 +366,7 @@ def _with_parts(seen: Views, strength: float, alone: Chosen, cancel: CancelToken
     for rival, own in zip(rivals, by_rival, strict=True):
         worse = OverInstructions.of_one((own - best).tolist(), seen.groups)
         if worse is None or worse.mean <= worse.standard_error + _AS_GOOD:
-            return Chosen(rival, own)
+            return ChosenShrinkage(rival, own)
     raise AssertionError("the best is as good as itself")
 
 

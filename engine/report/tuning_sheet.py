@@ -11,7 +11,7 @@ from dataclasses import replace
 from engine.core.formatting import counted, duration, number
 from engine.core.sheets import Facts, Part, Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Column, Kind, Table
-from engine.tune.choosing import Standing
+from engine.tune.choosing import Rated
 from engine.tune.held_out import GAIN_TO_SEE, HeldOut
 from engine.tune.recipe import Recipe
 from engine.tune.tuned import Tuned
@@ -150,7 +150,7 @@ def _compared(tuned: Tuned) -> Section:
     )
 
 
-def _row(standing: Standing, is_chosen: bool) -> list[str | float | None]:
+def _row(standing: Rated, is_chosen: bool) -> list[str | float | None]:
     cost = standing.cost
     state = "chosen" if is_chosen else "as good" if standing.as_good else ""
     return [

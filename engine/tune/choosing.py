@@ -21,7 +21,7 @@ from engine.decisions.run_results import RunResults
 from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.matching import Matched, match
 from engine.measure.systems import system_of_run
-from engine.tune.tried import Look, Prompt
+from engine.tune.tried import Prompt, TriedSettings
 
 _AS_GOOD = 1e-12  # nats
 _MOST_LACKING = 0.1  # of a prompt's items, without a judgment, more than of the first prompt's
@@ -36,14 +36,14 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Rated:
     """What a look is worth on the items that settings are chosen by.
 
     `log_loss`: nats, cross-validated, in the mean over the criteria. `behind`: by how much the best one's is
     less, and its `error`, the standard error of that difference over instructions.
     """
 
-    look: Look
+    look: TriedSettings
     cost: Cost
     log_loss: float
     behind: float
@@ -68,29 +68,29 @@ class Seen:
 
     prompt: Prompt
     results: RunResults
-    costs: Mapping[Look, Cost]
+    costs: Mapping[TriedSettings, Cost]
 
 
 @dataclass(frozen=True)
-class Choice:
+class SettingsChoice:
     """All that were compared, the best first, on how many `items`; and the one that is `chosen`.
 
     `lacking`: prompts that took no part, each with how many of the items it left without a judgment.
     """
 
-    standings: tuple[Standing, ...]
+    standings: tuple[Rated, ...]
     items: int
-    chosen: Standing
+    chosen: Rated
     lacking: Mapping[Prompt, int]
 
 
 def choose(
     seen: Sequence[Seen], gold: Dataset, criteria: Sequence[str], cancel: CancelToken
-) -> Generator[MeasureProgress, None, Choice]:
+) -> Generator[MeasureProgress, None, SettingsChoice]:
     """Compare all looks at these runs on the items that each of them judged; the first prompt takes part
     whatever it lacks. Cancelled between two steps. ValueError where no item was judged by it.
     """
-    judged = {each.prompt: _scored(each.results, criteria) for each in seen}
+    judged = {each.prompt: scored_items(each.results, criteria) for each in seen}
     unscored = {each.prompt: len(each.results.judged) - len(judged[each.prompt]) for each in seen}
     first = seen[0].prompt
     lacking = {
@@ -101,7 +101,7 @@ def choose(
     compared = [each for each in seen if each.prompt not in lacking]
     shared = frozenset.intersection(*(judged[each.prompt] for each in compared))
     looks = [(look, cost, each.results) for each in compared for look, cost in each.costs.items()]
-    losses: dict[Look, dict[str, FloatArray]] = {}
+    losses: dict[TriedSettings, dict[str, FloatArray]] = {}
     groups: dict[str, Sequence[str]] = {}
     for done, (look, _, results) in enumerate(looks):
         yield MeasureProgress(done, len(looks))
@@ -113,7 +113,7 @@ def choose(
     standings = _standings({look: cost for look, cost, _ in looks}, losses, groups)
     as_good = [each for each in standings if each.as_good]
     cheapest = min(as_good, key=lambda each: (each.cost.tokens, each.log_loss))
-    return Choice(tuple(standings), len(shared), cheapest, lacking)
+    return SettingsChoice(tuple(standings), len(shared), cheapest, lacking)
 
 
 def held_against(results: RunResults, gold: Dataset, ids: frozenset[str]) -> Matched:
@@ -129,7 +129,7 @@ def labelled_of(matched: Matched, criterion: str) -> Labelled:
     return Labelled.of(criterion, pairs, results, results.run.in_both_orders, lengths=False)
 
 
-def _scored(results: RunResults, criteria: Sequence[str]) -> frozenset[str]:
+def scored_items(results: RunResults, criteria: Sequence[str]) -> frozenset[str]:
     """The ids of the items with a judgment on each criterion."""
     return frozenset(
         item.item_id for item in results.judged if all(name not in item.unscored for name in criteria)
@@ -137,10 +137,10 @@ def _scored(results: RunResults, criteria: Sequence[str]) -> frozenset[str]:
 
 
 def _standings(
-    costs: Mapping[Look, Cost],
-    losses: Mapping[Look, Mapping[str, FloatArray]],
+    costs: Mapping[TriedSettings, Cost],
+    losses: Mapping[TriedSettings, Mapping[str, FloatArray]],
     groups: Mapping[str, Sequence[str]],
-) -> list[Standing]:
+) -> list[Rated]:
     means = {look: fmean(float(own.mean()) for own in of.values()) for look, of in losses.items()}
     best = losses[min(means, key=lambda look: (means[look], costs[look].tokens))]
     found = []
@@ -148,5 +148,5 @@ def _standings(
         more = {name: np.subtract(own[name], best[name]).tolist() for name in own}
         behind = OverInstructions.of(more, groups)
         assert behind is not None  # there are several instructions
-        found.append(Standing(look, costs[look], means[look], behind.mean, behind.standard_error))
+        found.append(Rated(look, costs[look], means[look], behind.mean, behind.standard_error))
     return sorted(found, key=lambda each: (each.log_loss, each.cost.tokens))

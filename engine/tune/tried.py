@@ -56,7 +56,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Look:
+class TriedSettings:
     """A prompt, read in some ways and orders: what a run could be set to."""
 
     prompt: Prompt
@@ -93,15 +93,15 @@ def prompts_of(setup: RunSetup, rubrics: Sequence[Rubric], with_examples: bool) 
     return found
 
 
-def looks_at(prompt: Prompt, ways: Sequence[Way]) -> Iterator[Look]:
+def looks_at(prompt: Prompt, ways: Sequence[Way]) -> Iterator[TriedSettings]:
     """How the readings of a prompt can be looked at: each way alone, letters with each other one, all
     together; each in one order and in both.
     """
     alone = [(way,) for way in ways]
     paired = [(Way.LETTERS, way) for way in ways if way is not Way.LETTERS and Way.LETTERS in ways]
     for chosen in dict.fromkeys([*alone, *paired, tuple(ways)]):
-        yield Look(prompt, chosen, (Order.AB,))
-        yield Look(prompt, chosen)
+        yield TriedSettings(prompt, chosen, (Order.AB,))
+        yield TriedSettings(prompt, chosen)
 
 
 def wide(setup: RunSetup, ways: Sequence[Way], ids: Sequence[str]) -> RunSetup:

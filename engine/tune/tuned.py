@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engine.core.events import FilesRead, MeasureProgress, Preparing, RunEvent, TuningStage
-from engine.tune.choosing import Choice
+from engine.tune.choosing import SettingsChoice
 from engine.tune.held_out import HeldOut
 from engine.tune.recipe import Recipe
 from engine.tune.tried import Prompt
@@ -31,7 +31,7 @@ class Tuned:
     `seconds`: of work in all; `out_of_time`: whether the time ended something.
     """
 
-    choice: Choice
+    choice: SettingsChoice
     held_out: HeldOut | None
     recipe: Recipe
     given_up: tuple[GivenUp, ...]

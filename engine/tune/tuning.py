@@ -38,11 +38,11 @@ from engine.judge.forecast import forecast
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import prepare_run
 from engine.store.run_store import RunStore
-from engine.tune.choosing import Choice, Cost, Seen, Standing, choose, held_against
+from engine.tune.choosing import Cost, Rated, Seen, SettingsChoice, choose, held_against, scored_items
 from engine.tune.held_out import HeldOut, held_out
 from engine.tune.parts import PartOfItems, Parts, columns_of_examples, parts_of
 from engine.tune.recipe import Recipe
-from engine.tune.tried import USUAL_TRIED, Look, Prompt, looks_at, prompts_of, wide
+from engine.tune.tried import USUAL_TRIED, Prompt, TriedSettings, looks_at, prompts_of, wide
 from engine.tune.tuned import GivenUp, Tuned, TuneEvent
 
 _UNTIL = (0.4, 0.65, 1.0)  # shares of the time by which each stage is to end
@@ -117,7 +117,7 @@ class _Search:
         self.prompts = prompts_of(run, wish.rubrics, with_examples=bool(self.parts.examples) or not own)
         self._examples = wish.examples_file if own else run.examples_path
         self._plans: dict[Prompt, RunPlan] = {}
-        self._costs: dict[Prompt, Mapping[Look, float]] = {}
+        self._costs: dict[Prompt, Mapping[TriedSettings, float]] = {}
         self.given_up: list[GivenUp] = []
         self._began = time.monotonic()
         self._before = 0.0
@@ -131,7 +131,7 @@ class _Search:
             write_dataset(self._wish.examples_file, columns_of_examples(self._dataset, self.parts))
         for place, prompt in enumerate(self.prompts):
             setup = wide(prompt.in_setup(self._wish.run, self._examples), self._wish.ways, self.parts.judged)
-            setup = replace(setup, name=f"Settings tried: {prompt.words}")
+            setup = replace(setup, criteria=self.criteria, name=f"Settings tried: {prompt.words}")
             prepared = Reports(prepare_run(setup, self._cancel, self._dataset))
             for event in prepared:
                 if place == 0 or isinstance(event, Preparing):
@@ -148,7 +148,7 @@ class _Search:
             )
         self._began = time.monotonic()
 
-    def _tokens(self, prompt: Prompt) -> Mapping[Look, float]:
+    def _tokens(self, prompt: Prompt) -> Mapping[TriedSettings, float]:
         """What the model reads of an item of usual length for each look at a prompt."""
         plan, ways = self._plans[prompt], self._wish.ways
         some = replace(plan, dataset=plan.dataset.at(range(min(_ITEMS_COUNTED, len(plan.dataset)))))
@@ -211,7 +211,7 @@ class _Search:
         if usual not in there or len(seen) == 1:
             return [usual]
         choice = yield from choose(seen, self._dataset, self.criteria, self._cancel)
-        best: dict[Prompt, Standing] = {}
+        best: dict[Prompt, Rated] = {}
         for standing in choice.standings:  # the best first
             best.setdefault(standing.look.prompt, standing)
         good = [prompt for prompt, standing in best.items() if prompt is not usual and standing.as_good]
@@ -231,39 +231,40 @@ class _Search:
 
     def choice(
         self, prompts: Sequence[Prompt], ids: Sequence[str]
-    ) -> Generator[MeasureProgress, None, Choice]:
+    ) -> Generator[MeasureProgress, None, SettingsChoice]:
         """What is chosen of these prompts by items that they judged. SetupError for too few."""
         seen = self._seen(prompts, ids)
         if prompts[0] not in {each.prompt for each in seen}:
             raise SetupError(
                 f"In {duration(self.seconds)} {counted(self._judged(prompts[0], ids), 'item', 'items')} of"
-                f" {self._dataset.name} were judged: too few to choose by.",
-                "Give it more time: it goes on from there.",
+                f" {self._dataset.name} were judged, and too few of them have a judgment to choose by.",
+                "Give it more time: it goes on from there. If items do not fit, use a larger context.",
             )
         return (yield from choose(seen, self._dataset, self.criteria, self._cancel))
 
     def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[Seen]:
-        """What there is to compare: prompts of which enough items are judged."""
+        """What there is to compare: prompts by which enough items have a judgment."""
         found = []
         instructions = self._dataset.instructions
         for prompt in prompts:
             results = self._results(prompt)
             some = results.only(frozenset(ids)) if results is not None else None
-            judged = {instructions[item.item_id] for item in some.judged} if some is not None else set()
-            if some is not None and len(judged) >= LEAST_FOR_FITTING:
+            scored = scored_items(some, self.criteria) if some is not None else frozenset[str]()
+            asked = {instructions[item_id] for item_id in scored}
+            if some is not None and len(asked) >= LEAST_FOR_FITTING:
                 found.append(Seen(prompt, some, self._costs_of(prompt, some)))
         return found
 
-    def _costs_of(self, prompt: Prompt, results: RunResults) -> Mapping[Look, Cost]:
+    def _costs_of(self, prompt: Prompt, results: RunResults) -> Mapping[TriedSettings, Cost]:
         tokens = sum(item.tokens_read for item in results.judged)
         pace = sum(item.seconds for item in results.judged) / max(tokens, 1)
         return {look: Cost(count, pace * count) for look, count in self._costs[prompt].items()}
 
     # The outcome
 
-    def outcome(self, choice: Choice) -> Generator[MeasureProgress, None, Tuned]:
+    def outcome(self, choice: SettingsChoice) -> Generator[MeasureProgress, None, Tuned]:
         """What was chosen, calibrated on all that was judged, and what it is worth where it took no part."""
-        look, usual = choice.chosen.look, Look(self.prompts[0])
+        look, usual = choice.chosen.look, TriedSettings(self.prompts[0])
         chosen = self._as_asked(look)
         rival = self._as_asked(usual) if Way.LETTERS in self._wish.ways and usual != look else None
         worth = held_out(chosen, rival, self._dataset, self.parts, self._cancel)
@@ -284,13 +285,13 @@ class _Search:
             out_of_time=self._out_of_time,
         )
 
-    def _as_asked(self, look: Look) -> RunResults:
+    def _as_asked(self, look: TriedSettings) -> RunResults:
         results = self._results(look.prompt)
         assert results is not None  # it was compared
         return results.model_alone().as_asked(look.ways, look.orders)
 
 
-def _why_behind(standing: Standing) -> str:
+def _why_behind(standing: Rated) -> str:
     return "others were better" if not standing.as_good else f"{_MOST_KEPT} others were as good or better"
 
 

@@ -103,7 +103,7 @@ class TuneDialog(QDialog):
         self.items.setRange(0, 100_000)
         self.items.setSpecialValueText("as many as there is time for")
         name(self.items, "How many items are judged at most", "They are drawn by instruction, at random.")
-        self.ways.addItems(_WAYS)
+        self.ways.addItems(list(_WAYS))
         name(
             self.ways,
             "The ways of asking that are tried",
@@ -116,6 +116,7 @@ class TuneDialog(QDialog):
             in_row(
                 label("Time:", wrap=False), self.minutes, label("Items:", wrap=False), self.items, STRETCH
             ),
+            in_row(label("Ways of asking:", wrap=False), self.ways, STRETCH),
             hint(_KEPT),
         )
         inside = QWidget()

@@ -118,7 +118,7 @@ def test_few_labels_and_other_files_are_refused(tmp_path: Path) -> None:
 
 def test_too_little_time_is_said_and_what_was_judged_is_kept(tmp_path: Path) -> None:
     gold, store = labelled(tmp_path / "gold.tsv", 32), tmp_path / "runs.sqlite"
-    with pytest.raises(SetupError, match="too few to choose by") as caught:
+    with pytest.raises(SetupError, match="too few of them") as caught:
         give(tune, store, gold, "--out", tmp_path / "best.json", *QUICK, "--minutes", "0.0001")
     assert "more time" in str(caught.value.remedy)
     assert not (tmp_path / "best.json").exists()

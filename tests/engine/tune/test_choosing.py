@@ -19,8 +19,8 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.events import MeasureProgress, followed
 from engine.core.items import Order, Way
 from engine.decisions.calibration import judge_of_run
-from engine.tune.choosing import Choice, Cost, Seen, choose
-from engine.tune.tried import Look, looks_at
+from engine.tune.choosing import Cost, Seen, SettingsChoice, choose
+from engine.tune.tried import TriedSettings, looks_at
 
 EVEN = (0.25, 0.25, 0.25, 0.25)
 NOTHING = {Way.LETTERS: 0.0, Way.ABSOLUTE: 0.0}
@@ -65,7 +65,7 @@ def test_of_those_that_are_as_good_the_cheapest_is_chosen() -> None:
 
 def compared(
     unscored: int, cancel: CancelToken | None = None, told: list[MeasureProgress] | None = None
-) -> Choice:
+) -> SettingsChoice:
     random = drawn()
     labels = random.integers(4, size=40)
     gold = labelled(labels)
@@ -121,4 +121,4 @@ def test_a_run_that_is_looked_at_in_part_is_the_judge_of_a_run_that_asks_just_th
     }
     usual = run.as_asked((Way.LETTERS,), tuple(Order))
     assert "ways" not in usual.run.identity.settings
-    assert Look(NO_EXAMPLES).in_words == "letters, both orders, no examples"
+    assert TriedSettings(NO_EXAMPLES).in_words == "letters, both orders, no examples"
