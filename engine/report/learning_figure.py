@@ -91,8 +91,16 @@ def _draw_curve(
 
 def _draw_trivial(axes: Axes, labels: Sequence[int], values: Sequence[float], theme: Theme) -> None:
     name = "frequencies, most frequent label"
-    style = {"linestyle": "--", "linewidth": 1.2, "marker": "D", "markersize": 3.5}
-    axes.plot(labels, values, color=theme.marked, label=name, **style)
+    axes.plot(
+        labels,
+        values,
+        color=theme.marked,
+        linestyle="--",
+        linewidth=1.2,
+        marker="D",
+        markersize=3.5,
+        label=name,
+    )
 
 
 def _name_labels(axes: Axes, labels: Sequence[int]) -> None:
