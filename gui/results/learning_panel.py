@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 _TITLE = "Learning curve"
+_PICTURE = "What more labels bring"
 _WHAT = "How well labels are predicted by how many taught: what more labels would bring. It changes nothing"
 _LEARNING = "Learning by ever more labels …"
 
@@ -43,7 +44,7 @@ class LearningPanel(QWidget):
         self.button = QPushButton("Learning c&urve")
         name(self.button, _TITLE, _WHAT)
         self.busy = BusyLine()
-        self.picture = FramedPicture(workspace, CURVE_FIGURE, _TITLE)
+        self.picture = FramedPicture(workspace, CURVE_FIGURE, _PICTURE)
         self.sheet = SheetView()
         self.fold = Fold(_TITLE, as_column(self.picture, self.sheet, spacing=10))
         in_column(self.fold, on=self)
