@@ -23,7 +23,7 @@ MOST_LOST_TO_RANDOM = 0.005  # nats
 _HELD = 0.90
 _LABELS = len(PREFERENCES)
 _NEW = 400  # items that nothing was fitted on
-_TRAINED = 60  # draws of labels that teach, for what is true
+_TRAINED = 300  # draws of labels that teach, for what is true
 _ON_A_QUESTION = 2  # items with one instruction, where there are several
 _CRITERION = "safety"
 _START, _MORE, _POOL = 30, 40, 240
@@ -73,12 +73,13 @@ class Truth:
     world: World
     sizes: Sequence[int]
     seed: int
+    draws: int = _TRAINED
 
     @cached_property
     def means(self) -> FloatArray:
         """Loss, and share of labels right, in the mean over draws of the labels that teach: (sizes, 2)."""
         random, found = np.random.default_rng(self.seed), []
-        for _ in range(_TRAINED):
+        for _ in range(self.draws):
             taught, asked = self.world.draw(random, max(self.sizes)), self.world.draw(random, _NEW)
             found.append([_worth(taught, np.arange(size), asked) for size in self.sizes])
         means: FloatArray = np.mean(found, axis=0)
