@@ -32,14 +32,14 @@ LEAST_TO_LEARN = 2 * LEAST_FOR_FITTING
 _SEED = 0  # the same items make the same curve
 
 
-class Pains(NamedTuple):
+class Effort(NamedTuple):
     """How much is done for a curve: `folds`, and in how many `orders` the labels of each teach."""
 
     folds: int = 5
     orders: int = 2
 
 
-USUAL_PAINS = Pains()
+USUAL_EFFORT = Effort()
 
 
 class Nats(NamedTuple):
@@ -174,7 +174,7 @@ def run_curve(
     matched: Matched,
     cancel: CancelToken | None = None,
     wishes: Wishes = USUAL,
-    pains: Pains = USUAL_PAINS,
+    effort: Effort = USUAL_EFFORT,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
     """The curve of a run's own readings, whatever it is calibrated with now, as `calibrating` takes them.
 
@@ -184,7 +184,7 @@ def run_curve(
     read = {name: scored(pairs) for name, pairs in matched.pairs.items()}
     left_out = {name: 0 for name, pairs in read.items() if not pairs}
     seen = {name: readings.labelled(name, pairs).views() for name, pairs in read.items() if pairs}
-    curve = yield from learning(seen, cancel, pains, left_out)
+    curve = yield from learning(seen, cancel, effort, left_out)
     people = people_against_others(readings.results, matched.dataset, tuple(curve.labelled))
     return replace(curve, people=tuple(people))
 
@@ -192,7 +192,7 @@ def run_curve(
 def learning(
     seen: Mapping[str, Views],
     cancel: CancelToken | None = None,
-    pains: Pains = USUAL_PAINS,
+    effort: Effort = USUAL_EFFORT,
     left_out: Mapping[str, int] | None = None,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
     """The curve of labelled readings, by criterion, without people; `left_out`: criteria that have none.
@@ -208,13 +208,13 @@ def learning(
             f" {max(few.values(), default=0)}.",
             "Label more items.",
         )
-    folds = {name: grouped_folds(views.groups, pains.folds) for name, views in enough.items()}
+    folds = {name: grouped_folds(views.groups, effort.folds) for name, views in enough.items()}
     sizes = _sizes(folds)
-    steps, done = sum(map(len, folds.values())) * pains.orders, 0
+    steps, done = sum(map(len, folds.values())) * effort.orders, 0
     taught = []
     yield MeasureProgress(0, steps)
     for name, views in enough.items():
-        work = Reports(_teaching(views, folds[name], sizes[name], pains.orders, cancel or CancelToken()))
+        work = Reports(_teaching(views, folds[name], sizes[name], effort.orders, cancel or CancelToken()))
         for _ in work:
             done += 1
             yield MeasureProgress(done, steps)
