@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.calibrate import learning as module
-from engine.calibrate.fitting import Views, views_of
+from engine.calibrate.fitting import Views, fitted, views_of
 from engine.calibrate.learning import LEAST_TO_LEARN, Effort, LearningCurve, learning, run_curve
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
@@ -72,13 +71,12 @@ def test_all_sizes_are_asked_the_same_items_and_taught_by_none_of_their_instruct
     groups = [number // 2 for number in range(60)]
     seen = drawn(60, 1.0, groups)
     taught: list[list[Hashable]] = []
-    fit = module.fitted
 
     def noted(known: Views, cancel: CancelToken | None = None) -> object:
         taught.append(list(known.groups))
-        return fit(known, cancel)
+        return fitted(known, cancel)
 
-    monkeypatch.setattr(module, "fitted", noted)
+    monkeypatch.setattr("engine.calibrate.learning.fitted", noted)
     curve = made(safety=seen)
     sizes = [point.labels for point in curve.points]
     assert sizes == [10, 20, 40]

@@ -31,6 +31,10 @@ def learn(qtbot: QtBot, panel: LearningPanel) -> None:
     )
 
 
+def has_curve(panel: LearningPanel) -> bool:
+    return panel.learned is not None
+
+
 def test_a_curve_is_made_drawn_in_both_themes_saved_copied_and_dropped_with_its_labels(
     qtbot: QtBot, opened: ResultsPage, panel: LearningPanel, demo_gold: Path, tmp_path: Path
 ) -> None:
@@ -54,21 +58,21 @@ def test_a_curve_is_made_drawn_in_both_themes_saved_copied_and_dropped_with_its_
     qtbot.waitUntil(lambda: not panel.picture._drawing.busy)
     apply_theme(app, ThemeWish.LIGHT, 100, 9)
     panel.follow_run()
-    assert panel.learned is not None  # decided anew it is the same run
+    assert has_curve(panel)  # decided anew it is the same run
     opened.calibration.lengths.setChecked(True)
-    assert panel.learned is None  # by lengths it would be another curve
+    assert not has_curve(panel)  # by lengths it would be another curve
     assert panel.isHidden()
     click(panel.button)
     open_labels(qtbot, opened, demo_gold)  # while it is made
     qtbot.waitUntil(lambda: not opened.workspace.threads.busy(panel._learning._lane))
-    assert panel.learned is None
+    assert not has_curve(panel)
     assert panel.button.isEnabled()
 
 
 def test_a_report_has_the_curve_where_it_is_ticked(
     qtbot: QtBot, opened: ResultsPage, panel: LearningPanel, tmp_path: Path
 ) -> None:
-    assert panel.learned is None
+    assert not has_curve(panel)
     opened.export_report()
     dialog = opened.exporter.dialog
     assert dialog.with_curve.isVisible()
@@ -85,7 +89,7 @@ def test_a_curve_can_be_stopped(qtbot: QtBot, opened: ResultsPage, panel: Learni
     click(panel.busy._button)
     qtbot.waitUntil(lambda: not opened.workspace.threads.busy(panel._learning._lane), timeout=30_000)
     assert panel.busy.isHidden()
-    assert panel.learned is None
+    assert not has_curve(panel)
     assert panel.button.isEnabled()
 
 
