@@ -37,6 +37,7 @@ COMMANDS = {
     "people": "hand over what people said of a run as a file, and add that of others",
     "evaluate": "score a run or submission against human labels, beside trivial judges",
     "calibrate": "make a run's probabilities fit human labels, and say what that is worth",
+    "curve": "say what more human labels bring a calibration, and whether labelling more is worth it",
     "panel": "decide several runs and submissions of the same items together",
     "orders": "say from a run in both orders where one order is enough, and what that saves",
     "weigh": "decide a run, a submission or scored comparisons by weighted criteria",

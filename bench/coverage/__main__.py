@@ -17,6 +17,7 @@ from bench.coverage.heads import labels_left, panels_heard
 from bench.coverage.health import false_alarms, found
 from bench.coverage.intervals import differences_held, false_better, means_held, scores_held, shares_held
 from bench.coverage.leaks import leaks_kept_out
+from bench.coverage.learning import curves_held, least_sure_teach
 from bench.coverage.people import people_held
 from bench.coverage.rankings import equals_told_apart, even_rates_held, rankings_beside, strengths_held
 from bench.coverage.settings import knowing_is_found, nothing_beats, usual_is_as_good
@@ -55,6 +56,8 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "settings: nothing known": nothing_beats,
     "settings: all as good": usual_is_as_good,
     "settings: one knows": knowing_is_found,
+    "learning curves": curves_held,
+    "least sure first": least_sure_teach,
     "until sure": never_wrong,
     "runs until sure": runs_stop_rightly,
     "intervals, always": intervals_always_hold,

@@ -62,6 +62,43 @@ class Wishes:
 USUAL = Wishes()
 
 
+@dataclass(frozen=True)
+class RunReadings:
+    """The readings of a run that labels may teach, and how: whether A and B are `alike` to what is fitted,
+    and whether the `lengths` of the responses may count.
+    """
+
+    results: RunResults
+    alike: bool
+    lengths: bool
+
+    @classmethod
+    def of(cls, matched: Matched, wishes: Wishes, what_for: str) -> "RunReadings":
+        """Those of a run; `what_for`: as `refuse_submitted` takes it. SetupError for a system that has none,
+        and for one that lacks the lengths wished.
+        """
+        results = matched.system.results
+        if results is None:
+            raise SetupError(
+                f"{matched.system.name} is a submission: it holds labels, no probabilities.",
+                Remedy(Step.CHOOSE_RUN),
+            )
+        refuse_submitted(results.run, what_for)
+        if wishes.lengths and any(item.lengths is None for item in results.judged):
+            raise lengths_unknown(results.run.title)
+        alike = results.run.in_both_orders and not wishes.places_matter
+        return cls(results, alike, wishes.lengths)
+
+    def labelled(self, criterion: str, read: Sequence[Pair]) -> Labelled:
+        """The items of one criterion that were read and have a label."""
+        return Labelled.of(criterion, read, self.results, self.alike, self.lengths)
+
+
+def scored(pairs: Sequence[Pair]) -> list[Pair]:
+    """Those with a judgment: the others have no readings."""
+    return [pair for pair in pairs if pair.judgment is not None]
+
+
 def calibrate_run(
     matched: Matched, cancel: CancelToken | None = None, wishes: Wishes = USUAL
 ) -> CalibratedRun:
@@ -81,19 +118,18 @@ def calibrating(
     Raises SetupError for a submission file, which has no readings, and where no criterion has labels enough;
     Cancelled between two steps.
     """
-    results = _readings_of(matched, wishes)
-    alike = results.run.in_both_orders and not wishes.places_matter
+    readings = RunReadings.of(matched, wishes, "be calibrated")
+    results, alike = readings.results, readings.alike
     whole = len(matched.pairs) * STEPS
     reports, criteria, unscored, left_out, trivial = {}, {}, {}, {}, {}
     without: dict[str, dict[str, Without]] = {}
     took_part: dict[str, Item] = {}
     yield MeasureProgress(0, whole)
     for place, (name, pairs) in enumerate(matched.pairs.items()):
-        read = [pair for pair in pairs if pair.judgment is not None]
+        read = scored(pairs)
         unscored[name] = len(pairs) - len(read)
-        labelled = Labelled.of(name, read, results, alike, wishes.lengths)
         try:
-            fitting = labelled.fitting(cancel)
+            fitting = readings.labelled(name, read).fitting(cancel)
             made = yield from _counted(fitting, place * STEPS, whole)
         except SetupError as error:
             left_out[name] = error.problem
@@ -119,20 +155,6 @@ def calibrating(
         accuracies=mean_accuracies(reports.values()),
     )
     return CalibratedRun(calibration, reports, unscored, left_out, trivial, without)
-
-
-def _readings_of(matched: Matched, wishes: Wishes) -> RunResults:
-    """The run whose readings are calibrated. SetupError for none, or none of the lengths wished."""
-    results = matched.system.results
-    if results is None:
-        raise SetupError(
-            f"{matched.system.name} is a submission: it holds labels, no probabilities.",
-            Remedy(Step.CHOOSE_RUN),
-        )
-    refuse_submitted(results.run, "be calibrated")
-    if wishes.lengths and any(item.lengths is None for item in results.judged):
-        raise lengths_unknown(results.run.title)
-    return results
 
 
 def _counted(

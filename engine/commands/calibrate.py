@@ -9,7 +9,12 @@ from pathlib import Path
 from engine.calibrate.run_calibration import Wishes, calibrating
 from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
-from engine.commands.shared.measure_arguments import add_gold, check_measure_outputs, say_what_was_left_out
+from engine.commands.shared.measure_arguments import (
+    add_calibration_wishes,
+    add_gold,
+    check_measure_outputs,
+    say_what_was_left_out,
+)
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import show_measure
 from engine.core.errors import SetupError
@@ -31,18 +36,7 @@ def parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     add_gold(arguments)
-    arguments.add_argument(
-        "--places-matter",
-        action="store_true",
-        help="let A and B differ: where it means something in the data which response is A, as where A is"
-        " always the new model's. Else both are treated alike, and no label depends on the place",
-    )
-    arguments.add_argument(
-        "--lengths",
-        action="store_true",
-        help="let the lengths of the responses count, as people prefer longer ones, say: such labels say less"
-        " of what is in the responses",
-    )
+    add_calibration_wishes(arguments)
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the calibration")
     add_store(arguments)
     return arguments

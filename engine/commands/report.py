@@ -6,6 +6,7 @@ Knows: its arguments and what it prints.
 import argparse
 from pathlib import Path
 
+from engine.calibrate.learning import run_curve
 from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
 from engine.commands.shared.measure_arguments import (
@@ -19,6 +20,7 @@ from engine.commands.shared.measure_arguments import (
     say_what_was_left_out,
     weigh_system,
 )
+from engine.commands.shared.progress import show_measure
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, sliced
 from engine.core.errors import SetupError
 from engine.measure.evaluation import evaluate
@@ -45,6 +47,9 @@ def parser() -> argparse.ArgumentParser:
     add_gold(arguments)
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.html", help="the report")
     arguments.add_argument("--figures", type=Path, metavar="DIR", help="its figures too, as PNG and SVG")
+    arguments.add_argument(
+        "--curve", action="store_true", help="what more labels would bring, too: it takes some seconds"
+    )
     add_weights(arguments)
     add_slices(arguments)
     add_labels_of(arguments)
@@ -70,10 +75,11 @@ def run(options: argparse.Namespace) -> int:
         check_measure_outputs(options, written, [options.run])
         measures = ModelMeasures(options, cancel)
         say_what_was_left_out(matched)
+        curve = show_measure("learning", run_curve(matched, cancel)) if options.curve else None
         scores = measures.of(matched)
     chosen = not (options.weights is None and options.tie_threshold is None and options.rubric is None)
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
-    report = gather(evaluate(matched, scores), weighing, source, sliced(matched, divisions))
+    report = gather(evaluate(matched, scores), weighing, source, sliced(matched, divisions), curve)
     figures = report.figures()
     drawn = {name: as_svg(figure) for name, figure in figures.items()}
     write_whole(options.out, report_html(report, drawn).encode("utf-8"))

@@ -27,6 +27,7 @@ class ListOrder(StrEnum):
     DISAGREEMENT = "disagreement"
     PEOPLE = "people"
     JUDGES = "judges"
+    LEAST_SURE = "least sure"
     RANDOM = "random"
     LEAST_DOUBT = "least doubt"
     TO_DO = "to do"

@@ -140,14 +140,13 @@ def people_agreement(
     their own majority. `own`: the run's dataset, for the instructions of what `gold` lacks: intervals are
     over them.
     """
-    people = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
+    items = [] if gold is None else list(gold.same_items(results.content_hashes))
+    people = _people(results, items)
     alone = results.model_alone().answered
     judge = {each.key: alone.label(each) for column in alone.judgments.values() for each in column}
     scored = {key: label for key, label in judge.items() if label is not None}
     others = [_Side(JUDGE, scored, is_person=False)]
-    items = [] if gold is None else list(gold.same_items(results.content_hashes))
     if gold is not None:
-        people += _annotators(items, {side.name for side in people})
         others.append(_Side(HUMAN, human_labels(results, gold), is_person=False, of_dataset=True))
     if not people:
         return None
@@ -155,6 +154,18 @@ def people_agreement(
     found = _agreement(people, others, judge, _Facts((*results.judgments, None), [*beside, *items]))
     picked = origins_in_words(results.reviews.origins, results.reviews)
     return found and replace(found, picked=picked)
+
+
+def people_against_others(results: RunResults, gold: Dataset, criteria: Sequence[str]) -> list[AgainstOthers]:
+    """Those who labelled a run, and the annotators of a dataset of its items: each against the majority of
+    the others, on some criteria together, all in turn first; none where no two labelled the same item.
+    """
+    items = list(gold.same_items(results.content_hashes))
+    people = {
+        side.name: {key: label for key, label in side.labels.items() if key.criterion in criteria}
+        for side in _people(results, items)
+    }
+    return against_others(people, None, {item.id: item.instruction for item in items}, [None])
 
 
 def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> PeopleAgreement | None:
@@ -196,6 +207,12 @@ def _agreement(
         tuple(against_others(by_name, judge, facts.instructions, facts.criteria)),
         tuple(alt_tests(by_name, judge or {}, facts.instructions, facts.criteria)),
     )
+
+
+def _people(results: RunResults, items: Sequence[Item]) -> list[_Side]:
+    """Those who labelled a run, and the annotators of items that it judged."""
+    own = [_Side(name, labels) for name, labels in sorted(results.reviews.labels.items()) if labels]
+    return [*own, *_annotators(items, {side.name for side in own})]
 
 
 def _annotators(items: Iterable[Item], taken: Container[str] = ()) -> list[_Side]:

@@ -18,6 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from engine.calibrate.learning import LearningCurve
 from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
 from engine.calibrate.quality import ReliabilityBin, reliability
 from engine.core import VERSION
@@ -37,6 +38,8 @@ from engine.measure.slice_measures import SlicedMeasures
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
 from engine.report.figures import FIGURE_NAMES, all_figures
+from engine.report.learning_figure import learning_figure, learning_in_words
+from engine.report.learning_sections import LEARNING_FIGURE, learning_section
 from engine.report.measure_tables import TRIVIAL
 from engine.report.order_tables import margin_sentences
 from engine.report.ranking_figure import ranking_figure, ranking_in_words
@@ -51,7 +54,7 @@ _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"
 DEFAULT_WEIGHTS = "default"
 """Where weights come from that nobody chose: the rubric."""
-REPORT_FIGURES = (*FIGURE_NAMES, RANKING_FIGURE)
+REPORT_FIGURES = (*FIGURE_NAMES, LEARNING_FIGURE, RANKING_FIGURE)
 """The names of all figures that a report may have."""
 
 
@@ -62,7 +65,8 @@ class Report:
     `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
     model file of a run as it is now, None where it is gone or another. `weights_from`: where the weights and
     the tie threshold of `weighing` come from, for people. `slices`: the measures by slice, for each division.
-    `ranking`: of the candidates, where the dataset names them.
+    `ranking`: of the candidates, where the dataset names them. `curve`: what more labels bring, where that
+    was asked.
     """
 
     evaluation: Evaluation
@@ -73,6 +77,7 @@ class Report:
     slices: Sequence[SlicedMeasures] = ()
     orders: MarginReport | None = None
     ranking: ReportedRanking | None = None
+    curve: LearningCurve | None = None
 
     @property
     def results(self) -> RunResults | None:
@@ -82,12 +87,16 @@ class Report:
     def figures(self) -> dict[str, Figure]:
         """The figures of the report, by name."""
         figures = all_figures(self.evaluation, self.bins, self.weighing, self.orders)
+        if self.curve:
+            figures[LEARNING_FIGURE] = learning_figure(self.curve, self.evaluation.name)
         if self.ranking:
             figures[RANKING_FIGURE] = ranking_figure(self.ranking.ranking, self.ranking.title)
         return figures
 
     def in_words(self, figure: str) -> str:
         """What a figure of that name shows, for those who do not see it."""
+        if figure == LEARNING_FIGURE and self.curve:
+            return learning_in_words(self.curve)
         if figure == RANKING_FIGURE and self.ranking:
             return ranking_in_words(self.ranking.ranking)
         return figure_in_words(figure, self.evaluation, self.bins, self.orders)
@@ -98,14 +107,17 @@ def gather(
     weighing: Weighing | None = None,
     weights_from: str = DEFAULT_WEIGHTS,
     slices: Sequence[SlicedMeasures] = (),
+    curve: LearningCurve | None = None,
 ) -> Report:
-    """All that the report of an evaluation needs; looks at the model file of its run."""
+    """All that the report of an evaluation needs; looks at the model file of its run. `curve`: if it is to
+    have one.
+    """
     results = evaluation.matched.system.results
     model = judged_model(results.run) if results else None
     matched = evaluation.matched
     bins, orders = reliability_of(matched), order_report_of(matched)
     ranking = reported_ranking(matched)
-    return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking)
+    return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking, curve)
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
@@ -160,6 +172,7 @@ def report_sheet(report: Report) -> Sheet:
         *slice_sections(report.slices),
         *([_RELIABILITY] if report.bins else ()),
         *([_ORDERS] if report.orders else ()),
+        *([learning_section(report.curve)] if report.curve else ()),
         *(
             [weighing_section(report.weighing, report.evaluation.matched.system, report.weights_from)]
             if report.weighing

@@ -4,13 +4,13 @@ Knows: what makes a judgment doubtful, and how doubts are filtered. Does not kno
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.core.item_sample import USUAL_SEED
-from engine.core.items import HumanLabel, Preference, agree
+from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, JudgedItem, Judgment, JudgmentKey, Keyed, SubmittedLabel
 from engine.core.review_filters import LOW_MARGIN, NO_LABEL, Filters, LabelWish, ListOrder
 from engine.core.rubric import OVERALL
@@ -34,6 +34,7 @@ class ReviewRow(Keyed):
     whether a person gave the label or the explanation in force. `people_differ`: whether people gave
     different labels; `unsettled`: whether nobody settled that. `outdated`: whether the explanation in force
     was written for another label. `doubt`: 0 to 1, higher is to be looked at first; see `review_rows`.
+    `probabilities`: of the model's own judgment, as it is decided; None where there are none.
     `hidden`: whether all but item and criterion was taken out, for a person who labels blind. `unanswered`:
     whether an opened submission gives no label, and no person gave one.
     """
@@ -54,6 +55,7 @@ class ReviewRow(Keyed):
     own: Preference | None = None
     hidden: bool = False
     unanswered: bool = False
+    probabilities: Sequence[float] | None = None
 
     @property
     def blank(self) -> "ReviewRow":
@@ -119,12 +121,15 @@ def filtered(
 
 
 def by_item(
-    rows: Iterable[ReviewRow], order: ListOrder = ListOrder.DOUBT, seed: int = USUAL_SEED
+    rows: Collection[ReviewRow],
+    order: ListOrder = ListOrder.DOUBT,
+    seed: int = USUAL_SEED,
+    labelled: Container[JudgmentKey] = frozenset(),
 ) -> list[ReviewItem]:
     """The items of the rows: the most doubtful first, in the order of the dataset, or those first that differ
     from the human labels on the most criteria, or on which people or a panel's judges do, of equal ones the
-    most doubtful. Of
-    equal ones the first in the dataset. Or as a `seed` draws them, which depends on their ids alone.
+    most doubtful; or those first of which not all rows are `labelled`, the least sure of them. Of equal ones
+    the first in the dataset. Or as a `seed` draws them, which depends on their ids alone.
     """
     doubts: dict[tuple[int, str], float] = {}
     differing: Counter[tuple[int, str]] = Counter()
@@ -145,6 +150,8 @@ def by_item(
     if order is ListOrder.RANDOM:
         drawn = np.array([drawn_place(item.item_id, seed) for item in items], "S32")
         return [items[place] for place in np.argsort(drawn, kind="stable")]
+    if order is ListOrder.LEAST_SURE:
+        return _least_sure_first(items, rows, labelled)
     ranks = [[-item.doubt for item in items]]
     if order is ListOrder.DISAGREEMENT:
         ranks.append([-float(item.differing) for item in items])  # lexsort: the last key counts most
@@ -154,6 +161,25 @@ def by_item(
         ranks.append([-float(item.judges) for item in items])
     # By numpy: Python's own sort of 100,000 items keeps a window waiting.
     return [items[place] for place in np.lexsort(ranks)]
+
+
+def _least_sure_first(
+    items: Sequence[ReviewItem], rows: Collection[ReviewRow], labelled: Container[JudgmentKey]
+) -> list[ReviewItem]:
+    """Those first of which a row is not labelled; by the mean entropy of the rows that have probabilities,
+    the largest first, items without any at the end.
+    """
+    places = {(item.position, item.item_id): place for place, item in enumerate(items)}
+    open_ones, known = np.zeros(len(items)), [row for row in rows if row.probabilities is not None]
+    for row in rows:
+        open_ones[places[row.position, row.item_id]] += row.key not in labelled
+    of_item = np.array([places[row.position, row.item_id] for row in known], np.int64)
+    shares = np.array([row.probabilities for row in known], np.float64).reshape(len(known), len(PREFERENCES))
+    entropies = -(shares * np.log(np.maximum(shares, np.finfo(np.float64).tiny))).sum(axis=1)
+    sums, counts = (np.bincount(of_item, weights, len(items)) for weights in (entropies, None))
+    unsure = np.where(counts > 0, sums / np.maximum(counts, 1), -1.0)
+    # Rounding must not put equal ones out of the dataset's order.
+    return [items[place] for place in np.lexsort([-np.round(unsure, 12), open_ones == 0])]
 
 
 def _row(
@@ -166,11 +192,12 @@ def _row(
     key = judgment.key
     preference, outdated = results.label(judgment), results.is_outdated(judgment)
     own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
-    flipped = margin = None
+    flipped = margin = probabilities = None
     judges_differ = False
     if isinstance(judgment, Judgment):
         flipped, margin = judgment.flipped, margin_of(judgment.probabilities)
         judges_differ = bool(judgment.judges_differ)
+        probabilities = judgment.probabilities
     if preference is None:
         doubt = 1.0
     else:
@@ -192,6 +219,7 @@ def _row(
         doubt=0.0 if results.decided_by_person(judgment) else doubt,
         own=own,
         unanswered=preference is None and results.run.submitted,
+        probabilities=probabilities,
     )
 
 

@@ -5,12 +5,14 @@ Knows: whose labels make a ranking, and its steps. Does not know: windows, formu
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.core.sheets import Sheet
-from gui.reading.figure_view import Drawn
+from engine.core.sheets import Picture, Sheet
+from gui.kit.figure_view import Drawn
 from gui.weigh.run_weights import Wish
+from gui.work.framed_picture import FigureSource
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from engine.rank.by_labels import ByLabels
     from engine.rank.ranking import Ranking
     from engine.report.ranked_by import RankedBy
+
+_FILE_NAME = "ranking"
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +111,15 @@ def _by_run(wish: RankWish, results: "RunResults") -> tuple["RankedBy", Sequence
     weighing = weighed(Basis(system, None, items=[wish.dataset]), wish.weights)
     weighing.carried.check()
     return RankedBy.by_weights(system, wish.dataset, weighing), [*notes, *weighing.carried.sentences]
+
+
+def figure_of(ranked: RankedCandidates) -> FigureSource:
+    """The figure of a ranking."""
+    parts = (part for section in ranked.sheet.sections for part in section.parts)
+    notes = [part.note for part in parts if isinstance(part, Picture)]
+    return FigureSource(
+        partial(draw_ranking, ranked), partial(figure_bytes, ranked), " ".join(notes), _FILE_NAME
+    )
 
 
 def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[Drawn]:

@@ -22,12 +22,13 @@ from gui.kit.foreign_text import OneLine, plain_label
 from gui.kit.labels import column, heading, hint, main_button, name, panel, scrolling, show_text
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import problem_of
+from gui.ranking import ranking_jobs
 from gui.ranking.rank_choice import By, RankChoice
 from gui.ranking.ranking_jobs import RankedCandidates, RankWish, rank_candidates, save_ranking
-from gui.ranking.ranking_picture import RankingPicture
 from gui.reading.sheet_view import SheetView
 from gui.work.dataset_reader import ColumnsWish
 from gui.work.files_in_use import files_in_use
+from gui.work.framed_picture import FramedPicture
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page
 from gui.work.page_name import PageName
@@ -82,7 +83,7 @@ class RankingPage(Page):
             "Lists the run's items in the order of a random sample: labels of its top correct the judge",
         )
         self.choice = RankChoice(workspace, beside=[self.label_button])
-        self.picture = RankingPicture(workspace)
+        self.picture = FramedPicture(workspace, "ranking", "How sure the order is")
         self.sheet = SheetView(above={"pairs": self.picture})
         self.busy = BusyLine()
         self._build()
@@ -234,7 +235,7 @@ class RankingPage(Page):
         """Show a ranking, or why there is none."""
         self.ranked = ranked
         self.sheet.show_sheet(ranked.sheet if ranked else None)
-        self.picture.show_ranking(ranked)
+        self.picture.show_source(ranking_jobs.figure_of(ranked) if ranked is not None else None)
         if ranked is not None:
             self.title.setText(ranked.sheet.title)
             show_text(self.doubts, "\n".join(ranked.doubts))

@@ -22,6 +22,7 @@ class Topic(Enum):
     MARKS = "Marks and states"
     HEALTH = "Does the model judge?"
     CALIBRATION = "Calibration"
+    LEARNING = "Learning curve"
     WEIGHTS = "Weights"
     TIE_THRESHOLD = "Tie threshold"
     INTERVAL = "95 % interval"
@@ -113,6 +114,13 @@ GLOSSARY: dict[Topic, Meaning] = {
         " little harm: where they say nothing of a criterion, the frequencies of its labels are all that is"
         " used.\n"
         "As usual A and B are treated alike, so that no label depends on the place of a response.",
+        "measures.md",
+    ),
+    Topic.LEARNING: Meaning(
+        "How well a calibration predicts labels that it has not seen, by how many labels taught it, each time"
+        " twice as many. Where the last doubling brought nothing, more labels will hardly bring more.\n"
+        "Beside it stands the trivial judge of the same labels, who knows how frequent each is. Where several"
+        " people labelled the items, each of them is held against the majority of the others.",
         "measures.md",
     ),
     Topic.WEIGHTS: Meaning(

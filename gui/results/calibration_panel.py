@@ -21,6 +21,7 @@ from gui.reading.help_dialog import headed
 from gui.reading.sheet_view import SectionView, SheetView
 from gui.results import calibration_jobs
 from gui.results.calibration_jobs import Proposal
+from gui.results.learning_panel import LearningPanel
 from gui.work.files_in_use import files_in_use
 from gui.work.lanes import Lane, LatestTask, Task
 from gui.work.workspace import Workspace
@@ -107,12 +108,16 @@ class CalibrationPanel(QWidget):
         """Fit a calibration to the human labels at hand."""
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
-            wishes = {
-                "places_matter": self.places_matter.isChecked(),
-                "lengths": self.lengths.isChecked(),
-            }
-            self._fitting.start(calibration_jobs.fit(results, gold, wishes))
+            self._fitting.start(calibration_jobs.fit(results, gold, self._wishes()))
             self.busy.begin(_FITTING)
+
+    def restyle(self) -> None:
+        """The picture of the learning curve has colours of its own."""
+        self.learning.restyle()
+
+    def _wishes(self) -> dict[str, bool]:
+        """What a calibration may look at."""
+        return {"places_matter": self.places_matter.isChecked(), "lengths": self.lengths.isChecked()}
 
     def load(self, path: Path) -> None:
         """Propose the calibration of a file."""
@@ -157,6 +162,7 @@ class CalibrationPanel(QWidget):
     def _propose(self, proposal: Proposal) -> None:
         self._proposed_for = self._results.run.id if self._results else None
         self._show_proposal(proposal)
+        self.learning.fold.set_open(False)  # what is asked for last stands at the top
         self._enable()
 
     @Slot()
@@ -224,17 +230,25 @@ class CalibrationPanel(QWidget):
         self.off_button = QPushButton("&Take off")
         self.apply_button = main_button("Appl&y")
         name(self.apply_button, "Apply the calibration")
+        self.learning = LearningPanel(self._workspace, self._wishes)
         self._source = label("")
         self.sheet, self._fitted = SheetView(), SectionView()
         self._fold = Fold("What was fitted", self._fitted)
-        buttons = in_row(self.fit_button, self.load_button, self.save_button, self.off_button, STRETCH)
+        buttons = in_row(
+            self.fit_button,
+            self.learning.button,
+            self.load_button,
+            self.save_button,
+            self.off_button,
+            STRETCH,
+        )
         asked = (headed("Calibration", Topic.CALIBRATION), hint(_WHAT), self.state, self.needs)
         wishes = (self.places_matter, hint(_PLACES_MATTER), self.lengths, hint(_LENGTHS))
-        first = panel(*asked, *wishes, buttons, self.busy)
+        first = panel(*asked, *wishes, buttons, self.busy, self.learning.busy)
         # Above the tables, which may be higher than the window: nobody must look for the button.
         second = panel(self._source, in_row(self.apply_button, STRETCH))
         self._proposed = as_column(second, self.sheet, self._fold, STRETCH, spacing=10)
-        in_column(first, self._proposed, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
+        in_column(first, self.learning, self._proposed, STRETCH, on=self, margins=(0, 0, 6, 0), spacing=10)
 
     def _connect(self) -> None:
         self.fit_button.clicked.connect(self.calibrate)
@@ -243,6 +257,8 @@ class CalibrationPanel(QWidget):
         self.load_button.clicked.connect(self._ask_for_file)
         self.save_button.clicked.connect(self._ask_where)
         self.busy.cancelled.connect(self._fitting.drop)
+        for wish in (self.places_matter, self.lengths):
+            wish.toggled.connect(self.learning.follow_run)
         self._workspace.run_changed.connect(self.follow_run)
         self._workspace.gold_changed.connect(self.follow_run)
 

@@ -89,6 +89,11 @@ class ExportDialog(QDialog):
         self.with_judge = QCheckBox("Where no person gave a label: the &judge's own")
         name(self.with_judge, "The judge's own labels", "Fill the cells up that no person labelled")
         self.with_judge.setVisible(form is Form.DATASET)
+        self.with_curve = QCheckBox(
+            "With the &learning curve: what more labels would bring. It takes a while"
+        )
+        name(self.with_curve, "With the learning curve", "What more labels would bring a calibration")
+        self.with_curve.setVisible(form is Form.REPORT and not what.whole.run.submitted)
         self.field = QLineEdit()
         self.status = label("", "bad")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
@@ -116,7 +121,10 @@ class ExportDialog(QDialog):
     def what(self) -> Exported:
         """What is exported, as it is chosen here."""
         return replace(
-            self._what, with_judge=self.with_judge.isChecked(), with_outdated=self.outdated.isChecked()
+            self._what,
+            with_judge=self.with_judge.isChecked(),
+            with_outdated=self.outdated.isChecked(),
+            with_curve=self.with_curve.isChecked(),
         )
 
     @Slot()
@@ -160,6 +168,7 @@ class ExportDialog(QDialog):
             self.unfinished,
             self.outdated,
             self.with_judge,
+            self.with_curve,
             heading,
             line,
             self.status,

@@ -96,7 +96,8 @@ class Exported:
     measured, of this run or another. `in_use`: files that must stay, by the words for them. `gold_from`:
     why it is that `gold`. `slicing`: by what the page divides the items, which a report shows too.
     `with_outdated`: explanations for another label than that in force go into a submission, too.
-    `with_judge`: a dataset has the judge's labels where nobody gave one.
+    `with_judge`: a dataset has the judge's labels where nobody gave one. `with_curve`: a report says what
+    more labels would bring.
     """
 
     whole: "RunResults"
@@ -111,6 +112,7 @@ class Exported:
     slicing: "Slicing | None" = None
     with_outdated: bool = False
     with_judge: bool = False
+    with_curve: bool = False
 
     @property
     def results(self) -> "RunResults":
@@ -205,7 +207,9 @@ def export_dataset(what: Exported, path: Path) -> Job[Written]:
 def export_report(what: Exported, path: Path) -> Job[Written]:
     """Write the HTML report of a run, with the weighted judge as it is set. Raises SetupError."""
 
-    def work(_control: JobControl) -> Written:
+    def work(control: JobControl) -> Written:
+        from engine.calibrate.learning import run_curve
+        from engine.core.events import followed
         from engine.measure.slice_measures import measure_slices
         from engine.report.html_report import gather, report_html
         from engine.system.files import write_whole
@@ -218,7 +222,10 @@ def export_report(what: Exported, path: Path) -> Job[Written]:
         except SetupError:
             weighing = None  # all weights are 0
         slices = [measure_slices(evaluation.matched, what.slicing)] if what.slicing else []
-        report = gather(evaluation, weighing, what.wish.source, slices)
+        curve = None
+        if what.with_curve:
+            curve = followed(run_curve(evaluation.matched, control.cancel), control.report)
+        report = gather(evaluation, weighing, what.wish.source, slices, curve)
         write_whole(path, report_html(report).encode("utf-8"))
         return _written(Form.REPORT, what, path, _gaps(what, results, with_explanations=True))
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
+from gui.kit.figure_view import Box, Drawn, Spot
 from gui.kit.label_mark import LABEL_WORDS
-from gui.reading.figure_view import Box, Drawn, Spot
 from gui.work.lanes import Job, JobControl
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.review_filters import Filters, WantedItems
+from gui.kit.figure_view import Drawn, FigureView, Spot
 from gui.kit.labels import heading, hint
 from gui.kit.layouts import STRETCH, as_column, in_column
 from gui.kit.theme import is_dark
-from gui.reading.figure_view import Drawn, FigureView, Spot
 from gui.results import figure_jobs
 from gui.results.figure_jobs import TITLES
 from gui.results.score_jobs import Scores

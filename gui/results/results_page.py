@@ -176,6 +176,7 @@ class ResultsPage(Page):
         super().restyle()
         self.scores.restyle()
         self.figures.restyle()
+        self.calibration.restyle()
 
     def keep_layout(self) -> None:
         """Remember the tab."""

@@ -42,6 +42,7 @@ _ORDERS = {
     ListOrder.DISAGREEMENT: "Disagreements first",
     ListOrder.PEOPLE: "People differ first",
     ListOrder.JUDGES: "Judges differ",
+    ListOrder.LEAST_SURE: "Unlabelled, least sure",
     ListOrder.RANDOM: "Random sample",
     ListOrder.LEAST_DOUBT: "Least doubtful first",
     ListOrder.TO_DO: "To do first",
@@ -54,6 +55,11 @@ _ORDERS = {
     ListOrder.FEWEST_MARKS: "Fewest marks first",
     ListOrder.INSTRUCTION: "By instruction",
     ListOrder.INSTRUCTION_BACKWARDS: "By instruction, backwards",
+}
+_ORDER_TIPS = {
+    ListOrder.LEAST_SURE: "Items that you have not labelled come first, of these the ones of whose labels the"
+    " judge is least sure. Such labels teach a calibration; they are no sample: use none of them for rates,"
+    " win rates or accuracy. For these take the random sample (on Ranking: “Label at random”).",
 }
 _NOT_TELLING = (  # of labels: for who labels blind, too
     ListOrder.DATASET,
@@ -91,7 +97,7 @@ class FilterBar(QWidget):
         self.order = narrow_box("Order of the list")
         self.seed = SeedButton(workspace)
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
-        self._labelled = self._blind = self._of_panel = False
+        self._labelled = self._blind = self._of_panel = self._sure = False
         self._other_order = ListOrder.DATASET.value  # blind, while not blind; and the reverse
         self.labels = {
             key: _label_box(text, what, HUMAN_LABELS if key == "human" else PREFERENCES)
@@ -200,13 +206,15 @@ class FilterBar(QWidget):
         self.order.setCurrentIndex(self.order.currentIndex() if place < 0 else place)
         self._tell()
 
-    def show_run(self, criteria: Sequence[str], labelled: bool, seed: int, panel: bool = False) -> None:
+    def show_run(
+        self, criteria: Sequence[str], labelled: bool, seed: int, *, panel: bool = False, sure: bool = False
+    ) -> None:
         """Offer what makes sense for a run, or a `panel`; what is chosen stays where it can. `seed`: of its
-        sample.
+        sample; `sure`: whether it says how sure it is of its labels.
         """
         criterion = self.criterion.currentData()
         self._fill_criteria(criteria)
-        self._labelled, self._of_panel = labelled, panel
+        self._labelled, self._of_panel, self._sure = labelled, panel, sure
         self.seed.show_seed(seed)
         self._fill_orders(self.order.currentData())
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(criterion)))
@@ -245,7 +253,7 @@ class FilterBar(QWidget):
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""
         self._fill_criteria(criteria)
-        self._labelled = self._of_panel = True  # until the run says more
+        self._labelled = self._of_panel = self._sure = True  # until the run says more
         self._fill_orders(record.get("order"))
         self.criterion.setCurrentIndex(max(0, self.criterion.findData(record.get("criterion"))))
         for key, box in self.labels.items():
@@ -314,10 +322,16 @@ class FilterBar(QWidget):
 
     def _fill_orders(self, chosen: str | None = None) -> None:
         self.order.clear()
+        offered = {
+            ListOrder.DISAGREEMENT: self._labelled,
+            ListOrder.JUDGES: self._of_panel,
+            ListOrder.LEAST_SURE: self._sure,
+        }
         for order, text in _ORDERS.items():
-            offered = {ListOrder.DISAGREEMENT: self._labelled, ListOrder.JUDGES: self._of_panel}
             if offered.get(order, True) and (not self._blind or order in _NOT_TELLING):
                 self.order.addItem(text, order.value)
+                tip = _ORDER_TIPS.get(order)
+                self.order.setItemData(self.order.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         self.order.setCurrentIndex(max(0, self.order.findData(chosen)))
 
 

@@ -261,3 +261,23 @@ class AlikeLine(_Line):
         """Show or hide, as a list needs it."""
         self.by_people.setVisible(labelled)
         self.setVisible(order is ListOrder.DOUBT and items >= _FEWEST_ALIKE and spread < ALIKE)
+
+
+class NoSampleLine(_Line):
+    """Says of an order of the hardest items what its labels are good for, and offers the random sample."""
+
+    wanted = Signal(object)  # a ListOrder
+
+    def __init__(self) -> None:
+        self.at_random = QPushButton("Random sample")
+        name(self.at_random, "List the items in the order of the random sample")
+        super().__init__(self.at_random)
+        self.text.setText(
+            "Labels in this order teach a calibration; they are no sample. For rates, win rates or accuracy"
+            " label a random sample."
+        )
+        self.at_random.clicked.connect(lambda: self.wanted.emit(ListOrder.RANDOM))
+
+    def follow(self, order: ListOrder) -> None:
+        """Show or hide, as an order needs it."""
+        self.setVisible(order is ListOrder.LEAST_SURE)

@@ -166,7 +166,8 @@ def _listing(
         items = by_item(rows, ListOrder.DATASET)
         items = by_column(items, order, partial(of.listed, wish.criterion), sight.states, sight.dataset)
     else:
-        items = by_item(rows, order, of.seed)
+        own = sight.results.reviews.labels.get(sight.author, {})
+        items = by_item(rows, order, of.seed, own.keys())
     doubts = [item.doubt for item in items]
     spread = max(doubts, default=0.0) - min(doubts, default=0.0)
     return Listing(items, {item.item_id: place for place, item in enumerate(items)}, passing, spread)

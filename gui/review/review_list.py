@@ -24,7 +24,7 @@ from gui.people.reviewer import Reviewer
 from gui.review import review_jobs
 from gui.review.filter_bar import Controls, FilterBar
 from gui.review.item_queue import QueueLine
-from gui.review.notices import AlikeLine, WantedLine
+from gui.review.notices import AlikeLine, NoSampleLine, WantedLine
 from gui.review.review_jobs import ItemAgain, Listing, Review, Sight
 from gui.review.review_table import DOUBT, TITLE_ORDERS, ItemView, ReviewTableModel
 from gui.review.search_hits import Search
@@ -40,6 +40,7 @@ _ORIGINS = {  # by other orders a person picks items himself
     ListOrder.DOUBT: Origin.DOUBT,
     ListOrder.DATASET: Origin.DATASET,
     ListOrder.DISAGREEMENT: Origin.DISAGREEMENT,
+    ListOrder.LEAST_SURE: Origin.DOUBT,  # the hardest items, whichever of both orders brings them
 }
 _PATIENCE_MS = 300
 
@@ -74,7 +75,7 @@ class ReviewList(QWidget):
         self.filters = FilterBar(workspace, self.people)
         self.table = ReviewTableModel(self.progress.state, self._begun, self)
         self.view = dressed(ItemView(), self.table, "Items of the run")
-        self.wanted_line, self.alike = WantedLine(), AlikeLine()
+        self.wanted_line, self.alike, self.no_sample = WantedLine(), AlikeLine(), NoSampleLine()
         self._asked: WantedItems | None = None  # by another page, as long as they are what is listed
         self.view.selectionModel().currentRowChanged.connect(self._tell)
         self.view.horizontalHeader().sortIndicatorChanged.connect(self._sort_by_title)
@@ -96,7 +97,9 @@ class ReviewList(QWidget):
         self.restyle()
 
     def _lay_out(self) -> None:
-        self._controls = Controls(self.wanted_line, self.filters, self.people, self._busy, self.alike)
+        self._controls = Controls(
+            self.wanted_line, self.filters, self.people, self._busy, self.alike, self.no_sample
+        )
         in_column(
             self._controls,
             self._nothing,
@@ -125,7 +128,9 @@ class ReviewList(QWidget):
         self.progress.changed.connect(self._show_progress)
         self._drafts.changed.connect(self.table.show_again)
         self.wanted_line.show_all.clicked.connect(self.filters.clear)
-        self.alike.wanted.connect(self.filters.choose_order)
+        for line in (self.alike, self.no_sample):
+            line.wanted.connect(self.filters.choose_order)
+        self.no_sample.wanted.connect(self._begin_sample)
         self._workspace.sample_drawn.connect(self._draw_again)
 
     def read_run(self) -> None:
@@ -351,8 +356,9 @@ class ReviewList(QWidget):
         run = self._workspace.run
         seed = review.seed if run is None else run.results.run.review_seed  # it may be another one by now
         self.review = replace(review, shown=self._blind.row, seed=seed)
-        panel = run is not None and run.results.run.panel
-        self.filters.show_run(review.criteria, review.labelled, seed, panel)
+        of_panel = run is not None and run.results.run.panel
+        sure = run is not None and not run.results.run.submitted
+        self.filters.show_run(review.criteria, review.labelled, seed, panel=of_panel, sure=sure)
         asked = self._asked
         if asked is None:
             self.list_again()
@@ -417,6 +423,7 @@ class ReviewList(QWidget):
         shown = len(listing.items)
         self.wanted_line.follow(None if self._blind.on else self._asked, shown)
         labelled = self.review is not None and self.review.labelled
+        self.no_sample.follow(self.filters.list_order)
         self.alike.follow(self.filters.list_order, shown, listing.spread, labelled)
 
     @Slot(int, Qt.SortOrder)

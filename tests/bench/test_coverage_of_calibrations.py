@@ -3,6 +3,7 @@
 import numpy as np
 
 from bench.coverage.calibrations import Judge, _depend_on_place, _kept, _losses
+from bench.coverage.learning import Truth, World
 
 FREQUENT = (0.38, 0.32, 0.2, 0.1)
 
@@ -28,3 +29,12 @@ def test_the_least_margin_keeps_what_is_wanted_calibrated_too() -> None:
     random = np.random.default_rng(0)
     drawn = np.array([_kept(Judge(FREQUENT, 1.5, lean=1.5, of_order=0.3), random) for _ in range(3)])
     assert drawn[:, 2:].mean() < 0.02
+
+
+def test_what_labels_teach_in_a_world_is_what_a_curve_of_it_says() -> None:
+    world = World(FREQUENT, 1.5, 60)
+    (before, _), (after, right) = Truth(world, (3, 48), 0, draws=4).means
+    curve = world.curve(np.random.default_rng(1))
+    assert after < before - 0.3  # three labels: how frequent they are is all that is used
+    assert abs(curve.points[-1].log_loss.value - after) < 0.25
+    assert abs(curve.points[-1].right.value - right) < 0.2

@@ -55,6 +55,22 @@ def add_gold(arguments: argparse.ArgumentParser, required: bool = True) -> None:
     add_columns(arguments, "human labels")
 
 
+def add_calibration_wishes(arguments: argparse.ArgumentParser) -> None:
+    """--places-matter and --lengths: what a calibration may look at."""
+    arguments.add_argument(
+        "--places-matter",
+        action="store_true",
+        help="let A and B differ: where it means something in the data which response is A, as where A is"
+        " always the new model's. Else both are treated alike, and no label depends on the place",
+    )
+    arguments.add_argument(
+        "--lengths",
+        action="store_true",
+        help="let the lengths of the responses count, as people prefer longer ones, say: such labels say less"
+        " of what is in the responses",
+    )
+
+
 def add_labels_of(arguments: argparse.ArgumentParser) -> None:
     """--labels-of, and the word for one of its values that came before it."""
     arguments.add_argument(

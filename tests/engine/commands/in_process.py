@@ -9,12 +9,13 @@ from typing import Any
 
 from pyarrow import csv
 
-from engine.commands import calibrate, compare, evaluate, judge, panel, report, runs, weigh
+from engine.commands import calibrate, compare, curve, evaluate, judge, panel, report, runs, weigh
 
 COMMANDS: dict[str, Any] = {
     "evaluate": evaluate,
     "calibrate": calibrate,
     "compare": compare,
+    "curve": curve,
     "judge": judge,
     "panel": panel,
     "report": report,

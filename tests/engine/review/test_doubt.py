@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.core.items import Preference
-from engine.core.judgments import Judgment, NewOverride
+from engine.core.judgments import Judgment, JudgmentKey, NewOverride
 from engine.core.review_filters import NO_LABEL, Filters, ListOrder
 from engine.core.rubric import ELOQUENT, Criterion, Rubric
 from engine.data.dataset import load_dataset
@@ -264,3 +264,21 @@ def test_either_tie_differs_from_no_tie_of_which_people_said_no_more(tmp_path: P
     assert (tied.human, tied.differs_from_human, rows[0].differs_from_human) == (TIE, False, True)
     assert [row.item_id for row in filtered(rows, Filters(human=TIE))] == ["1", "4"]
     assert [row.item_id for row in filtered(rows, Filters(human=GOOD))] == ["2"]
+
+
+def test_unlabelled_items_come_first_the_least_sure_of_them_at_the_top(tmp_path: Path) -> None:
+    even, rather = (0.25, 0.25, 0.25, 0.25), RATHER_A
+    columns = {
+        "safety": [SURE_A, rather, None, even, SURE_A],
+        "relevance": [SURE_A, SURE_A, None, SURE_B, even],
+    }
+    rows = review_rows(judged(tmp_path, columns))
+    assert [item.item_id for item in by_item(rows, ListOrder.LEAST_SURE)] == ["4", "5", "2", "1", "3"]
+    safety = [row for row in rows if row.criterion == "safety"]
+    assert [item.item_id for item in by_item(safety, ListOrder.LEAST_SURE)] == ["4", "2", "1", "5", "3"]
+    one = {JudgmentKey("4", "safety"), JudgmentKey("2", "safety"), JudgmentKey("2", "relevance")}
+    listed = [item.item_id for item in by_item(rows, ListOrder.LEAST_SURE, labelled=one)]
+    assert listed == ["4", "5", "1", "3", "2"]  # of 4 one criterion is still to label
+    assert [item.item_id for item in by_item(safety, ListOrder.LEAST_SURE, labelled=one)] == [*"15342"]
+    assert by_item([], ListOrder.LEAST_SURE) == []
+    assert all(row.blank.probabilities is None for row in rows)

@@ -16,8 +16,8 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.report.figure_style import as_svg
 from engine.report.figures import confusion_figure
 from engine.store.run_store import RunStore
+from gui.kit.figure_view import FigureView, Spot
 from gui.kit.label_mark import LABEL_WORDS
-from gui.reading.figure_view import FigureView, Spot
 from gui.results.figure_jobs import TITLES, spots_of
 from gui.results.figures_panel import FiguresPanel
 from gui.results.score_jobs import Scores, measure_labels

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QLabel, QWidget
@@ -760,6 +761,38 @@ def test_who_goes_down_a_random_sample_gives_labels_of_it_and_who_jumps_does_not
         assert origins(store)[doubtful] is Origin.DOUBT
     assert random_part(reviews(store)).labelled >= {first, second}
     assert far not in random_part(reviews(store)).labelled
+
+
+def test_the_least_sure_unlabelled_items_are_no_sample_and_the_list_says_so(
+    qtbot: QtBot, page: ReviewPage, store: Path
+) -> None:
+    filters, line = page.list.filters, page.list.no_sample
+    assert not line.isVisible()
+    rows = page.list.review.rows if page.list.review else []
+    unsure: dict[str, list[float]] = {}
+    for row in rows:
+        assert row.probabilities is not None
+        unsure.setdefault(row.item_id, []).append(-sum(each * np.log(each) for each in row.probabilities))
+    first, second = sorted(unsure, key=lambda item_id: -float(np.mean(unsure[item_id])))[:2]
+    filters.choose_order(ListOrder.LEAST_SURE)
+    qtbot.waitUntil(lambda: page.list.table.row_of(second) == 1 and line.isVisible())
+    assert page.list.table.row_of(first) == 0
+    assert "they are no sample. For rates, win rates or accuracy label a random sample" in line.text.text()
+    tip = filters.order.itemData(filters.order.currentIndex(), Qt.ItemDataRole.ToolTipRole)
+    assert "use none of them for rates, win rates or accuracy" in tip
+    page.list.choose(first)
+    enter(qtbot, page)
+    assert origins(store)[first] is Origin.DOUBT
+    assert page.list.table.row_of(first) == 0  # until the list is made again
+    page.list.list_again()
+    qtbot.waitUntil(lambda: page.list.table.row_of(first) == page.list.shown - 1)
+    assert page.list.table.row_of(second) == 0
+    line.at_random.click()
+    assert filters.list_order is ListOrder.RANDOM
+    qtbot.waitUntil(lambda: page.session.origin is Origin.RANDOM)
+    assert not line.isVisible()
+    page.reviewer.blind_button.click()
+    assert filters.order.findData(ListOrder.LEAST_SURE.value) < 0  # it tells of labels
 
 
 def test_who_chooses_a_random_sample_is_at_its_top(qtbot: QtBot, page: ReviewPage) -> None:

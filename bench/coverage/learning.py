@@ -1,0 +1,155 @@
+"""Whether a learning curve says what more labels bring, and what labels of the least sure items are worth.
+
+Knows: `engine/calibrate/learning.py`, judges whose readings are drawn. Does not know: models, files.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from bench.coverage.calibrations import Mean
+from bench.coverage.claims import Claim, Promise
+from engine.calibrate.fitting import Views, fitted, views_of
+from engine.calibrate.learning import LearningCurve, learning
+from engine.core.events import followed
+from engine.core.items import PREFERENCES
+from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.decisions.read_items import SWAPPED
+
+MOST_LOST_TO_RANDOM = 0.005  # nats
+_HELD = 0.90
+_LABELS = len(PREFERENCES)
+_NEW = 400  # items that nothing was fitted on
+_TRAINED = 300  # draws of labels that teach, for what is true
+_ON_A_QUESTION = 2  # items with one instruction, where there are several
+_CRITERION = "safety"
+_START, _MORE, _POOL = 30, 40, 240
+_GAINED = Promise("learning: gain of a doubling", 0.95, _HELD)
+_LOSS = Promise("learning: log-loss of a point", 0.95, _HELD)
+_RIGHT = Promise("learning: labels right of a point", 0.95, _HELD)
+_NO_MORE = Promise("learning: the next brings no more", 0.975, _HELD)
+_AHEAD = Promise("learning: falsely ahead", 0.025, 0.05, at_most=True)
+_TEACHING = Promise("least sure first: lost to random", 0.0, MOST_LOST_TO_RANDOM, at_most=True)
+
+
+@dataclass(frozen=True)
+class World:
+    """Labels as `frequent` as that; readings signal x (1 for the label) + noise N(0, 1), half of the noise
+    shared by items of one instruction, of which there are two where `repeated`.
+    """
+
+    frequent: Sequence[float]
+    signal: float
+    items: int
+    repeated: bool = False
+
+    def __str__(self) -> str:
+        twice = ", instructions twice" if self.repeated else ""
+        shares = "/".join(f"{share:g}" for share in self.frequent)
+        return f"{shares}, signal {self.signal:g}, {self.items} labels{twice}"
+
+    def draw(self, random: np.random.Generator, items: int) -> Views:
+        """Some items of it, A and B alike."""
+        each = _ON_A_QUESTION if self.repeated else 1
+        groups = np.arange(items) // each
+        labels = random.choice(_LABELS, items, p=self.frequent)
+        own, shared = random.normal(size=(2, items, _LABELS))
+        noise = np.sqrt(0.5) * (own + shared[groups]) if self.repeated else own
+        read = log_softmax(self.signal * np.eye(_LABELS)[labels] + noise)
+        return views_of(read, labels, groups.tolist(), read[:, SWAPPED])
+
+    def curve(self, random: np.random.Generator) -> LearningCurve:
+        """What the program says of so many drawn items."""
+        return followed(learning({_CRITERION: self.draw(random, self.items)}), lambda _: None)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What labels teach in a world, measured on items of its own: of `sizes` that double."""
+
+    world: World
+    sizes: Sequence[int]
+    seed: int
+    draws: int = _TRAINED
+
+    @cached_property
+    def means(self) -> FloatArray:
+        """Loss, and share of labels right, in the mean over draws of the labels that teach: (sizes, 2)."""
+        random, found = np.random.default_rng(self.seed), []
+        for _ in range(self.draws):
+            taught, asked = self.world.draw(random, max(self.sizes)), self.world.draw(random, _NEW)
+            found.append([_worth(taught, np.arange(size), asked) for size in self.sizes])
+        means: FloatArray = np.mean(found, axis=0)
+        return means
+
+
+def _worth(taught: Views, places: IntArray, asked: Views) -> tuple[float, float]:
+    """Loss and share of labels right of other items by some of those that teach."""
+    after = asked.decided(fitted(taught.only(places)))
+    return float(asked.losses(after).mean()), float(np.mean(asked.right(after, asked.log_probs)))
+
+
+_WORLDS = (
+    World((0.25, 0.25, 0.25, 0.25), 0.0, 60),
+    World((0.38, 0.32, 0.2, 0.1), 1.0, 30),
+    World((0.38, 0.32, 0.2, 0.1), 1.0, 100),
+    World((0.38, 0.32, 0.2, 0.1), 1.0, 100, repeated=True),
+    World((0.06, 0.06, 0.86, 0.02), 1.5, 60),
+    World((0.57, 0.26, 0.13, 0.04), 2.0, 200),
+)
+
+
+def curves_held(times: int) -> Iterator[Claim]:
+    """How often the intervals of a curve hold what is true of such labels, those of its last point and of its
+    last doubling; how often the next doubling brings no more than the interval's upper end; and, where
+    readings know nothing, how often they are called surely better than the frequencies.
+    """
+    worlds = max(times // 10, 2)  # each fits fifty times
+    for seed, world in enumerate(_WORLDS):
+        random = np.random.default_rng(seed)
+        curves = [world.curve(random) for _ in range(worlds)]
+        last = curves[0].last
+        sizes = (last.from_labels, last.to_labels, 2 * last.to_labels)
+        (before, _), (loss, right), (next_loss, _) = Truth(world, sizes, seed).means.tolist()
+        gained = [curve.last.gained.interval for curve in curves]
+        points = [curve.points[-1] for curve in curves]
+        losses, shares = [point.log_loss.interval for point in points], [point.right.ends for point in points]
+        for promise, intervals, truth in (
+            (_GAINED, gained, before - loss),
+            (_LOSS, losses, loss),
+            (_RIGHT, shares, right),
+        ):
+            held = sum(ends is not None and ends[0] <= truth <= ends[1] for ends in intervals)
+            yield Claim(promise, str(world), held, worlds)
+        no_more = sum(ends is not None and loss - next_loss <= ends[1] for ends in gained)
+        yield Claim(_NO_MORE, str(world), no_more, worlds)
+        if not world.signal:
+            ahead = sum(point.ahead.surely_above for point in points)
+            yield Claim(_AHEAD, str(world), ahead, worlds)
+
+
+def least_sure_teach(times: int) -> Iterator[Mean]:
+    """By how much the log-loss on new items is higher where the labels beside the first few are of the items
+    that a calibration on these is least sure of, than where they are drawn.
+    """
+    worlds = max(times // 10, 2)
+    for seed, (frequent, signal) in enumerate(
+        product(((0.38, 0.32, 0.2, 0.1), (0.57, 0.26, 0.13, 0.04), (0.06, 0.06, 0.86, 0.02)), (1.0, 2.0))
+    ):
+        world, random = World(frequent, signal, _POOL), np.random.default_rng(seed)
+        lost = [_lost_to_random(world, random) for _ in range(worlds)]
+        spread = float(np.std(lost))
+        yield Mean(_TEACHING, str(world), round(1e6 * float(np.mean(lost))), worlds, spread=spread)
+
+
+def _lost_to_random(world: World, random: np.random.Generator) -> float:
+    pool, asked = world.draw(random, _POOL), world.draw(random, _NEW)
+    start, rest = np.split(np.arange(_POOL), [_START])
+    decided = pool.decided(fitted(pool.only(start)))[0, rest]
+    doubt = -(np.exp(decided) * decided).sum(axis=1)
+    least_sure = rest[np.argsort(-doubt)[:_MORE]]
+    losses = [_worth(pool, np.concatenate([start, more]), asked)[0] for more in (least_sure, rest[:_MORE])]
+    return losses[0] - losses[1]

@@ -1,0 +1,323 @@
+"""Learning curves: how well labels are predicted on items that took no part, by how many labels taught.
+
+Each instruction is asked in turn, in one of some folds, while labels of the others teach: the first few of
+them in an order that is drawn, then twice as many, and so on to all; and that in several such orders. So all
+sizes are measured on the same items, and what one of them gains over another is known item by item.
+
+Knows: readings with human labels, folds, orders that are drawn, people beside them. Does not know: how what
+decides is fitted, how a curve is shown.
+"""
+
+from collections.abc import Generator, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from engine.calibrate.fitting import LEAST_FOR_FITTING, Views, fitted
+from engine.calibrate.run_calibration import USUAL, RunReadings, Wishes, scored
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import MeasureProgress, Reports
+from engine.core.log_probs import FloatArray, IntArray
+from engine.core.value_tables import Estimate
+from engine.measure.against_others import AgainstOthers
+from engine.measure.folds import Fold, grouped_folds
+from engine.measure.intervals import Interval, OverInstructions
+from engine.measure.matching import Matched
+from engine.measure.people_agreement import people_against_others
+
+LEAST_TO_LEARN = 2 * LEAST_FOR_FITTING
+"""Instructions with labels: of a criterion with fewer no curve is drawn."""
+_SEED = 0  # the same items make the same curve
+
+
+class Effort(NamedTuple):
+    """How much is done for a curve: `folds`, and in how many `orders` the labels of each teach."""
+
+    folds: int = 5
+    orders: int = 2
+
+
+USUAL_EFFORT = Effort()
+
+
+class Nats(NamedTuple):
+    """A log-loss or a difference of two, in nats, with its 95 % interval over instructions; None where these
+    do not vary.
+    """
+
+    value: float
+    interval: Interval | None
+
+    @property
+    def surely_above(self) -> bool:
+        """Whether it is surely more than 0."""
+        return self.interval is not None and self.interval.low > 0
+
+    @property
+    def surely_below(self) -> bool:
+        """Whether it is surely less than 0."""
+        return self.interval is not None and self.interval.high < 0
+
+    def turned(self) -> "Nats":
+        """A difference, seen from its other side."""
+        ends = None if self.interval is None else Interval(-self.interval.high, -self.interval.low)
+        return Nats(-self.value, ends)
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {"nats": self.value, "interval": self.interval}
+
+
+@dataclass(frozen=True)
+class LearningPoint:
+    """What so many labels of a criterion teach, in the mean over the criteria, on items that took no part.
+
+    `labels`: of one criterion, in the mean. `right`: the share of labels that are right. `frequencies`: the
+    log-loss of the frequencies of the same labels, in nats, and `ahead`: by how much it is more than
+    `log_loss`; `frequent`: how often the most frequent of them is right.
+    """
+
+    labels: int
+    log_loss: Nats
+    right: Estimate
+    frequencies: float
+    ahead: Nats
+    frequent: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "labels": self.labels,
+            "log_loss": self.log_loss.as_json(),
+            "right": _estimate_json(self.right),
+            "frequencies": {"log_loss": self.frequencies, "right": _estimate_json(self.frequent)},
+            "below_frequencies": {**self.ahead.as_json(), "surely": self.ahead.surely_above},
+        }
+
+
+@dataclass(frozen=True)
+class Doubling:
+    """What the last doubling of the labels brought. `gained`: by how much the log-loss fell; `more_right`:
+    how many more labels are right, -1 to 1.
+    """
+
+    from_labels: int
+    to_labels: int
+    gained: Nats
+    more_right: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "from_labels": self.from_labels,
+            "to_labels": self.to_labels,
+            "less_log_loss": {**self.gained.as_json(), "surely": self.gained.surely_above},
+            "more_right": _estimate_json(self.more_right),
+        }
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """The points from few labels to many, in the mean over the criteria; `last`: what the last doubling
+    brought in this mean, and `by_criterion` on each.
+
+    `labelled`: how many labels each of these criteria has in all. `left_out`: the criteria with too few, with
+    how many different instructions. `people`: each of several people against the majority of the others on
+    these criteria together, all in turn first; empty where no two labelled the same item.
+    """
+
+    points: tuple[LearningPoint, ...]
+    last: Doubling
+    by_criterion: Mapping[str, Doubling]
+    labelled: Mapping[str, int]
+    left_out: Mapping[str, int]
+    people: tuple[AgainstOthers, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "points": [point.as_json() for point in self.points],
+            "last_doubling": self.last.as_json(),
+            "criteria": {
+                name: {"labels": self.labelled[name], "last_doubling": last.as_json()}
+                for name, last in self.by_criterion.items()
+            },
+            "left_out": {name: {"instructions": count} for name, count in self.left_out.items()},
+            "people": [
+                {"person": held.person, "items": held.items, "the_others_label": _estimate_json(held.own)}
+                for held in self.people
+            ],
+        }
+
+
+def _estimate_json(found: Estimate) -> dict[str, Any]:
+    return {"value": found.value, "interval": found.ends}
+
+
+@dataclass(frozen=True)
+class _Taught:
+    """What each size taught of a criterion. `sizes`: the least first. Of each of its items, shape (sizes,
+    items): the loss and how right the label is, and both of the frequencies. `groups`: their instructions.
+    """
+
+    sizes: Sequence[int]
+    losses: FloatArray
+    right: FloatArray
+    frequencies: FloatArray
+    frequent: FloatArray
+    groups: Sequence[Hashable]
+
+
+def run_curve(
+    matched: Matched,
+    cancel: CancelToken | None = None,
+    wishes: Wishes = USUAL,
+    effort: Effort = USUAL_EFFORT,
+) -> Generator[MeasureProgress, None, LearningCurve]:
+    """The curve of a run's own readings, whatever it is calibrated with now, as `calibrating` takes them.
+
+    SetupError for a submission, which has no readings, and for too few labels; Cancelled between two fits.
+    """
+    readings = RunReadings.of(matched, wishes, "have a learning curve")
+    read = {name: scored(pairs) for name, pairs in matched.pairs.items()}
+    left_out = {name: 0 for name, pairs in read.items() if not pairs}
+    seen = {name: readings.labelled(name, pairs).views() for name, pairs in read.items() if pairs}
+    curve = yield from learning(seen, cancel, effort, left_out)
+    people = people_against_others(readings.results, matched.dataset, tuple(curve.labelled))
+    return replace(curve, people=tuple(people))
+
+
+def learning(
+    seen: Mapping[str, Views],
+    cancel: CancelToken | None = None,
+    effort: Effort = USUAL_EFFORT,
+    left_out: Mapping[str, int] | None = None,
+) -> Generator[MeasureProgress, None, LearningCurve]:
+    """The curve of labelled readings, by criterion, without people; `left_out`: criteria that have none.
+
+    SetupError where no criterion has labels of LEAST_TO_LEARN instructions; Cancelled between two fits.
+    """
+    few = {name: views.instructions for name, views in seen.items() if views.instructions < LEAST_TO_LEARN}
+    few |= left_out or {}
+    enough = {name: views for name, views in seen.items() if name not in few}
+    if not enough:
+        raise SetupError(
+            f"A learning curve needs labels of {LEAST_TO_LEARN} different instructions; there are"
+            f" {max(few.values(), default=0)}.",
+            "Label more items.",
+        )
+    folds = {name: grouped_folds(views.groups, effort.folds) for name, views in enough.items()}
+    sizes = _sizes(folds)
+    steps, done = sum(map(len, folds.values())) * effort.orders, 0
+    taught = []
+    yield MeasureProgress(0, steps)
+    for name, views in enough.items():
+        work = Reports(_teaching(views, folds[name], sizes[name], effort.orders, cancel or CancelToken()))
+        for _ in work:
+            done += 1
+            yield MeasureProgress(done, steps)
+        taught.append(work.result)
+    return LearningCurve(
+        points=tuple(_point(taught, row) for row in range(len(taught[0].sizes))),
+        last=_doubling(taught),
+        by_criterion={name: _doubling([each]) for name, each in zip(enough, taught, strict=True)},
+        labelled={name: len(views.groups) for name, views in enough.items()},
+        left_out=few,
+    )
+
+
+def _sizes(folds: Mapping[str, Sequence[Fold]]) -> dict[str, list[int]]:
+    """How many labels teach, the least first: as many as each fold leaves, half of these and so on, as often
+    for each criterion.
+    """
+    halved = {name: _halved(min(len(train) for train, _ in of_one)) for name, of_one in folds.items()}
+    rows = min(map(len, halved.values()))
+    return {name: sizes[-rows:] for name, sizes in halved.items()}
+
+
+def _halved(most: int) -> list[int]:
+    """A number, half of it and so on, the least first: LEAST_FOR_FITTING or more, but for the last two."""
+    sizes = [most]
+    while len(sizes) == 1 or sizes[0] // 2 >= LEAST_FOR_FITTING:
+        sizes.insert(0, sizes[0] // 2)
+    return sizes
+
+
+def _teaching(
+    seen: Views, folds: Sequence[Fold], sizes: Sequence[int], orders: int, cancel: CancelToken
+) -> Generator[None, None, _Taught]:
+    """Fit by each size in each fold and order; a step for each fold and order."""
+    losses, right, frequencies, frequent = np.zeros((4, len(sizes), len(seen.groups)))
+    random = np.random.default_rng(_SEED)
+    for train, test in folds:
+        asked = seen.only(test)
+        for _ in range(orders):
+            drawn = _in_drawn_order(seen, train, random)
+            for row, size in enumerate(sizes):
+                known = seen.only(drawn[:size])
+                plain = np.broadcast_to(known.frequencies, asked.log_probs.shape)
+                after = asked.decided(fitted(known, cancel))
+                losses[row, test] += asked.losses(after) / orders
+                right[row, test] += np.divide(asked.right(after, asked.log_probs), orders)
+                frequencies[row, test] += asked.losses(plain) / orders
+                # Of equally frequent labels the first: what was read must not help them.
+                frequent[row, test] += np.divide(asked.right(plain, plain), orders)
+            yield
+    return _Taught(sizes, losses, right, frequencies, frequent, seen.groups)
+
+
+def _in_drawn_order(seen: Views, train: IntArray, random: np.random.Generator) -> IntArray:
+    """The places of items, all of one instruction after all of another."""
+    drawn: dict[Hashable, float] = {}
+    for place in train.tolist():
+        drawn.setdefault(seen.groups[place], float(random.random()))
+    keys = [drawn[seen.groups[place]] for place in train.tolist()]
+    return np.asarray(train[np.argsort(keys, kind="stable")])
+
+
+def _point(taught: Sequence[_Taught], row: int) -> LearningPoint:
+    loss = _mean(taught, [each.losses[row] for each in taught])
+    plain = _mean(taught, [each.frequencies[row] for each in taught])
+    right = _mean(taught, [each.right[row] for each in taught])
+    frequent = _mean(taught, [each.frequent[row] for each in taught])
+    return LearningPoint(
+        labels=_labels(taught, row),
+        log_loss=Nats(loss.mean, loss.mean_interval()),
+        right=Estimate(right.mean, right.share_interval()),
+        frequencies=plain.mean,
+        ahead=_nats(taught, [each.frequencies[row] - each.losses[row] for each in taught]),
+        frequent=Estimate(frequent.mean, frequent.share_interval()),
+    )
+
+
+def _doubling(taught: Sequence[_Taught]) -> Doubling:
+    more = _mean(taught, [each.right[-1] - each.right[-2] for each in taught])
+    return Doubling(
+        _labels(taught, -2),
+        _labels(taught, -1),
+        _nats(taught, [each.losses[-2] - each.losses[-1] for each in taught]),
+        Estimate(more.mean, more.difference_interval()),
+    )
+
+
+def _labels(taught: Sequence[_Taught], row: int) -> int:
+    """How many teach, in the mean over the criteria."""
+    return round(sum(each.sizes[row] for each in taught) / len(taught))
+
+
+def _nats(taught: Sequence[_Taught], gains: Sequence[FloatArray]) -> Nats:
+    """The mean of differences of losses; both may be those of the frequencies, but for rounding."""
+    found = _mean(taught, [np.round(each, 12) for each in gains])
+    return Nats(found.mean, found.mean_interval())
+
+
+def _mean(taught: Sequence[_Taught], values: Sequence[FloatArray]) -> OverInstructions:
+    """Over the criteria, of the means over their items."""
+    found = OverInstructions.of(
+        {str(place): each.tolist() for place, each in enumerate(values)},
+        {str(place): each.groups for place, each in enumerate(taught)},
+    )
+    assert found is not None  # there are two instructions
+    return found
