@@ -1,0 +1,400 @@
+"""What changed between two runs over the same items: labels, probabilities, flips, accuracy.
+
+The earlier run is `then`, the later one `now`. What people overrode takes no part: it is asked whether a
+judge still says the same.
+
+Light, for judging prints it.
+
+Knows: the judgments of both, the human labels, intervals. Does not know: which settings differ, tables.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine.core.errors import SetupError
+from engine.core.formatting import counted, interval, percent
+from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
+from engine.core.judgments import AnyJudgment, Judgment, label_of
+from engine.core.remedies import Remedy, Step
+from engine.core.run_records import refuse_unasked
+from engine.core.settings import settings_of
+from engine.core.value_tables import Estimate
+from engine.data.dataset import Dataset
+from engine.decisions.calibration import judge_of_run
+from engine.decisions.run_results import RunResults
+from engine.measure.intervals import FEW, Interval, OverInstructions
+
+ROUNDING = 0.01
+"""Probabilities (0 to 1) that moved by less may have done so by rounding alone: other processors and devices
+add the same numbers in another order. A label that changed with them was in doubt.
+"""
+
+Move = tuple[Preference | None, Preference | None]
+"""The label then and the label now; None is unscored."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a run says of an item on a criterion; all None where it is unscored.
+
+    `probabilities`: of the four labels, in the order of `PREFERENCES`. `flipped`: as of a Judgment.
+    """
+
+    label: Preference | None = None
+    probabilities: tuple[float, ...] | None = None
+    flipped: bool | None = None
+
+    @classmethod
+    def of(cls, judgment: AnyJudgment) -> "Said":
+        """What a judgment says."""
+        if not isinstance(judgment, Judgment):
+            return cls(label_of(judgment))
+        return cls(judgment.preference, judgment.probabilities, judgment.flipped)
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """An item on a criterion, as both runs judged it; `human`: its human label, if it has one."""
+
+    instruction: str
+    then: Said
+    now: Said
+    human: HumanLabel | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether it has another label; unscored is one of its own."""
+        return self.then.label is not self.now.label
+
+    @property
+    def shifts(self) -> tuple[float, ...] | None:
+        """By how much each label became likelier (-1 to 1), in the order of `PREFERENCES`; None where one
+        side is unscored.
+        """
+        then, now = self.then.probabilities, self.now.probabilities
+        if then is None or now is None:
+            return None
+        return tuple(later - before for before, later in zip(then, now, strict=True))
+
+    @property
+    def distance(self) -> float | None:
+        """How far apart its probabilities are, 0 to 1: the total variation, half the sum of the absolute
+        differences. None where one side is unscored.
+        """
+        shifts = self.shifts
+        return None if shifts is None else min(sum(map(abs, shifts)) / 2, 1.0)
+
+    @property
+    def was_in_doubt(self) -> bool:
+        """Whether its label may have changed by rounding alone."""
+        return self.changed and self.distance is not None and self.distance < ROUNDING
+
+
+Columns = Mapping[str, Sequence[Anchor]]
+"""The items of each criterion."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A share (0 to 1) of so many `items` then and now, and the difference (-1 to 1)."""
+
+    items: int
+    then: float
+    now: float
+    difference: Estimate
+
+
+@dataclass(frozen=True)
+class LabelDrift:
+    """What changed on one criterion; without one on all: then shares are means over those that have any, and
+    counts are sums.
+
+    `items`: that both judged. `unscored`: how many then and now. `changed`: the share with another label.
+    `distance`: the mean of what both scored, `shifts`: by how much each label became likelier there; None,
+    and empty, where there is nothing. `flips`: the share of what both read in both orders that these decide.
+    `accuracy`: of the items with a human label; unscored counts as wrong. `moves`: how often each label
+    became each other one; `in_doubt`: how many of these may be by rounding.
+    """
+
+    criterion: str | None
+    items: int
+    instructions: int
+    unscored: tuple[int, int]
+    changed: Estimate
+    distance: Estimate | None
+    shifts: Mapping[Preference, Estimate]
+    flips: Change | None
+    accuracy: Change | None
+    moves: Mapping[Move, int]
+    in_doubt: int
+
+    @property
+    def moved(self) -> bool:
+        """Whether any probability is another."""
+        return self.distance is not None and self.distance.value > 0
+
+    @property
+    def labels_changed(self) -> int:
+        """How many labels are others."""
+        return sum(self.moves.values())
+
+    @property
+    def accuracy_moved(self) -> int:
+        """1 where the accuracy surely rose, -1 where it surely fell; 0 for neither, and on fewer than FEW
+        instructions.
+        """
+        ends = self.accuracy.difference.ends if self.accuracy else None
+        if ends is None or self.instructions < FEW:
+            return 0
+        return (ends[0] > 0) - (ends[1] < 0)
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What changed between two runs, called `then` and `now`: by criterion, and on the `whole`.
+
+    `drawn`: whether one of them draws what its labels depend on, so that these differ by chance as well.
+    `decided`: a sentence on what decides both; empty where nothing but their readings does. `left_out`:
+    criteria that one of the two has alone.
+    """
+
+    then: str
+    now: str
+    by_criterion: tuple[LabelDrift, ...]
+    whole: LabelDrift
+    drawn: bool = False
+    decided: str = ""
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def labels_surely_changed(self) -> bool:
+        """Whether labels changed by more than chance and rounding: a judge that draws nothing gives the same
+        labels as long as it is the same.
+        """
+        return self.whole.labels_changed > self.whole.in_doubt and not self.drawn
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """Sentences that say no more than the intervals do."""
+        return tuple(filter(None, (self._of_labels, self._of_probabilities, self._of_accuracy)))
+
+    @property
+    def _of_labels(self) -> str:
+        found, ends = self.whole, self.whole.changed.ends
+        labels = counted(found.items, "label", "labels")
+        if not found.labels_changed:
+            least = f"; so many can show a change of {percent(ends[1])} of them or more" if ends else ""
+            return f"Nothing surely changed in the labels: none of {labels} is another{least}."
+        share = f"{found.labels_changed:,} of {labels}, {percent(found.changed.value)}"
+        share += f" ({interval(ends, 100)})" if ends else ""
+        if self.drawn:
+            return (
+                f"Labels changed: {share}. That may be chance, for thoughts are drawn: how much of it is,"
+                " another check tells that changes the seed alone."
+            )
+        if not self.labels_surely_changed:
+            return (
+                f"Nothing surely changed in the labels: {share} are others, but these were in doubt, and"
+                f" their probabilities moved by less than {100 * ROUNDING:g} point, as by rounding."
+            )
+        return f"Labels surely changed: {share}."
+
+    @property
+    def _of_probabilities(self) -> str:
+        distance = self.whole.distance
+        if distance is None:
+            return ""
+        if not self.whole.moved:
+            return "No probability changed."
+        ends = f" ({interval(distance.ends, 100)})" if distance.ends else ""
+        return f"Probabilities moved by {100 * distance.value:.1f} points on average{ends}."
+
+    @property
+    def _of_accuracy(self) -> str:
+        accuracy = self.whole.accuracy
+        if accuracy is None:
+            return ""
+        change, ends = accuracy.difference.value, accuracy.difference.ends
+        by = f"from {percent(accuracy.then)} to {percent(accuracy.now)}"
+        if ends is None or self.whole.instructions < FEW:
+            return f"Accuracy: {by}. Fewer than {FEW} instructions do not say whether it surely changed."
+        by += f", by {100 * change:+.1f} points ({interval(ends, 100)})"
+        if moved := self.whole.accuracy_moved:
+            return f"Accuracy surely {'rose' if moved > 0 else 'fell'}: {by}."
+        least = 100 * max(ends[1] - change, change - ends[0])
+        return f"Accuracy did not surely change: {by}; so many items can show a change of {least:.1f}"
+            " points or more."
+
+
+def drift(columns: Columns, then: str, now: str, *, drawn: bool = False, decided: str = "") -> Drift:
+    """What changed on some criteria, at least one, each with at least one item."""
+    each = tuple(_measured(name, {name: column}) for name, column in columns.items())
+    return Drift(then, now, each, _measured(None, columns), drawn, decided)
+
+
+def run_drift(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset | None = None) -> Drift:
+    """What changed between two runs that models judged, on the items and criteria that both have, decided as
+    `decided_alike` says.
+
+    `dataset`: holds the items. `gold`: where human labels of them are; None for those of the dataset.
+    SetupError where no model judged a run, and where both share no item or no criterion.
+    """
+    for each in (then, now):
+        refuse_unasked(each.run, "be compared in this way")
+    before, after, decided = decided_alike(then.model_alone(), now.model_alone())
+    shared = shared_criteria(then, now)
+    columns = _columns(before, after, dataset, gold or dataset)
+    if not columns[shared[0]]:
+        raise SetupError(
+            f"{then.run.title} and {now.run.title} share no item of {dataset.name}.", Remedy(Step.CHOOSE_RUN)
+        )
+    drawn = any(settings_of(each.run.identity.settings).thinks for each in (then, now))
+    found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided)
+    names = dict.fromkeys((*before.judgments, *after.judgments))
+    return replace(found, left_out=tuple(name for name in names if name not in shared))
+
+
+def shared_criteria(then: RunResults, now: RunResults) -> list[str]:
+    """The criteria that both runs have, in the order of the earlier. SetupError where there is none."""
+    criteria = then.run.identity.criteria, now.run.identity.criteria
+    shared = [name for name in criteria[0] if name in criteria[1]]
+    if not shared:
+        asked = "; ".join(
+            f"{each.run.title}: {', '.join(names)}" for each, names in zip((then, now), criteria, strict=True)
+        )
+        raise SetupError(f"The two runs share no criterion ({asked}).", Remedy(Step.CHOOSE_RUN))
+    return shared
+
+
+def decided_alike(then: RunResults, now: RunResults) -> tuple[RunResults, RunResults, str]:
+    """Both decided by the calibration of the earlier run, where it fits the judge of the later one, else as
+    they were read; and a sentence on that, empty where neither has a calibration.
+    """
+    calibration = then.calibration
+    if calibration is None:
+        said = f"Both are decided as they were read, without the calibration of {now.run.called}."
+        return then, now.calibrated(None), said if now.calibration else ""
+    try:
+        calibration.check_fits(judge_of_run(now.run.identity))
+    except SetupError:
+        said = f"Both are decided as they were read: the calibration of {then.run.called} is of another judge"
+        return then.calibrated(None), now.calibrated(None), f"{said} than {now.run.called}."
+    return then, now.calibrated(calibration), f"Both are decided by the calibration of {then.run.called}."
+
+
+def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset) -> dict[str, list[Anchor]]:
+    """The items that both judged with the same texts, in the order of the dataset."""
+    hashes = dict(then.content_hashes.items() & now.content_hashes.items())
+    items = list(dataset.same_items(hashes))
+    labelled = {item.id: item.gold for item in gold.same_items(hashes)}
+    columns = {}
+    for name in shared_criteria(then, now):
+        said = [
+            {judgment.item_id: Said.of(judgment) for judgment in each.judgments[name]} for each in (then, now)
+        ]
+        columns[name] = [
+            Anchor(
+                item.instruction,
+                said[0][item.id],
+                said[1][item.id],
+                human.label if (human := labelled.get(item.id, {}).get(name)) else None,
+            )
+            for item in items
+        ]
+    return columns
+
+
+def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
+    every = [anchor for column in columns.values() for anchor in column]
+    return LabelDrift(
+        criterion=criterion,
+        items=len(every),
+        instructions=len({anchor.instruction for anchor in every}),
+        unscored=(
+            sum(anchor.then.label is None for anchor in every),
+            sum(anchor.now.label is None for anchor in every),
+        ),
+        changed=_known(
+            _estimate(columns, lambda anchor: float(anchor.changed), OverInstructions.share_interval)
+        ),
+        distance=_estimate(columns, lambda anchor: anchor.distance, OverInstructions.share_interval),
+        shifts=_shifts(columns),
+        flips=_change(columns, _flips),
+        accuracy=_change(columns, _right),
+        moves=Counter((anchor.then.label, anchor.now.label) for anchor in every if anchor.changed),
+        in_doubt=sum(anchor.was_in_doubt for anchor in every),
+    )
+
+
+def _shifts(columns: Columns) -> dict[Preference, Estimate]:
+    found = {}
+    for place, label in enumerate(PREFERENCES):
+
+        def shift(anchor: Anchor, place: int = place) -> float | None:
+            return anchor.shifts[place] if anchor.shifts is not None else None
+
+        if (estimate := _estimate(columns, shift, OverInstructions.difference_interval)) is not None:
+            found[label] = estimate
+    return found
+
+
+def _flips(anchor: Anchor) -> tuple[float, float] | None:
+    then, now = anchor.then.flipped, anchor.now.flipped
+    return None if then is None or now is None else (float(then), float(now))
+
+
+def _right(anchor: Anchor) -> tuple[float, float] | None:
+    human = anchor.human
+    if human is None:
+        return None
+    return float(agree(anchor.then.label, human)), float(agree(anchor.now.label, human))
+
+
+def _change(columns: Columns, both: Callable[[Anchor], tuple[float, float] | None]) -> Change | None:
+    """Of what is known then and now; None where nothing is."""
+
+    def of(value: Callable[[float, float], float]) -> Estimate | None:
+        def of_anchor(anchor: Anchor) -> float | None:
+            known = both(anchor)
+            return None if known is None else value(*known)
+
+        return _estimate(columns, of_anchor, OverInstructions.difference_interval)
+
+    difference = of(lambda then, now: now - then)
+    if difference is None:
+        return None
+    items = sum(both(anchor) is not None for column in columns.values() for anchor in column)
+    shares = of(lambda then, _now: then), of(lambda _then, now: now)
+    return Change(items, _known(shares[0]).value, _known(shares[1]).value, difference)
+
+
+def _estimate(
+    columns: Columns,
+    value: Callable[[Anchor], float | None],
+    ends: Callable[[OverInstructions], Interval],
+) -> Estimate | None:
+    """The mean over criteria of the mean of a value, where it is known; None where it is of no item.
+
+    Of distances, too, `ends` is what holds for any values from 0 to 1: narrower ones, by how much distances
+    vary, would not see that a few items in a hundred are wholly others (`bench/coverage/drift.py`).
+    """
+    values: dict[str, list[float]] = {}
+    groups: dict[str, list[str]] = {}
+    for name, column in columns.items():
+        for anchor in column:
+            if (known := value(anchor)) is not None:
+                values.setdefault(name, []).append(known)
+                groups.setdefault(name, []).append(anchor.instruction)
+    if not values:
+        return None
+    over = OverInstructions.of(values, groups)
+    if over is None:
+        means = [sum(of_one) / len(of_one) for of_one in values.values()]
+        return Estimate(sum(means) / len(means))
+    return Estimate(over.mean, ends(over))
+
+
+def _known(estimate: Estimate | None) -> Estimate:
+    assert estimate is not None  # what it is of was looked for before
+    return estimate
