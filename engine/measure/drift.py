@@ -223,8 +223,7 @@ class Drift:
         if moved := self.whole.accuracy_moved:
             return f"Accuracy surely {'rose' if moved > 0 else 'fell'}: {by}."
         least = 100 * max(ends[1] - change, change - ends[0])
-        return f"Accuracy did not surely change: {by}; so many items can show a change of {least:.1f}"
-            " points or more."
+        return f"Accuracy did not surely change: {by}; so many items can show {least:.1f} points or more."
 
 
 def drift(columns: Columns, then: str, now: str, *, drawn: bool = False, decided: str = "") -> Drift:

@@ -4,19 +4,19 @@ Knows: which columns stand side by side, and what they mean. Does not know: how 
 they are shown.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
-from engine.core.formatting import counted, listed, words
+from engine.core.formatting import counted, listed, without_middle, words
 from engine.core.items import PREFERENCES
 from engine.core.run_records import CHOSEN, SAMPLE
-from engine.core.sheets import Part, Section, Sentences, Tone
-from engine.core.value_tables import Column, Kind, Row, Table
+from engine.core.sheets import Facts, Part, Section, Sentences
+from engine.core.value_tables import Column, Kind, Row, Table, Value
 from engine.measure.accuracy import label_name
 from engine.measure.drift import Change, Drift, LabelDrift
 from engine.report.columns import CRITERION
 
 _MOST_MOVES = 12
+_LONGEST = 120  # letters of a fact
 _MEAN = "mean"
 
 _DISTANCE = (
@@ -25,7 +25,7 @@ _DISTANCE = (
 )
 _CHANGED = (
     CRITERION,
-    Column("items", "items", Kind.COUNT, "How many items both runs judged; in the mean, how many labels."),
+    Column("items", "items", Kind.COUNT, "How many items both runs judged."),
     Column(
         "changed",
         "labels changed, %",
@@ -33,15 +33,10 @@ _CHANGED = (
         "The share of items with another label, with its 95 % interval; unscored counts as a label.",
     ),
     Column("distance", "probabilities moved, points", Kind.ESTIMATE, _DISTANCE),
-    Column("unscored_then", "unscored then", Kind.COUNT, "Judgments that the earlier run could not make."),
-    Column("unscored_now", "now", Kind.COUNT, "Judgments that the later run could not make."),
 )
-_FLIPS = (
-    Column(
-        "flipped_then", "flipped then", Kind.SHARE, "The share that the order decided in the earlier run."
-    ),
-    Column("flipped_now", "now", Kind.SHARE, "The share that the order decides in the later run."),
-    Column("flipped_change", "change", Kind.ESTIMATE, "The difference, in points, with its 95 % interval."),
+_UNSCORED = (
+    Column("unscored_then", "unscored then", Kind.COUNT, "Judgments that the earlier run could not make."),
+    Column("unscored_now", "unscored now", Kind.COUNT, "Judgments that the later run could not make."),
 )
 _SHIFTS = (
     CRITERION,
@@ -61,11 +56,11 @@ _MOVES = (
     Column("now", "now", Kind.TEXT, "The label of the later run."),
     Column("labels", "labels", Kind.COUNT, "How many labels changed so."),
 )
-_ACCURACY = (
+_CHANGE = (
     CRITERION,
-    Column("labels", "labels", Kind.COUNT, "How many of these items have a human label."),
-    Column("then", "then", Kind.SHARE, "The share of them that the earlier run gives, too."),
-    Column("now", "now", Kind.SHARE, "The share of them that the later run gives, too."),
+    Column("items", "items", Kind.COUNT, "Of how many of these items it is known."),
+    Column("then", "then", Kind.SHARE, "The share in the earlier run."),
+    Column("now", "now", Kind.SHARE, "The share in the later run."),
     Column("change", "change", Kind.ESTIMATE, "The difference, in points, with its 95 % interval."),
 )
 WHICH_ITEMS = frozenset(
@@ -79,43 +74,44 @@ def drift_sections(drift: Drift, differences: Table | None = None) -> Iterator[S
     where they are told elsewhere.
     """
     if differences is not None:
-        yield _made_otherwise(differences)
+        yield _made_otherwise(differences, drift.left_out)
     yield _changed(drift)
     if drift.whole.moved:
-        rows = [[_name(each), *(each.shifts.get(label) for label in PREFERENCES)] for each in _rows(drift)]
-        yield Section(
-            "shifts",
-            "How much likelier each label became, in points",
-            [Table(_SHIFTS, rows)],
-            spelt_out=True,
-        )
+        shifts: list[Row] = [[_name(each), *map(each.shifts.get, PREFERENCES)] for each in _rows(drift)]
+        title = "How much likelier each label became, in points"
+        yield Section("shifts", title, [Table(_SHIFTS, shifts)])
     if drift.whole.moves:
         yield _moves(drift)
-    if drift.whole.accuracy is not None:
-        yield _accuracy(drift)
+    flips = [(each, each.flips) for each in _rows(drift)]
+    yield from _then_and_now("flips", "Flipped then and now", flips)
+    right = [(each, each.accuracy) for each in _rows(drift)]
+    yield from _then_and_now("accuracy_then_and_now", "Accuracy then and now", right)
 
 
-def _made_otherwise(differences: Table) -> Section:
-    fact, _differs, first, other = differences.columns
-    rows = [
-        [row[0], *row[2:]] for row in differences.rows if row[1] is True and str(row[0]) not in WHICH_ITEMS
+def _made_otherwise(differences: Table, left_out: Sequence[str]) -> Section:
+    untold = WHICH_ITEMS | {f"question, {words(name)}" for name in left_out}
+    pairs = [
+        (str(fact), f"{_short(then)} → {_short(now)}")
+        for fact, differs, then, now in differences.rows
+        if differs and fact not in untold
     ]
-    columns = (fact, replace(first, title="then"), replace(other, title="now"))
-    part: Part = Table(columns, rows) if rows else Sentences(["Nothing that is known of them."])
+    part: Part = Facts(pairs) if pairs else Sentences(["Nothing that the store knows of."])
     return Section("made_otherwise", "What differs between the two runs", [part])
 
 
+def _short(value: Value) -> str:
+    return "-" if value is None else without_middle(str(value), _LONGEST)
+
+
 def _changed(drift: Drift) -> Section:
-    flips = any(each.flips for each in _rows(drift))
-    columns = (*_CHANGED, *(_FLIPS if flips else ()))
+    unscored = _UNSCORED if any(drift.whole.unscored) else ()
     rows: list[Row] = [
         [
             _name(each),
-            each.items,
+            "" if each.criterion is None else each.items,
             each.changed,
             each.distance,
-            *each.unscored,
-            *(_of_change(each.flips) if flips else ()),
+            *(each.unscored if unscored else ()),
         ]
         for each in _rows(drift)
     ]
@@ -125,15 +121,12 @@ def _changed(drift: Drift) -> Section:
     if drift.left_out:
         names = listed([words(name) for name in drift.left_out])
         said.append(f"Asked in one of the two runs alone, and not compared: {names}.")
-    tone = Tone.CAVEAT if drift.labels_surely_changed or drift.whole.accuracy_moved < 0 else Tone.PLAIN
     return Section(
         "drift",
         f"What changed from {drift.then} to {drift.now}",
-        [Sentences(said, tone), Table(columns, rows)],
+        [Sentences(said), Table((*_CHANGED, *unscored), rows)],
         f"The judge alone, on {items} of {instructions} that both judged. In brackets 95 % intervals over"
         " instructions.",
-        help=("drift",),
-        spelt_out=True,
     )
 
 
@@ -150,16 +143,23 @@ def _moves(drift: Drift) -> Section:
     return Section("moves", "From which label to which", parts)
 
 
-def _accuracy(drift: Drift) -> Section:
-    rows: list[Row] = []
-    for each in _rows(drift):
-        if (found := each.accuracy) is not None:
-            rows.append([_name(each), found.items, *_of_change(found)])
-    return Section("accuracy_then_and_now", "Accuracy then and now", [Table(_ACCURACY, rows)], spelt_out=True)
-
-
-def _of_change(change: Change | None) -> Row:
-    return [None] * 3 if change is None else [change.then, change.now, change.difference]
+def _then_and_now(
+    key: str, title: str, changes: Sequence[tuple[LabelDrift, Change | None]]
+) -> Iterator[Section]:
+    """A share in both runs; nothing where it is not known."""
+    rows: list[Row] = [
+        [
+            _name(each),
+            "" if each.criterion is None else change.items,
+            change.then,
+            change.now,
+            change.difference,
+        ]
+        for each, change in changes
+        if change is not None
+    ]
+    if rows:
+        yield Section(key, title, [Table(_CHANGE, rows)])
 
 
 def _rows(drift: Drift) -> list[LabelDrift]:
