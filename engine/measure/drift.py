@@ -11,9 +11,10 @@ Knows: the judgments of both, the human labels, intervals. Does not know: which 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from engine.core.errors import SetupError
-from engine.core.formatting import counted, interval, percent
+from engine.core.formatting import counted, interval, percent, words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, Judgment, label_of
 from engine.core.remedies import Remedy, Step
@@ -23,12 +24,15 @@ from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import judge_of_run
 from engine.decisions.run_results import RunResults
-from engine.measure.intervals import FEW, Interval, OverInstructions
+from engine.measure.intervals import FEW, OverInstructions, holm
 
 ROUNDING = 0.01
 """Probabilities (0 to 1) that moved by less may have done so by rounding alone: other processors and devices
 add the same numbers in another order. A label that changed with them was in doubt.
 """
+
+_UNLIKELY = 0.05
+_DIRECTION = {1: "rose", -1: "fell"}
 
 Move = tuple[Preference | None, Preference | None]
 """The label then and the label now; None is unscored."""
@@ -97,12 +101,16 @@ Columns = Mapping[str, Sequence[Anchor]]
 
 @dataclass(frozen=True)
 class Change:
-    """A share (0 to 1) of so many `items` then and now, and the difference (-1 to 1)."""
+    """A share (0 to 1) of so many `items`, of so many `instructions`, then and now, and the difference (-1 to
+    1). `p_value`: that it is 0; None for a single instruction.
+    """
 
     items: int
+    instructions: int
     then: float
     now: float
     difference: Estimate
+    p_value: float | None
 
 
 @dataclass(frozen=True)
@@ -139,16 +147,6 @@ class LabelDrift:
         """How many labels are others."""
         return sum(self.moves.values())
 
-    @property
-    def accuracy_moved(self) -> int:
-        """1 where the accuracy surely rose, -1 where it surely fell; 0 for neither, and on fewer than FEW
-        instructions.
-        """
-        ends = self.accuracy.difference.ends if self.accuracy else None
-        if ends is None or self.instructions < FEW:
-            return 0
-        return (ends[0] > 0) - (ends[1] < 0)
-
 
 @dataclass(frozen=True)
 class Drift:
@@ -173,6 +171,25 @@ class Drift:
         labels as long as it is the same.
         """
         return self.whole.labels_changed > self.whole.in_doubt and not self.drawn
+
+    @cached_property
+    def accuracy_moves(self) -> Mapping[str | None, int]:
+        """Where the accuracy surely rose (1) or fell (-1): by None in the mean, by name on one of several
+        criteria. Together these are wrong in 5 % of cases at most. Empty on fewer than FEW instructions.
+        """
+        parts = (self.whole, *(self.by_criterion if len(self.by_criterion) > 1 else ()))
+        tested = [
+            (each.criterion, each.accuracy.difference.value, each.accuracy.p_value)
+            for each in parts
+            if each.accuracy is not None and each.accuracy.p_value is not None
+            if each.accuracy.instructions >= FEW
+        ]
+        corrected = holm([p_value for *_, p_value in tested])
+        return {
+            name: 1 if change > 0 else -1
+            for (name, change, _), p_value in zip(tested, corrected, strict=True)
+            if p_value < _UNLIKELY
+        }
 
     @property
     def verdict(self) -> tuple[str, ...]:
@@ -212,18 +229,36 @@ class Drift:
 
     @property
     def _of_accuracy(self) -> str:
-        accuracy = self.whole.accuracy
-        if accuracy is None:
+        mean = self.whole.accuracy
+        if mean is None:
             return ""
-        change, ends = accuracy.difference.value, accuracy.difference.ends
-        by = f"from {percent(accuracy.then)} to {percent(accuracy.now)}"
-        if ends is None or self.whole.instructions < FEW:
+        change, ends = mean.difference.value, mean.difference.ends
+        by = f"from {percent(mean.then)} to {percent(mean.now)}"
+        if ends is None or mean.instructions < FEW:
             return f"Accuracy: {by}. Fewer than {FEW} instructions do not say whether it surely changed."
-        by += f", by {100 * change:+.1f} points ({interval(ends, 100)})"
-        if moved := self.whole.accuracy_moved:
-            return f"Accuracy surely {'rose' if moved > 0 else 'fell'}: {by}."
-        least = 100 * max(ends[1] - change, change - ends[0])
-        return f"Accuracy did not surely change: {by}; so many items can show {least:.1f} points or more."
+        by += f", by {_points(mean)}"
+        moves = self.accuracy_moves
+        if None in moves:
+            said = f"Accuracy surely {_DIRECTION[moves[None]]}: {by}."
+        else:
+            least = 100 * max(ends[1] - change, change - ends[0])
+            where = " in the mean" if moves else ""
+            said = (
+                f"Accuracy did not surely change{where}: {by}; so many items can show a change of about"
+                f" {least:.1f} points or more."
+            )
+        on = (
+            f"On {words(name)} it surely {_DIRECTION[moves[name]]}, by {_points(each.accuracy)}."
+            for each in self.by_criterion
+            if (name := each.criterion) is not None and name in moves and each.accuracy is not None
+        )
+        return " ".join((said, *on))
+
+
+def _points(change: Change) -> str:
+    """A difference, for people: `-6.0 points (-11.2 to -0.8)`."""
+    ends = change.difference.ends
+    return f"{100 * change.difference.value:+.1f} points" + (f" ({interval(ends, 100)})" if ends else "")
 
 
 def drift(columns: Columns, then: str, now: str, *, drawn: bool = False, decided: str = "") -> Drift:
@@ -306,6 +341,9 @@ def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset)
 
 def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
     every = [anchor for column in columns.values() for anchor in column]
+    changed = _mean(columns, lambda anchor: float(anchor.changed))
+    distance = _mean(columns, lambda anchor: anchor.distance)
+    assert changed is not None  # there is an item
     return LabelDrift(
         criterion=criterion,
         items=len(every),
@@ -314,10 +352,8 @@ def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
             sum(anchor.then.label is None for anchor in every),
             sum(anchor.now.label is None for anchor in every),
         ),
-        changed=_known(
-            _estimate(columns, lambda anchor: float(anchor.changed), OverInstructions.share_interval)
-        ),
-        distance=_estimate(columns, lambda anchor: anchor.distance, OverInstructions.share_interval),
+        changed=changed.share,
+        distance=None if distance is None else distance.share,
         shifts=_shifts(columns),
         flips=_change(columns, _flips),
         accuracy=_change(columns, _right),
@@ -333,8 +369,8 @@ def _shifts(columns: Columns) -> dict[Preference, Estimate]:
         def shift(anchor: Anchor, place: int = place) -> float | None:
             return anchor.shifts[place] if anchor.shifts is not None else None
 
-        if (estimate := _estimate(columns, shift, OverInstructions.difference_interval)) is not None:
-            found[label] = estimate
+        if (mean := _mean(columns, shift)) is not None:
+            found[label] = mean.difference
     return found
 
 
@@ -353,31 +389,47 @@ def _right(anchor: Anchor) -> tuple[float, float] | None:
 def _change(columns: Columns, both: Callable[[Anchor], tuple[float, float] | None]) -> Change | None:
     """Of what is known then and now; None where nothing is."""
 
-    def of(value: Callable[[float, float], float]) -> Estimate | None:
+    def of(value: Callable[[float, float], float]) -> "_Mean | None":
         def of_anchor(anchor: Anchor) -> float | None:
             known = both(anchor)
             return None if known is None else value(*known)
 
-        return _estimate(columns, of_anchor, OverInstructions.difference_interval)
+        return _mean(columns, of_anchor)
 
+    then, now = of(lambda then, _now: then), of(lambda _then, now: now)
     difference = of(lambda then, now: now - then)
-    if difference is None:
+    if then is None or now is None or difference is None:
         return None
     items = sum(both(anchor) is not None for column in columns.values() for anchor in column)
-    shares = of(lambda then, _now: then), of(lambda _then, now: now)
-    return Change(items, _known(shares[0]).value, _known(shares[1]).value, difference)
+    over = difference.over
+    instructions, p_value = (over.instructions, over.p_value) if over else (1, None)
+    return Change(items, instructions, then.value, now.value, difference.difference, p_value)
 
 
-def _estimate(
-    columns: Columns,
-    value: Callable[[Anchor], float | None],
-    ends: Callable[[OverInstructions], Interval],
-) -> Estimate | None:
-    """The mean over criteria of the mean of a value, where it is known; None where it is of no item.
+@dataclass(frozen=True)
+class _Mean:
+    """The mean over criteria of the mean of a value; `over` instructions, None where there is one."""
 
-    Of distances, too, `ends` is what holds for any values from 0 to 1: narrower ones, by how much distances
-    vary, would not see that a few items in a hundred are wholly others (`bench/coverage/drift.py`).
-    """
+    value: float
+    over: OverInstructions | None
+
+    @property
+    def share(self) -> Estimate:
+        """Of values from 0 to 1.
+
+        Also of distances: a narrower interval, by how much these vary, would not see that a few items in a
+        hundred are wholly others (`bench/coverage/drift.py`).
+        """
+        return Estimate(self.value, self.over.share_interval() if self.over else None)
+
+    @property
+    def difference(self) -> Estimate:
+        """Of values from -1 to 1."""
+        return Estimate(self.value, self.over.difference_interval() if self.over else None)
+
+
+def _mean(columns: Columns, value: Callable[[Anchor], float | None]) -> _Mean | None:
+    """Of a value where it is known; None where it is of no item."""
     values: dict[str, list[float]] = {}
     groups: dict[str, list[str]] = {}
     for name, column in columns.items():
@@ -387,13 +439,5 @@ def _estimate(
                 groups.setdefault(name, []).append(anchor.instruction)
     if not values:
         return None
-    over = OverInstructions.of(values, groups)
-    if over is None:
-        means = [sum(of_one) / len(of_one) for of_one in values.values()]
-        return Estimate(sum(means) / len(means))
-    return Estimate(over.mean, ends(over))
-
-
-def _known(estimate: Estimate | None) -> Estimate:
-    assert estimate is not None  # what it is of was looked for before
-    return estimate
+    means = [sum(of_one) / len(of_one) for of_one in values.values()]
+    return _Mean(sum(means) / len(means), OverInstructions.of(values, groups))
