@@ -71,7 +71,7 @@ class Anchor:
         """Whether it has another label; unscored is one of its own."""
         return self.then.label is not self.now.label
 
-    @property
+    @cached_property
     def shifts(self) -> tuple[float, ...] | None:
         """By how much each label became likelier (-1 to 1), in the order of `PREFERENCES`; None where one
         side is unscored.
@@ -264,7 +264,8 @@ def _points(change: Change) -> str:
 def drift(columns: Columns, then: str, now: str, *, drawn: bool = False, decided: str = "") -> Drift:
     """What changed on some criteria, at least one, each with at least one item."""
     each = tuple(_measured(name, {name: column}) for name, column in columns.items())
-    return Drift(then, now, each, _measured(None, columns), drawn, decided)
+    whole = _measured(None, columns) if len(each) > 1 else replace(each[0], criterion=None)
+    return Drift(then, now, each, whole, drawn, decided)
 
 
 def run_drift(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset | None = None) -> Drift:
@@ -408,10 +409,21 @@ def _change(columns: Columns, both: Callable[[Anchor], tuple[float, float] | Non
 
 @dataclass(frozen=True)
 class _Mean:
-    """The mean over criteria of the mean of a value; `over` instructions, None where there is one."""
+    """The mean over criteria of the mean of `values`, of which each has its group: its instruction."""
 
-    value: float
-    over: OverInstructions | None
+    values: Mapping[str, Sequence[float]]
+    groups: Mapping[str, Sequence[str]]
+
+    @property
+    def value(self) -> float:
+        """The mean."""
+        means = [sum(of_one) / len(of_one) for of_one in self.values.values()]
+        return sum(means) / len(means)
+
+    @cached_property
+    def over(self) -> OverInstructions | None:
+        """The same over instructions; None where there is one."""
+        return OverInstructions.of(self.values, self.groups)
 
     @property
     def share(self) -> Estimate:
@@ -437,7 +449,4 @@ def _mean(columns: Columns, value: Callable[[Anchor], float | None]) -> _Mean | 
             if (known := value(anchor)) is not None:
                 values.setdefault(name, []).append(known)
                 groups.setdefault(name, []).append(anchor.instruction)
-    if not values:
-        return None
-    means = [sum(of_one) / len(of_one) for of_one in values.values()]
-    return _Mean(sum(means) / len(means), OverInstructions.of(values, groups))
+    return _Mean(values, groups) if values else None
