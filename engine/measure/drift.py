@@ -12,19 +12,23 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
+from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import counted, interval, percent, words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
 from engine.core.judgments import AnyJudgment, Judgment, label_of
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import refuse_unasked
+from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.settings import settings_of
 from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import judge_of_run
-from engine.decisions.run_results import RunResults
+from engine.decisions.run_dataset import dataset_of_run
+from engine.decisions.run_results import RunResults, load_results
 from engine.measure.intervals import FEW, OverInstructions, holm
+from engine.store.run_store import RunStore
 
 ROUNDING = 0.01
 """Probabilities (0 to 1) that moved by less may have done so by rounding alone: other processors and devices
@@ -32,6 +36,7 @@ add the same numbers in another order. A label that changed with them was in dou
 """
 
 _UNLIKELY = 0.05
+_WISH = "be compared with another"
 _DIRECTION = {1: "rose", -1: "fell"}
 
 Move = tuple[Preference | None, Preference | None]
@@ -276,28 +281,53 @@ def run_drift(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset
     SetupError where no model judged a run, and where both share no item or no criterion.
     """
     for each in (then, now):
-        refuse_unasked(each.run, "be compared in this way")
+        refuse_unasked(each.run, _WISH)
     before, after, decided = decided_alike(then.model_alone(), now.model_alone())
-    shared = shared_criteria(then, now)
+    shared = _shared_criteria(then.run, now.run)
     columns = _columns(before, after, dataset, gold or dataset)
     if not columns[shared[0]]:
-        raise SetupError(
-            f"{then.run.title} and {now.run.title} share no item of {dataset.name}.", Remedy(Step.CHOOSE_RUN)
-        )
+        raise _no_shared_item(then.run, now.run)
     drawn = any(settings_of(each.run.identity.settings).thinks for each in (then, now))
     found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided)
     names = dict.fromkeys((*before.judgments, *after.judgments))
     return replace(found, left_out=tuple(name for name in names if name not in shared))
 
 
-def shared_criteria(then: RunResults, now: RunResults) -> list[str]:
+def stored_drift(
+    store: RunStore, then: int, now: int, path: Path | None = None, cancel: CancelToken | None = None
+) -> Drift:
+    """The same of two stored runs; `path`: where the dataset of one of them is, None for where it was.
+
+    Raises what `run_drift` raises, SetupError where no dataset is there or holds the items, Cancelled.
+    """
+    runs = [store.run(number) for number in (then, now)]
+    for run in runs:
+        refuse_unasked(run, _WISH)
+    _shared_criteria(*runs)
+    if now not in store.shared_items(then):
+        raise _no_shared_item(*runs)
+    before, after = (load_results(store, number) for number in (then, now))
+    try:
+        dataset = dataset_of_run(runs[0], path, cancel)
+    except SetupError as missing:
+        try:  # the later run may be of a part of the file that was kept, or of the file where it is now
+            dataset = dataset_of_run(runs[1], path, cancel)
+        except SetupError:
+            raise missing from None
+    return run_drift(before, after, dataset)
+
+
+def _no_shared_item(then: StoredRun, now: StoredRun) -> SetupError:
+    return SetupError(
+        f"{then.title} and {now.title} share no item with the same texts.", Remedy(Step.CHOOSE_RUN)
+    )
+
+
+def _shared_criteria(then: StoredRun, now: StoredRun) -> list[str]:
     """The criteria that both runs have, in the order of the earlier. SetupError where there is none."""
-    criteria = then.run.identity.criteria, now.run.identity.criteria
-    shared = [name for name in criteria[0] if name in criteria[1]]
+    shared = [name for name in then.identity.criteria if name in now.identity.criteria]
     if not shared:
-        asked = "; ".join(
-            f"{each.run.title}: {', '.join(names)}" for each, names in zip((then, now), criteria, strict=True)
-        )
+        asked = "; ".join(f"{run.title}: {', '.join(run.identity.criteria)}" for run in (then, now))
         raise SetupError(f"The two runs share no criterion ({asked}).", Remedy(Step.CHOOSE_RUN))
     return shared
 
@@ -324,7 +354,7 @@ def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset)
     items = list(dataset.same_items(hashes))
     labelled = {item.id: item.gold for item in gold.same_items(hashes)}
     columns = {}
-    for name in shared_criteria(then, now):
+    for name in _shared_criteria(then.run, now.run):
         said = [
             {judgment.item_id: Said.of(judgment) for judgment in each.judgments[name]} for each in (then, now)
         ]
