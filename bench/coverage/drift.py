@@ -15,7 +15,7 @@ from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
 from engine.core.log_probs import FloatArray, IntArray
 from engine.core.value_tables import Estimate
-from engine.measure.drift import ROUNDING, Anchor, Drift, Said, drift
+from engine.measure.drift import ROUNDING, Anchor, Drift, Opinion, drift
 from engine.measure.intervals import FEW, Interval
 
 _NOMINAL, _BAR, _MOST_FALSE = 0.95, 0.94, 0.05
@@ -88,8 +88,8 @@ def _probabilities(logits: FloatArray) -> FloatArray:
     return np.asarray(likely / likely.sum(axis=1, keepdims=True))
 
 
-def _said(probabilities: FloatArray) -> Said:
-    return Said(PREFERENCES[int(probabilities.argmax())], tuple(map(float, probabilities)))
+def _said(probabilities: FloatArray) -> Opinion:
+    return Opinion(PREFERENCES[int(probabilities.argmax())], tuple(map(float, probabilities)))
 
 
 def _judges() -> Iterator[Judge]:

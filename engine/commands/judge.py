@@ -190,7 +190,7 @@ def _read(
     options: argparse.Namespace, model: Path, ids: Path | None, anchors: Anchors | None
 ) -> dict[str, Path]:
     """The files that are read, by what they are."""
-    dataset = options.dataset if anchors is None else anchors.items.path
+    dataset = _dataset(options) if anchors is None else anchors.items.path
     read = {"dataset": dataset, "model": model, "run store": options.store}
     given = {"examples": options.examples, "calibration": options.calibration, "ids": ids}
     read |= {what: path for what, path in {**given, "gold": options.gold}.items() if path}
@@ -291,9 +291,10 @@ def _setup(options: argparse.Namespace, model: Path, anchors: Anchors | None) ->
     """
     usual = RunSetup(_dataset(options), model) if anchors is None else anchors.usual
     rubric = rubric_of(options) or usual.rubric
-    criteria = rubric.names if anchors is None else anchors.criteria_of(rubric)
-    if options.criteria is not None:
-        criteria = _names(options.criteria, rubric)
+    criteria = rubric.names if options.criteria is None else _names(options.criteria, rubric)
+    if anchors is not None:
+        shared = anchors.criteria_of(rubric.only(criteria))
+        criteria = shared if options.criteria is None else criteria
     orders = orders_of(options, rubric.only(criteria).names, anchors.orders if anchors else None)
     setup = replace(
         usual,

@@ -44,7 +44,7 @@ Move = tuple[Preference | None, Preference | None]
 
 
 @dataclass(frozen=True)
-class Said:
+class Opinion:
     """What a run says of an item on a criterion; all None where it is unscored.
 
     `probabilities`: of the four labels, in the order of `PREFERENCES`. `flipped`: as of a Judgment.
@@ -55,7 +55,7 @@ class Said:
     flipped: bool | None = None
 
     @classmethod
-    def of(cls, judgment: AnyJudgment) -> "Said":
+    def of(cls, judgment: AnyJudgment) -> "Opinion":
         """What a judgment says."""
         if not isinstance(judgment, Judgment):
             return cls(label_of(judgment))
@@ -67,8 +67,8 @@ class Anchor:
     """An item on a criterion, as both runs judged it; `human`: its human label, if it has one."""
 
     instruction: str
-    then: Said
-    now: Said
+    then: Opinion
+    now: Opinion
     human: HumanLabel | None = None
 
     @property
@@ -105,7 +105,7 @@ Columns = Mapping[str, Sequence[Anchor]]
 
 
 @dataclass(frozen=True)
-class Change:
+class ThenAndNow:
     """A share (0 to 1) of so many `items`, of so many `instructions`, then and now, and the difference (-1 to
     1). `p_value`: that it is 0; None for a single instruction.
     """
@@ -137,8 +137,8 @@ class LabelDrift:
     changed: Estimate
     distance: Estimate | None
     shifts: Mapping[Preference, Estimate]
-    flips: Change | None
-    accuracy: Change | None
+    flips: ThenAndNow | None
+    accuracy: ThenAndNow | None
     moves: Mapping[Move, int]
     in_doubt: int
 
@@ -260,7 +260,7 @@ class Drift:
         return " ".join((said, *on))
 
 
-def _points(change: Change) -> str:
+def _points(change: ThenAndNow) -> str:
     """A difference, for people: `-6.0 points (-11.2 to -0.8)`."""
     ends = change.difference.ends
     return f"{100 * change.difference.value:+.1f} points" + (f" ({interval(ends, 100)})" if ends else "")
@@ -356,7 +356,8 @@ def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset)
     columns = {}
     for name in _shared_criteria(then.run, now.run):
         said = [
-            {judgment.item_id: Said.of(judgment) for judgment in each.judgments[name]} for each in (then, now)
+            {judgment.item_id: Opinion.of(judgment) for judgment in each.judgments[name]}
+            for each in (then, now)
         ]
         columns[name] = [
             Anchor(
@@ -417,7 +418,7 @@ def _right(anchor: Anchor) -> tuple[float, float] | None:
     return float(agree(anchor.then.label, human)), float(agree(anchor.now.label, human))
 
 
-def _change(columns: Columns, both: Callable[[Anchor], tuple[float, float] | None]) -> Change | None:
+def _change(columns: Columns, both: Callable[[Anchor], tuple[float, float] | None]) -> ThenAndNow | None:
     """Of what is known then and now; None where nothing is."""
 
     def of(value: Callable[[float, float], float]) -> "_Mean | None":
@@ -434,7 +435,7 @@ def _change(columns: Columns, both: Callable[[Anchor], tuple[float, float] | Non
     items = sum(both(anchor) is not None for column in columns.values() for anchor in column)
     over = difference.over
     instructions, p_value = (over.instructions, over.p_value) if over else (1, None)
-    return Change(items, instructions, then.value, now.value, difference.difference, p_value)
+    return ThenAndNow(items, instructions, then.value, now.value, difference.difference, p_value)
 
 
 @dataclass(frozen=True)

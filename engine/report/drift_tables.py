@@ -12,7 +12,7 @@ from engine.core.run_records import CHOSEN, SAMPLE
 from engine.core.sheets import Facts, Part, Section, Sentences
 from engine.core.value_tables import Column, Kind, Row, Table, Value
 from engine.measure.accuracy import label_name
-from engine.measure.drift import Change, Drift, LabelDrift
+from engine.measure.drift import Drift, LabelDrift, ThenAndNow
 from engine.report.columns import CRITERION
 
 _MOST_MOVES = 12
@@ -144,7 +144,7 @@ def _moves(drift: Drift) -> Section:
 
 
 def _then_and_now(
-    key: str, title: str, changes: Sequence[tuple[LabelDrift, Change | None]]
+    key: str, title: str, changes: Sequence[tuple[LabelDrift, ThenAndNow | None]]
 ) -> Iterator[Section]:
     """A share in both runs; nothing where it is not known."""
     rows: list[Row] = [

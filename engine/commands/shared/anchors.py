@@ -75,16 +75,15 @@ class Anchors:
         if shared := tuple(name for name in rubric.names if name in known):
             return shared
         raise SetupError(
-            f"{self.run.title} was asked about {', '.join(known)}, and the rubric asks about none of that"
+            f"{self.run.title} was asked about {', '.join(known)}, and nothing of that is asked now"
             f" ({', '.join(rubric.names)}).",
-            "Name a rubric with criteria of the same names: --rubric NAME|FILE",
+            "Name one of its criteria with --criteria, or a rubric that has criteria of these names.",
         )
 
     def planned(self, plan: RunPlan, store_path: Path, named: bool) -> RunPlan:
         """A plan that judges them, with the calibration of the earlier run where it fits, and, where nobody
         `named` the run and it begins anew, with a name that says what it is.
         """
-        self.criteria_of(plan.rubric)
         calibration = self.then.calibration
         try:
             plan = replace(plan, calibration=calibration)
