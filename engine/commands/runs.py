@@ -35,7 +35,7 @@ from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
-from engine.measure.drift import stored_drift
+from engine.measure.run_drift import stored_drift
 from engine.report.drift_tables import drift_sections
 from engine.report.run_differences import difference_count, differences_table
 from engine.report.run_facts import run_facts

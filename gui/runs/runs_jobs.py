@@ -57,7 +57,7 @@ def drift(store_path: Path, first: int, other: int) -> Job[Sheet]:
     """What changed from one run to another; SetupError where that cannot be told."""
 
     def work(control: JobControl) -> Sheet:
-        from engine.measure.drift import stored_drift
+        from engine.measure.run_drift import stored_drift
         from engine.report.drift_tables import drift_sections
         from engine.store.run_store import RunStore
 

@@ -26,7 +26,7 @@ from engine.data.sampling import drawn_by_instruction
 from engine.decisions.run_dataset import dataset_of_run, load_as_judged
 from engine.decisions.run_results import RunResults, load_results
 from engine.judge.plan import RunPlan
-from engine.measure.drift import run_drift
+from engine.measure.run_drift import run_drift
 from engine.report.drift_tables import drift_sections
 from engine.report.run_differences import differences_table
 from engine.store.opening import is_there

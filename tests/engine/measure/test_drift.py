@@ -12,7 +12,8 @@ from engine.core.items import Preference
 from engine.core.judgments import CriterionCalibration
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.run_results import RunResults
-from engine.measure.drift import Anchor, Drift, Opinion, decided_alike, drift, run_drift, stored_drift
+from engine.measure.drift import Anchor, Drift, Opinion, drift
+from engine.measure.run_drift import decided_alike, run_drift, stored_drift
 from engine.store.run_store import RunStore
 from tests.judged import (
     BAD,
