@@ -399,6 +399,7 @@ def test_the_version_to_cite_is_that_of_the_program() -> None:
         "python main.py jugde DATASET --model demo",
         "python main.py judge DATASET --model demo --modus labels",
         "python main.py tune DATASET --out recipe.json",
+        "python main.py evaluate submission.tsv",
         "python main.py evaluate SYSTEM --gold DATASET [--confusing]",
         "python main.py runs show",
         "python main.py runs shwo 3",

@@ -55,7 +55,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "gui.review": "kit work reading people",
         "gui.compare": "kit work reading",
         "gui.ranking": "kit work weigh reading",
-        "gui.runs": "kit work judge",
+        "gui.runs": "kit work judge reading",
         "gui.window": "kit work dataset judge results weigh reading people review compare ranking runs",
     }.items()
 }

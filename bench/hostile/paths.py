@@ -130,6 +130,8 @@ def _commands(sound: SoundFiles) -> list[Command]:
         ("judge --model", ["judge", data, "--model", HERE, "--plan", *run], ".gguf"),
         ("judge --model, a word", ["judge", data, "--model", HERE, "--plan", *run], ""),
         *[(f"judge {name}", [*plan, name, HERE], "") for name in ("--ids", "--rubric", "--calibration")],
+        ("judge DATASET --anchors", ["judge", HERE, "--anchors", "1", "--plan", *run], ".tsv"),
+        ("judge --gold", ["judge", data, "--anchors", "1", "--plan", "--gold", HERE, *run], ".tsv"),
         ("judge --examples", [*plan, "--examples", HERE], ".tsv"),
         ("judge --cluster", [*plan, "--cluster", HERE], ".json"),
         ("judge --certificates", [*plan, "--cluster", "tls://127.0.0.1:1", "--certificates", HERE], ""),
@@ -162,6 +164,7 @@ def _commands(sound: SoundFiles) -> list[Command]:
             for name, suffix in (("--out", ".tsv"), ("--json", ".json"), ("--csv", ".csv"))
         ],
         ("runs recalibrate", ["runs", "recalibrate", "1", "--calibration", HERE, *run], ".json"),
+        ("runs diff --dataset", ["runs", "diff", "1", "2", "--dataset", HERE, *run], ".tsv"),
         ("runs rewrite --dataset", ["runs", "rewrite", "1", "--dataset", HERE, *run], ".tsv"),
         ("runs rewrite --model", ["runs", "rewrite", "1", "--model", HERE, *run], ".gguf"),
         ("evaluate", ["evaluate", HERE, *gold], ".tsv"),

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from engine.cluster.cluster_run import ClusterRun
+from engine.commands.shared.anchors import Anchors, add_anchors, anchors_of
 from engine.commands.shared.cluster import (
     add_cluster,
     cluster_of,
@@ -34,7 +35,7 @@ from engine.commands.shared.console import (
     tell,
 )
 from engine.commands.shared.forecast import show_forecast
-from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of
+from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of, seed_of
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import RunProgressBar
@@ -88,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
         "DATASET is TSV, CSV, JSON, JSON Lines or Parquet, plain or .gz. Whatever was judged is kept in the\n"
         "run store: the same command goes on where it was stopped.",
     )
-    arguments.add_argument("dataset", type=Path, metavar="DATASET")
+    arguments.add_argument("dataset", type=Path, nargs="?", metavar="DATASET")
     add_recipe(arguments)
     arguments.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
@@ -96,6 +97,7 @@ def parser() -> argparse.ArgumentParser:
         "--plan", action="store_true", help="say what the run will take, and judge nothing; needs no --out"
     )
     add_columns(arguments, "DATASET")
+    add_anchors(arguments)
     _add_judging(arguments.add_argument_group("judging"))
     add_settings(arguments.add_argument_group("explanations"), *OF_EXPLANATIONS)
     _add_machine(arguments.add_argument_group("computer"))
@@ -134,9 +136,9 @@ def _add_judging(group: argparse._ArgumentGroup) -> None:
 def _add_ways(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--ways",
-        default=",".join(USUAL_WAYS),
         metavar="A,B",
-        help=f"how the model is asked: some of {','.join(Way)}; what they say is averaged (%(default)s)",
+        help=f"how the model is asked: some of {','.join(Way)}; what they say is averaged"
+        f" ({','.join(USUAL_WAYS)})",
     )
     add_settings(group, "thoughts", "max_thought_tokens")
 
@@ -154,42 +156,55 @@ def _add_machine(group: argparse._ArgumentGroup) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Judge, write and print; the exit code."""
-    if options.out is None and not options.plan:
+    if options.out is None and not options.plan and options.anchors is None:
         raise SetupError("--out is missing: a run ends with a submission.", "Name its file: --out FILE.tsv")
     ids = ids_file(options)
     until = _until(options)
-    model = model_of(options, recipe_of(options, parser()))
     over = cluster_of(options)
-    if options.plan:
-        with interruptible() as cancel:
-            made = _asking(_prepared(options, model, over, cancel), until)
-            part = _part_in_words(made)
-            if over is not None:
-                kept = {"store": options.store, "fresh": options.fresh}
-                return show_cluster_forecast(made, part, over, cancel, **kept)
-            code = show_forecast(made, part, options.store, options.fresh, cancel)
-            if until is not None:
-                print(f"With --until it is that at most: the run goes on {until.in_words}.")
-            return code
-    read = {"dataset": options.dataset, "model": model, "run store": options.store}
-    if options.examples:
-        read["examples"] = options.examples
-    if options.calibration:
-        read["calibration"] = options.calibration
-    if options.recipe:
-        read["recipe"] = options.recipe
-    if options.rubric and seen_at(Path(options.rubric)) is Found.FILE:
-        read["rubric"] = Path(options.rubric)
-    if ids:
-        read["ids"] = ids
-    check_outputs(options, read)
     bar = RunProgressBar()
     with interruptible(bar.loss_of_a_stop) as cancel:
-        made = _asking(_prepared(options, model, over, cancel), until)
-        events = _judged(made.plan, options, over, cancel)
+        recipe, anchors = recipe_of(options), anchors_of(options, cancel)
+        model = model_of(options, recipe, anchors)
+        if not options.plan:
+            check_outputs(options, _read(options, model, ids, anchors))
+        made = _asking(_prepared(options, model, over, cancel, anchors), until)
+        fresh = options.fresh or (anchors is not None and anchors.begins_anew(made.plan, options.store))
+        if options.plan:
+            return _show_plan(made, options, over, cancel, fresh)
+        events = _judged(made.plan, options.store, over, cancel, fresh)
         ended = _follow(events, bar, KeepAwake(options.keep_awake))
         with RunStore(options.store) as store:
-            return _report(ended, made, store, options)
+            return _report(ended, made, store, options, anchors)
+
+
+def _read(
+    options: argparse.Namespace, model: Path, ids: Path | None, anchors: Anchors | None
+) -> dict[str, Path]:
+    """The files that are read, by what they are."""
+    dataset = _dataset(options) if anchors is None else anchors.items.path
+    read = {"dataset": dataset, "model": model, "run store": options.store}
+    given = {
+        "examples": options.examples,
+        "calibration": options.calibration,
+        "ids": ids,
+        "recipe": options.recipe,
+    }
+    read |= {what: path for what, path in {**given, "gold": options.gold}.items() if path}
+    if options.rubric and seen_at(Path(options.rubric)) is Found.FILE:
+        read["rubric"] = Path(options.rubric)
+    return read
+
+
+def _show_plan(
+    made: PreparedRun, options: argparse.Namespace, over: ClusterRun | None, cancel: CancelToken, fresh: bool
+) -> int:
+    store, until, part = options.store, _until(options), _part_in_words(made)
+    if over is not None:
+        return show_cluster_forecast(made, part, over, cancel, store=store, fresh=fresh)
+    code = show_forecast(made, part, store, fresh, cancel)
+    if until is not None:
+        print(f"With --until it is that at most: the run goes on {until.in_words}.")
+    return code
 
 
 def _until(options: argparse.Namespace) -> Until | None:
@@ -200,7 +215,7 @@ def _until(options: argparse.Namespace) -> Until | None:
             "Workers of a cluster are handed many items at once: --until cannot look after each group.",
             "Use --until on this computer alone, or leave it out.",
         )
-    return Until.of_text(options.until, options.seed)
+    return Until.of_text(options.until, seed_of(options))
 
 
 def _asking(made: PreparedRun, until: Until | None) -> PreparedRun:
@@ -213,27 +228,36 @@ def _asking(made: PreparedRun, until: Until | None) -> PreparedRun:
 
 
 def _judged(
-    plan: RunPlan, options: argparse.Namespace, over: ClusterRun | None, cancel: CancelToken
+    plan: RunPlan, store: Path, over: ClusterRun | None, cancel: CancelToken, fresh: bool
 ) -> Iterable[RunEvent]:
     """The run, judged here or by other computers."""
     if over is not None:
-        return judged_by_cluster(plan, options.store, over, cancel, options.fresh)
+        return judged_by_cluster(plan, store, over, cancel, fresh)
     # The driver of a GPU may end the process that uses it.
     worker = partial(Apart if plan.machine.device else Here, judge_plan, cancel)
-    return judging_by(worker(), worker, plan, options.store, fresh=options.fresh)
+    return judging_by(worker(), worker, plan, store, fresh=fresh)
 
 
 def _prepared(
-    options: argparse.Namespace, model: Path, over: ClusterRun | None, cancel: CancelToken
+    options: argparse.Namespace,
+    model: Path,
+    over: ClusterRun | None,
+    cancel: CancelToken,
+    anchors: Anchors | None,
 ) -> PreparedRun:
-    setup, orders = _setup(options, model)
+    setup, orders = _setup(options, model, anchors)
     if over is not None:
         setup = replace(setup, device=CPU)  # of this computer, which judges nothing
         device = device_of_cluster(over, cancel)
-    dataset, ids = chosen_ids(options, setup.dataset_path, cancel)
-    made = followed(prepare_run(replace(setup, ids=ids), cancel, dataset), _tell_notices)
+    dataset = None
+    if anchors is None:
+        dataset, ids = chosen_ids(options, setup.dataset_path, cancel)
+        setup = replace(setup, ids=ids)
+    made = followed(prepare_run(setup, cancel, dataset), _tell_notices)
     if over is not None:
         made = replace(made, plan=replace(made.plan, began_on=device))
+    if anchors is not None:
+        made = replace(made, plan=anchors.planned(made.plan, options.store, options.name is not None))
     orders.check_fits(made.plan.identity())
     if dataset is None:
         keep_columns(options, made.plan.dataset)
@@ -257,31 +281,44 @@ def _tell_notices(event: FilesRead | Preparing) -> None:
         tell(OPTIONS.of(notice))
 
 
-def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
-    """The run that the arguments ask for, with this model. SetupError where they contradict each other."""
-    rubric = rubric_of(options) or ELOQUENT
+def _setup(options: argparse.Namespace, model: Path, anchors: Anchors | None) -> tuple[RunSetup, Orders]:
+    """The run that the arguments ask for, with this model; of anchors what they leave open is as in the
+    earlier run. SetupError where they contradict each other.
+    """
+    usual = RunSetup(_dataset(options), model) if anchors is None else anchors.usual
+    rubric = rubric_of(options) or usual.rubric
     criteria = rubric.names if options.criteria is None else _names(options.criteria, rubric)
-    orders = orders_of(options, rubric.only(criteria).names)
-    setup = RunSetup(
-        dataset_path=options.dataset,
+    if anchors is not None:
+        shared = anchors.criteria_of(rubric.only(criteria))
+        criteria = shared if options.criteria is None else criteria
+    orders = orders_of(options, rubric.only(criteria).names, anchors.orders if anchors else None)
+    setup = replace(
+        usual,
         model_path=model,
-        items=_items(options.items),
+        items=_items(options.items) if anchors is None else None,
         sample=sample_of(options),
         both_orders=orders.both,
         second_order_below=orders.below,
-        ways=parse_ways(options.ways),
+        ways=usual.ways if options.ways is None else parse_ways(options.ways),
         rubric=rubric,
         criteria=criteria,
         calibration_path=options.calibration,
-        device=options.device,
+        device=options.device or usual.device,
         fresh=options.fresh,
-        columns=columns_of(options, rubric),
+        columns=columns_of(options, rubric) or usual.columns,
         name=options.name,
         note=options.note,
         **given_examples(options),
         **given_settings(options),
     )
-    return by_recipe(options, recipe_of(options, parser()), setup), orders
+    return by_recipe(options, recipe_of(options), setup), orders
+
+
+def _dataset(options: argparse.Namespace) -> Path:
+    if options.dataset is None:
+        raise SetupError("DATASET is missing.", "Name its file: judge DATASET --model MODEL --out FILE.tsv")
+    path: Path = options.dataset
+    return path
 
 
 def _items(count: int | None) -> int | None:
@@ -312,7 +349,13 @@ def _follow(events: Iterable[RunEvent], progress: RunProgressBar, keep_awake: Ke
     return ended
 
 
-def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argparse.Namespace) -> int:
+def _report(
+    ended: RunEnded,
+    made: PreparedRun,
+    store: RunStore,
+    options: argparse.Namespace,
+    anchors: Anchors | None,
+) -> int:
     if ended.stopped:
         tell(
             f"Run {ended.run_id} stopped: {ended.judged} of {ended.items} items are judged and kept.\n"
@@ -337,6 +380,8 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
     for section in way_sections(results, plan.dataset):
+        print(f"\n{printed_section(section)}")
+    for section in anchors.sections(results) if anchors is not None else ():
         print(f"\n{printed_section(section)}")
     if results.run.stopped_early:
         tell("The same command goes on with another --until, or without it with all that is left.")

@@ -35,6 +35,8 @@ from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
+from engine.measure.run_drift import stored_drift
+from engine.report.drift_tables import drift_sections
 from engine.report.run_differences import difference_count, differences_table
 from engine.report.run_facts import run_facts
 from engine.report.run_tables import changes_section, labels_given_section
@@ -291,9 +293,12 @@ def _add_listing(
     find.add_argument("text", nargs="+", metavar="WORD")
     _add_all(find)
     find.set_defaults(action=_find)
-    diff = actions.add_parser("diff", help="two runs side by side: settings, model, dataset, times")
+    diff = actions.add_parser(
+        "diff", help="two runs side by side: settings, model, dataset, times; what changed in what they say"
+    )
     diff.add_argument("id", type=int, metavar="ID")
     diff.add_argument("other", type=int, metavar="OTHER")
+    diff.add_argument("--dataset", type=Path, metavar="FILE", help="where their dataset is now")
     diff.set_defaults(action=_diff)
     return [find, diff]
 
@@ -340,6 +345,15 @@ def _diff(store: RunStore, options: argparse.Namespace) -> int:
     print(_printed(made, _LONGEST_FACT))
     number = difference_count(made)
     print(f"\n{counted(number, 'difference', 'differences')}." if number else "\nNo differences.")
+    try:
+        drift = stored_drift(store, options.id, options.other, options.dataset)
+    except SetupError as error:
+        if options.dataset is not None:
+            raise
+        tell(f"\nWhat changed in what they say is not told. {error.problem}\n{OPTIONS.of(error.remedy)}")
+        return DONE
+    for section in drift_sections(drift):
+        print(f"\n{printed_section(section)}")
     return DONE
 
 

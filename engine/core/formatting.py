@@ -39,7 +39,7 @@ def interval(ends: tuple[float, float] | None, factor: float = 1) -> str:
     if ends is None:
         return "-"
     low, high = ends
-    return f"{factor * low:.1f} to {factor * high:.1f}"
+    return f"{number(factor * low, 1)} to {number(factor * high, 1)}"
 
 
 def amount(n_bytes: int) -> str:

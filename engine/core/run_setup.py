@@ -5,7 +5,7 @@ Knows: the choices of a run, and what is usual. Does not know: widgets, argument
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +75,7 @@ class RunSetup(ChosenSettings):
         SetupError where there is nothing to go on with, or where the store does not tell all that it was
         asked with: labelled examples and calibrations are files that it knows by their content alone.
         """
-        identity, known = run.identity, run.identity.settings
+        known = run.identity.settings
         if run.why_over:
             raise SetupError(f"{run.title} cannot go on: {run.why_over}.", "Choose one that is not finished.")
         files = {"examples": "labelled examples", "explained_with_calibration": "a calibration"}
@@ -84,7 +84,15 @@ class RunSetup(ChosenSettings):
                 f"{run.title} was begun with {' and '.join(unknown)}, whose file the store does not know.",
                 "Describe the run on the Judge page as it was, with that file: its button then says Resume.",
             )
-        settings = settings_of(known)
+        return replace(cls.as_in(run), resumes=run.id, until=run.until)
+
+    @classmethod
+    def as_in(cls, run: StoredRun) -> "RunSetup":
+        """What judges the items of a run as it did, but for what the store does not tell: the files of
+        labelled examples and calibrations, and what computes.
+        """
+        identity = run.identity
+        settings = settings_of(identity.settings)
         return cls(
             dataset_path=identity.dataset_path,
             model_path=identity.model_path,
@@ -94,9 +102,7 @@ class RunSetup(ChosenSettings):
             both_orders=len(settings.orders) > 1,
             rubric=identity.rubric or ELOQUENT,
             criteria=identity.criteria,
-            resumes=run.id,
             columns=run.columns,
-            until=run.until,
             context=settings.context,
             **settings.chosen,
         )

@@ -90,7 +90,7 @@ class Estimate:
     ends: tuple[float, float] | None = None
 
     def __str__(self) -> str:
-        shown = f"{100 * self.value:.1f}"
+        shown = number(100 * self.value, 1)
         return shown if self.ends is None else f"{shown} ({interval(self.ends, 100)})"
 
     def turned(self) -> "Estimate":

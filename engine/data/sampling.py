@@ -108,6 +108,15 @@ def drawn_instructions(instructions: Sequence[str], seed: int) -> list[int]:
     return [places[text] for text in instructions]
 
 
+def drawn_by_instruction(dataset: Dataset, items: int, seed: int) -> Dataset:
+    """So many items, in the order of their file: those of one instruction after another, as a seed draws
+    these; all where there are no more.
+    """
+    places = drawn_instructions(dataset.texts("instruction").to_pylist(), seed)
+    drawn_rows = sorted(range(len(dataset)), key=places.__getitem__)[:items]
+    return dataset.at(sorted(drawn_rows))
+
+
 def drawn_place(text: str, seed: int) -> bytes:
     """What a seed puts texts in order by."""
     return sha256(f"{seed}\0{text}".encode()).digest()

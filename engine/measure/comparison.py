@@ -18,7 +18,7 @@ from engine.measure.accuracy import kappa, mean
 from engine.measure.choosing import Choice, cost_of_choosing
 from engine.measure.evaluation import Evaluation
 from engine.measure.explanation_measures import EXPLANATION_MEASURES
-from engine.measure.intervals import Interval, OverInstructions
+from engine.measure.intervals import Interval, OverInstructions, holm
 from engine.measure.label_measures import is_right
 from engine.measure.matching import Matched, Pair, match_together
 from engine.measure.systems import System
@@ -328,15 +328,9 @@ def _lead(over: OverInstructions | None, leads: Sequence[Sequence[int]]) -> dict
 
 
 def _corrected(agreements: Sequence[PairAgreement]) -> tuple[PairAgreement, ...]:
-    """With the p-values that hold for all of them together.
-
-    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure (1979).
-    """
+    """With the p-values that hold for all of them together."""
     known = {place: one.p_value for place, one in enumerate(agreements) if one.p_value is not None}
-    corrected, least = {}, 0.0
-    for rank, place in enumerate(sorted(known, key=known.__getitem__)):
-        least = max(least, min(1.0, known[place] * (len(known) - rank)))
-        corrected[place] = least
+    corrected = dict(zip(known, holm(list(known.values())), strict=True))
     return tuple(replace(one, corrected=corrected.get(place)) for place, one in enumerate(agreements))
 
 

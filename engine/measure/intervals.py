@@ -207,6 +207,19 @@ def difference(values: Sequence[float], groups: Sequence[Hashable]) -> Estimate:
     return Estimate(sum(values) / len(values), None if found is None else found.difference_interval())
 
 
+def holm(p_values: Sequence[float]) -> list[float]:
+    """The p-values of several tests, in their order, so that all of them together hold: below .05 are wrongly
+    so, be it one, in 5 % of cases at most.
+
+    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure (1979).
+    """
+    corrected, least = dict[int, float](), 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        least = max(least, min(1.0, p_values[place] * (len(p_values) - rank)))
+        corrected[place] = least
+    return [corrected[place] for place in range(len(p_values))]
+
+
 def least_interval(rows: Iterable[Sequence[float]], groups: Sequence[Hashable]) -> Interval | None:
     """The interval of the least of several mean differences over the same items; None for fewer than two
     instructions.

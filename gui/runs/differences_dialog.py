@@ -1,20 +1,25 @@
-"""Two runs side by side: settings, model, dataset, times; what differs is marked and comes first.
+"""Two runs side by side: settings, model, dataset, times; what differs is marked and comes first. Below it
+what changed in what they say, once it is known.
 
-Knows: how such a table is shown. Does not know: what is compared.
+Knows: how both are shown. Does not know: what is compared.
 """
 
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt, Slot
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QWidget
 
+from engine.core.errors import EngineError
 from engine.core.formatting import counted, visible
+from engine.core.sheets import Sheet
 from engine.core.value_tables import Table
-from gui.kit.labels import hint, name
+from gui.kit.labels import hint, name, scrolling
 from gui.kit.layouts import in_column, make_room
+from gui.kit.notice import problem_of
 from gui.kit.value_table import SORT_ROLE, TableModel
 from gui.kit.views import FillingView, dressed
+from gui.reading.sheet_view import SheetView
 
 _FACT, _DIFFERS, _FIRST, _OTHER = range(4)
 Index = QModelIndex | QPersistentModelIndex
@@ -58,7 +63,9 @@ class _Only(QSortFilterProxyModel):
 
 
 class DifferencesDialog(QDialog):
-    """Shows a table of `engine.report.run_differences`."""
+    """Shows a table of `engine.report.run_differences`, and the sheet of `engine.report.drift_tables` once
+    it is given.
+    """
 
     def __init__(self, table: Table, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,6 +88,27 @@ class DifferencesDialog(QDialog):
         name(self.only, self.only.text())
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        layout = in_column(self.summary, self.only, self.view, buttons, on=self, margins=None)
-        layout.setStretchFactor(self.view, 1)
-        make_room(self, 140, 34)
+        self._make_changes()
+        layout = in_column(self.summary, self.only, on=self, margins=None)
+        for part, stretch in ((self.view, 2), (self.said, 0), (self._room, 3), (buttons, 0)):
+            layout.addWidget(part, stretch)
+        make_room(self, 150, 46)
+
+    def _make_changes(self) -> None:
+        self.said = hint("What changed in what they say: reading both runs …")
+        self.changes = SheetView()
+        self._room = scrolling(self.changes, "What changed")
+        self._room.hide()
+
+    @Slot(object)
+    def show_changes(self, sheet: Sheet) -> None:
+        """Show what changed."""
+        self.said.hide()
+        self.changes.show_sheet(sheet)
+        self._room.show()
+
+    @Slot(object)
+    def tell_problem(self, error: EngineError) -> None:
+        """Say why that cannot be told."""
+        problem, _remedy = problem_of(error)
+        self.said.setText(visible(f"What changed in what they say is not told. {problem}"))

@@ -4,6 +4,7 @@ Knows: what can be done with runs that are chosen. Does not know: how any of it 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, QTimer, Signal, Slot
@@ -14,6 +15,7 @@ from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import counted
 from engine.core.run_deletion import Deleted, RunContents
 from engine.core.run_records import AnyRun, DamagedRun
+from engine.core.sheets import Sheet
 from engine.core.value_tables import Table
 from gui.kit.actions import add_key
 from gui.kit.foreign_text import OneLine
@@ -27,7 +29,7 @@ from gui.runs.differences_dialog import DifferencesDialog
 from gui.runs.name_dialog import NoteField
 from gui.runs.run_health import RunHealth
 from gui.runs.runs_table import ARCHIVED, DATASET, MODEL, NAME, RUN, NameDelegate, RunsOrder, RunsTableModel
-from gui.work.lanes import Job, Lane
+from gui.work.lanes import Job, Lane, LatestTask
 from gui.work.page_name import PageName
 from gui.work.workspace import Workspace
 
@@ -130,8 +132,10 @@ class RunsDialog(QDialog):
         """Show the two chosen runs side by side."""
         if len(self.chosen) == 2:
             first, other = sorted(run.id for run in self.chosen)
-            job = runs_jobs.differences(self._workspace.store_path, first, other)
-            self._do(job, self._show_differences, refresh=False)
+            path = self._workspace.store_path
+            drift = runs_jobs.drift(path, first, other)
+            show = partial(self._show_differences, drift)
+            self._do(runs_jobs.differences(path, first, other), show, refresh=False)
 
     @Slot()
     def delete(self) -> None:
@@ -163,10 +167,15 @@ class RunsDialog(QDialog):
         self.say(deleted.in_words)
         self.deleted.emit(deleted.ids)
 
-    def _show_differences(self, table: Table) -> None:
+    def _show_differences(self, drift: Job[Sheet], table: Table) -> None:
         dialog = DifferencesDialog(table, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        task = LatestTask(self._workspace.threads, Lane.MEASURE, dialog)
+        task.finished.connect(dialog.show_changes)
+        task.failed.connect(dialog.tell_problem)
+        dialog.finished.connect(task.drop)
         dialog.open()
+        task.start(drift)
 
     def _do(self, job: Job[Any], then: Callable[[Any], object] | None = None, refresh: bool = True) -> None:
         """Do a job of the store to its end; say what went wrong."""
@@ -349,7 +358,9 @@ class RunsDialog(QDialog):
         self.resume_button = self._button("&Resume", _RESUME, self.resume)
         self.rename_button = self._button("Re&name", "Give the run another name (F2)", self.rename)
         self.compare_button = self._button(
-            "Compare &settings", "Two runs side by side: choose two with Ctrl", self.compare
+            "Compare &settings",
+            "Two runs side by side, and what changed from one to the other: choose two with Ctrl",
+            self.compare,
         )
         self.archive_button = self._button(
             "&Archive", "Leave the runs out of the lists; nothing of them is lost", self.archive

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.health import Health
 from engine.core.run_deletion import Deleted, RunContents
+from engine.core.sheets import Sheet
 from engine.core.value_tables import Table
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -48,6 +49,21 @@ def differences(store_path: Path, first: int, other: int) -> Job[Table]:
         with RunStore(store_path) as store, store.reading():
             runs = store.run(first), store.run(other)
             return differences_table(*runs, {run.id: store.efforts(run.id) for run in runs})
+
+    return work
+
+
+def drift(store_path: Path, first: int, other: int) -> Job[Sheet]:
+    """What changed from one run to another; SetupError where that cannot be told."""
+
+    def work(control: JobControl) -> Sheet:
+        from engine.measure.run_drift import stored_drift
+        from engine.report.drift_tables import drift_sections
+        from engine.store.run_store import RunStore
+
+        with RunStore(store_path) as store, many_records():
+            found = stored_drift(store, first, other, cancel=control.cancel)
+        return Sheet("What changed", tuple(drift_sections(found)))
 
     return work
 

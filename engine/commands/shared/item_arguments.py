@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.commands.shared.column_arguments import read_dataset
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.item_sample import ItemSample
+from engine.core.item_sample import USUAL_SEED, ItemSample
 from engine.data.dataset import Dataset
 from engine.data.id_list import ids_in, read_ids
 
@@ -46,10 +46,15 @@ def ids_file(options: argparse.Namespace) -> Path | None:
     return None if options.ids == _STANDARD_INPUT else Path(options.ids)
 
 
+def seed_of(options: argparse.Namespace) -> int:
+    """What --seed says, by which items are drawn; the usual one without it."""
+    return USUAL_SEED if options.seed is None else int(options.seed)
+
+
 def sample_of(options: argparse.Namespace) -> ItemSample | None:
     """What --sample asks for; None without it. SetupError where nothing can be drawn so."""
     if options.sample is not None:
-        return ItemSample(options.sample, options.seed, options.sample_by or "")
+        return ItemSample(options.sample, seed_of(options), options.sample_by or "")
     if options.sample_by is not None:
         raise SetupError("--sample-by needs the number of items.", "Add --sample N.")
     return None

@@ -59,7 +59,6 @@ def add_orders(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--orders",
         choices=[BOTH, ONE, DOUBTFUL],
-        default=BOTH,
         help="show the responses in both orders (default); in one, for half the time; or in the second one"
         " only where the first leaves a label in doubt",
     )
@@ -79,20 +78,23 @@ def add_orders(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def orders_of(options: argparse.Namespace, criteria: Sequence[str]) -> Orders:
-    """What the arguments ask for; says where a margin comes from.
+def orders_of(options: argparse.Namespace, criteria: Sequence[str], usual: Orders | None = None) -> Orders:
+    """What the arguments ask for, `usual` where they say nothing; says where a margin comes from.
 
     SetupError where they contradict each other, or no margin can be learned.
     """
     given = {"--margin": options.margin, "--margin-from": options.margin_from}
     named = [name for name, value in given.items() if value is not None]
-    if options.orders != DOUBTFUL:
+    if usual is not None and options.orders is None and not named:
+        return usual
+    asked = options.orders or BOTH
+    if asked != DOUBTFUL:
         if named:
             raise SetupError(
-                f"{named[0]} is of no use with --orders {options.orders}.",
+                f"{named[0]} is of no use with --orders {asked}.",
                 f"Add --orders {DOUBTFUL}, or leave {named[0]} out.",
             )
-        return Orders(options.orders == BOTH)
+        return Orders(asked == BOTH)
     if len(named) > 1:
         raise SetupError("--margin and --margin-from say both what the margin is.", "Leave one of them out.")
     if options.margin is not None:

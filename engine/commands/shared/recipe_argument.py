@@ -6,6 +6,7 @@ Knows: which options a recipe leaves nothing to say. Does not know: how a run is
 import argparse
 from pathlib import Path
 
+from engine.commands.shared.anchors import Anchors
 from engine.commands.shared.console import printable
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.core.errors import SetupError
@@ -15,7 +16,7 @@ from engine.tune.recipe import Recipe, load_recipe
 
 _SAYS = (
     *("ways", "orders", "margin", "margin_from", "rubric", "criteria", "examples", "shots", "choose"),
-    *("calibration", "kv_type", "thoughts", "max_thought_tokens"),
+    *("calibration", "kv_type", "thoughts", "max_thought_tokens", "anchors"),
 )
 """The options, by the names of what they give, that a recipe decides."""
 
@@ -31,14 +32,11 @@ def add_recipe(arguments: argparse._ActionsContainer) -> None:
     )
 
 
-def recipe_of(options: argparse.Namespace, usual: argparse.ArgumentParser) -> Recipe | None:
-    """The recipe that is named, if one is; `usual`: the parser, which knows what nobody said.
-
-    SetupError where it is none, or an option says otherwise what it decides.
-    """
+def recipe_of(options: argparse.Namespace) -> Recipe | None:
+    """The recipe that is named, if one is. SetupError where it is none, or an option says what it decides."""
     if options.recipe is None:
         return None
-    given = [name for name in _SAYS if getattr(options, name) != usual.get_default(name)]
+    given = [name for name in _SAYS if getattr(options, name) is not None]
     if given:
         named = " and ".join(f"--{name.replace('_', '-')}" for name in given)
         raise SetupError(
@@ -47,17 +45,22 @@ def recipe_of(options: argparse.Namespace, usual: argparse.ArgumentParser) -> Re
     return load_recipe(options.recipe)
 
 
-def model_of(options: argparse.Namespace, recipe: Recipe | None) -> Path:
-    """The file of the model: that of --model, else that of the recipe. SetupError for none."""
+def model_of(options: argparse.Namespace, recipe: Recipe | None, anchors: Anchors | None) -> Path:
+    """The file of the model: that of --model, else that of the recipe or of the earlier run. SetupError for
+    none.
+    """
     if options.model is not None:
         return model_file(options.model)
-    if recipe is None:
+    if recipe is not None:
+        path, whose = recipe.judge.model_path, str(options.recipe)
+    elif anchors is not None:
+        path, whose = anchors.run.identity.model_path, anchors.run.title
+    else:
         raise SetupError("--model is missing: who is to judge?", "Name a model, or a recipe with --recipe.")
-    path = recipe.judge.model_path
     if not is_there(path):
         raise SetupError(
-            f"{options.recipe}: its model is not there any more: {printable(str(path))}.",
-            "Name the model with --model.",
+            f"{whose}: the model {printable(str(path))} is not there any more.",
+            "Name a model with --model, or put that one back.",
         )
     return path
 

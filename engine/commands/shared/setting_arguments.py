@@ -21,15 +21,15 @@ from engine.prompt.examples import ExamplePool
 
 
 def add_settings(group: argparse._ActionsContainer, *names: str) -> None:
-    """An option for each of these settings, with its default."""
+    """An option for each of these settings, whose help tells what is usual; None where nothing is given."""
     for row in map(row_of, names):
-        _add(group, row, row.help, getattr(RunSetup, row.name))
+        _add(group, row, row.help.replace("%(default)s", str(getattr(RunSetup, row.name))))
 
 
 def add_given(group: argparse._ActionsContainer, helps: Mapping[str, str]) -> None:
     """The same with other words of help; None where nothing is given."""
     for name, words in helps.items():
-        _add(group, row_of(name), words, None)
+        _add(group, row_of(name), words)
 
 
 def given_settings(options: argparse.Namespace) -> dict[str, Any]:
@@ -90,11 +90,11 @@ def examples_of(options: argparse.Namespace, rubric: Rubric, cancel: CancelToken
     return example_pool(path, shots, rubric, cancel, choice=choice)
 
 
-def _add(group: argparse._ActionsContainer, row: SettingRow, words: str, usual: Any) -> None:
+def _add(group: argparse._ActionsContainer, row: SettingRow, words: str) -> None:
     if row.kind is bool:
-        group.add_argument(row.option, action="store_true", default=usual, help=words)
+        group.add_argument(row.option, action="store_true", default=None, help=words)
     elif issubclass(row.kind, StrEnum):
         names = [member.value for member in row.kind]
-        group.add_argument(row.option, choices=names, default=usual and usual.value, help=words)
+        group.add_argument(row.option, choices=names, help=words)
     else:
-        group.add_argument(row.option, type=row.kind, default=usual, metavar=row.metavar, help=words)
+        group.add_argument(row.option, type=row.kind, metavar=row.metavar, help=words)

@@ -12,7 +12,7 @@ from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.item_sample import ItemSample
 from engine.data.dataset import Dataset
-from engine.data.sampling import drawn, sorted_by_label
+from engine.data.sampling import drawn, drawn_by_instruction, sorted_by_label
 from tests.engine.data.test_slices import saved
 
 SUBSETS = ["chat"] * 60 + ["math"] * 30 + ["code"] * 8 + [""] * 2
@@ -137,3 +137,15 @@ def test_the_first_items_of_a_sorted_file_are_told(
     remedy = f". Draw them instead: --sample {first}."
     expected = f"x.json seems to be sorted: {said}{remedy}" if said else ""
     assert ("" if found is None else OPTIONS.of(found)) == expected
+
+
+def test_items_of_one_instruction_are_drawn_together_in_the_order_of_the_file(tmp_path: Path) -> None:
+    dataset = saved(tmp_path, *({"instruction": f"question {place % 4}"} for place in range(12)))
+    drawings = [drawn_by_instruction(dataset, 6, seed) for seed in range(10)]
+    for part in drawings:
+        assert Counter(part.texts("instruction").to_pylist()).most_common()[0][1] == 3
+        assert len(set(part.texts("instruction").to_pylist())) == 2
+        assert [int(item_id) for item_id in part.ids] == sorted(map(int, part.ids))
+    assert len({tuple(part.ids) for part in drawings}) > 1
+    assert set(drawn_by_instruction(dataset, 4, 0).ids) < set(drawings[0].ids)
+    assert drawn_by_instruction(dataset, 99, 0).ids == dataset.ids

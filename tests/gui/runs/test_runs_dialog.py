@@ -183,6 +183,27 @@ def test_two_runs_are_compared(qtbot: QtBot, dialog: RunsDialog) -> None:
     assert "Run 2 and Run 3: 1 difference." in found.summary.text()
     found.only.click()
     assert found.view.model().rowCount() == 1
+    qtbot.waitUntil(lambda: "share no item" in found.said.text(), timeout=A_WHILE)
+    assert found.changes.section("drift") is None
+    found.close()
+
+
+def test_what_changed_between_two_runs_is_shown_below_their_settings(
+    qtbot: QtBot, dialog: RunsDialog, workspace: Workspace
+) -> None:
+    with stored(workspace) as store:
+        store.add(2, [replace(item, seconds=0.0) for item in store.judged(1)])
+    dialog.choose(1, 2)
+    dialog.compare_button.click()
+    qtbot.waitUntil(lambda: bool(dialog.findChildren(DifferencesDialog)), timeout=A_WHILE)
+    (found,) = dialog.findChildren(DifferencesDialog)
+    qtbot.waitUntil(lambda: found.changes.section("drift") is not None, timeout=A_WHILE)
+    section = found.changes.section("drift")
+    assert section is not None
+    (table,) = section.tables
+    assert table.as_text().splitlines()[0].startswith("criterion\titems\tlabels changed, %")
+    assert not found.said.isVisible()
+    assert found.changes.section("accuracy_then_and_now") is not None
     found.close()
 
 

@@ -1,0 +1,185 @@
+"""Whether what is said of a run's anchors is so: the intervals of what changed, and that it surely did.
+
+Knows: `engine/measure/drift.py`, judges that change by a known share. Does not know: models, runs, files.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+import numpy as np
+
+from bench.coverage.claims import Claim, Promise
+from bench.coverage.intervals import holds
+from engine.core.items import PREFERENCES, Preference
+from engine.core.log_probs import FloatArray, IntArray
+from engine.core.value_tables import Estimate
+from engine.measure.drift import ROUNDING, Anchor, Drift, Opinion, drift
+from engine.measure.intervals import FEW, Interval
+
+_NOMINAL, _BAR, _MOST_FALSE = 0.95, 0.94, 0.05
+_MANY = 400_000  # items, to know what changes in the mean
+_LABELS = Promise("labels changed: interval", _NOMINAL, _BAR)
+_DISTANCE = Promise("probabilities moved: interval", _NOMINAL, _BAR)
+_SHIFT = Promise("likelier label: interval", _NOMINAL, _BAR)
+_ACCURACY = Promise("accuracy then and now: interval", _NOMINAL, _BAR)
+_FALSELY = Promise("“labels surely changed” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
+_MOVED_FALSELY = Promise("“accuracy surely moved” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How a judge changes between two runs.
+
+    `items`, of which `each` belong to an instruction; `criteria` that it is asked. Of each label's
+    probability a `share` of items gets wholly new ones, and all get so much `noise` more (a standard
+    deviation of log-probabilities). `alike`: whether it changes whole instructions. `biased`: what is new has
+    more of the first label. `draws`: both runs are drawn, the former no less than the latter.
+    """
+
+    items: int = 50
+    each: int = 1
+    criteria: int = 1
+    share: float = 0.0
+    noise: float = 0.0
+    alike: bool = False
+    biased: bool = False
+    draws: bool = False
+
+    def __str__(self) -> str:
+        said = f"{self.items} items, {self.each} each, {self.criteria} criteria, {self.share:g} new"
+        more = (("whole instructions", self.alike), ("biased", self.biased), ("drawn", self.draws))
+        return ", ".join((said, f"noise {self.noise:g}", *(word for word, so in more if so)))
+
+    def columns(self, random: np.random.Generator) -> dict[str, list[Anchor]]:
+        """What it says of each item in both runs; the human label is what the judge is about."""
+        groups = np.arange(self.items) // self.each
+        luck = random.random(groups[-1] + 1)[groups] if self.alike else None
+        return {str(name): self._column(random, groups, luck) for name in range(self.criteria)}
+
+    def _column(self, random: np.random.Generator, groups: IntArray, luck: FloatArray | None) -> list[Anchor]:
+        sides = self.sides(random, random.random(self.items) if luck is None else luck)
+        return [
+            Anchor(f"{group}", _said(then), _said(now), PREFERENCES[right])
+            for group, right, then, now in zip(groups, *sides, strict=True)
+        ]
+
+    def sides(self, random: np.random.Generator, luck: FloatArray) -> tuple[IntArray, FloatArray, FloatArray]:
+        """The right labels, shape (items,), the probabilities then and now, shape (items, labels); who has
+        less `luck` than the share gets new ones.
+        """
+        about = random.normal(0, 2, (len(luck), len(PREFERENCES)))
+        before, other, *noise = random.normal(0, 1, (4, *about.shape))
+        then = about + 1.5 * before
+        new = about + 1.5 * other
+        new[:, 0] += 1.5 * self.biased
+        now = np.where((luck < self.share)[:, None], new, then) + self.noise * noise[0]
+        then = then + self.noise * noise[1] * self.draws
+        return about.argmax(axis=1), _probabilities(then), _probabilities(now)
+
+    def drift(self, random: np.random.Generator) -> Drift:
+        """What is said of it."""
+        return drift(self.columns(random), "then", "now", drawn=self.draws)
+
+
+def _probabilities(logits: FloatArray) -> FloatArray:
+    likely = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(likely / likely.sum(axis=1, keepdims=True))
+
+
+def _said(probabilities: FloatArray) -> Opinion:
+    return Opinion(PREFERENCES[int(probabilities.argmax())], tuple(map(float, probabilities)))
+
+
+def _judges() -> Iterator[Judge]:
+    """From nothing that changes to most of it, on 20 to 200 items."""
+    sizes = ((20, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1))
+    for (items, each, criteria), share in product(sizes, (0.02, 0.1, 0.4)):
+        yield Judge(items, each, criteria, share)
+        yield Judge(items, each, criteria, share, noise=0.05, biased=True)
+        if each > 1:
+            yield Judge(items, each, criteria, share, alike=True, biased=True)
+    yield from (Judge(items, noise=noise) for items, noise in product((20, 50, 200), (0.02, 0.3)))
+
+
+def changes_held(times: int) -> Iterator[Claim]:
+    """Whether the intervals of the mean over criteria hold what changed in very many items."""
+    for seed, judge in enumerate(_judges()):
+        truths = _truths(judge)
+        random = np.random.default_rng(seed)
+        drawn = [judge.drift(random) for _ in range(times)]
+        for promise, measured in _MEASURED.items():
+            truth = truths[promise]
+            happened = sum(_holds(measured(found), truth) for found in drawn)
+            again = partial(_draws_one, judge, measured, truth)
+            yield Claim(promise, str(judge), happened, times, again)
+
+
+def _truths(judge: Judge) -> dict[Promise, float]:
+    """What changed in so many items that chance is small beside the intervals."""
+    random = np.random.default_rng(0)
+    right, then, now = judge.sides(random, random.random(_MANY))
+    before, after = then.argmax(axis=1), now.argmax(axis=1)
+    return {
+        _LABELS: float((before != after).mean()),
+        _DISTANCE: float(np.abs(now - then).sum(axis=1).mean() / 2),
+        _SHIFT: float((now - then)[:, 0].mean()),
+        _ACCURACY: float(((after == right) * 1.0 - (before == right)).mean()),
+    }
+
+
+def _distance(found: Drift) -> Estimate:
+    assert found.whole.distance is not None
+    return found.whole.distance
+
+
+def _accuracy(found: Drift) -> Estimate:
+    assert found.whole.accuracy is not None
+    return found.whole.accuracy.difference
+
+
+_MEASURED: dict[Promise, Callable[[Drift], Estimate]] = {
+    _LABELS: lambda found: found.whole.changed,
+    _DISTANCE: _distance,
+    _SHIFT: lambda found: found.whole.shifts[Preference.A],
+    _ACCURACY: _accuracy,
+}
+
+
+def _draws_one(
+    judge: Judge, measured: Callable[[Drift], Estimate], truth: float, random: np.random.Generator
+) -> bool:
+    return _holds(measured(judge.drift(random)), truth)
+
+
+def _holds(found: Estimate, truth: float) -> bool:
+    return found.ends is not None and holds(Interval(*found.ends), truth)
+
+
+def nothing_changed(times: int) -> Iterator[Claim]:
+    """Judges that are the same: repeated, rounded otherwise, drawn anew; and others as often right."""
+    sizes = ((FEW, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1))
+    same = [
+        Judge(items, each, criteria, noise=noise, draws=draws)
+        for (items, each, criteria), (noise, draws) in product(
+            sizes, ((0.0, False), (ROUNDING / 10, False), (0.5, True), (1.5, True))
+        )
+    ]
+    for seed, judge in enumerate(same):
+        yield Claim.drawn(_FALSELY, str(judge), partial(_says_changed, judge), times, seed)
+    others = [
+        Judge(items, each, criteria, share, alike=alike)
+        for (items, each, criteria), share, alike in product(sizes, (0.1, 0.5, 1.0), (False, True))
+        if not alike or each > 1
+    ]
+    for seed, judge in enumerate([*(each for each in same if each.draws), *others]):
+        yield Claim.drawn(_MOVED_FALSELY, str(judge), partial(_says_moved, judge), times, seed)
+
+
+def _says_changed(judge: Judge, random: np.random.Generator) -> bool:
+    return judge.drift(random).labels_surely_changed
+
+
+def _says_moved(judge: Judge, random: np.random.Generator) -> bool:
+    return bool(judge.drift(random).accuracy_moves)

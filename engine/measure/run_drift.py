@@ -1,0 +1,124 @@
+"""What changed between two runs that models judged, on the items and criteria that both have.
+
+What people overrode takes no part: it is asked whether a judge still says the same.
+
+Light, for judging prints it.
+
+Knows: stored runs, their datasets, what decides them. Does not know: how changes are measured, which settings
+differ.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.remedies import Remedy, Step
+from engine.core.run_records import StoredRun, refuse_unasked
+from engine.core.settings import settings_of
+from engine.data.dataset import Dataset
+from engine.decisions.calibration import judge_of_run
+from engine.decisions.run_dataset import dataset_of_run
+from engine.decisions.run_results import RunResults, load_results
+from engine.measure.drift import Anchor, Drift, Opinion, drift
+from engine.store.run_store import RunStore
+
+_WISH = "be compared with another"
+
+
+def run_drift(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset | None = None) -> Drift:
+    """What changed between two runs that models judged, on the items and criteria that both have, decided as
+    `decided_alike` says.
+
+    `dataset`: holds the items. `gold`: where human labels of them are; None for those of the dataset.
+    SetupError where no model judged a run, and where both share no item or no criterion.
+    """
+    for each in (then, now):
+        refuse_unasked(each.run, _WISH)
+    before, after, decided = decided_alike(then.model_alone(), now.model_alone())
+    shared = _shared_criteria(then.run, now.run)
+    columns = _columns(before, after, dataset, gold or dataset)
+    if not columns[shared[0]]:
+        raise _no_shared_item(then.run, now.run)
+    drawn = any(settings_of(each.run.identity.settings).thinks for each in (then, now))
+    found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided)
+    names = dict.fromkeys((*before.judgments, *after.judgments))
+    return replace(found, left_out=tuple(name for name in names if name not in shared))
+
+
+def stored_drift(
+    store: RunStore, then: int, now: int, path: Path | None = None, cancel: CancelToken | None = None
+) -> Drift:
+    """The same of two stored runs; `path`: where the dataset of one of them is, None for where it was.
+
+    Raises what `run_drift` raises, SetupError where no dataset is there or holds the items, Cancelled.
+    """
+    runs = [store.run(number) for number in (then, now)]
+    for run in runs:
+        refuse_unasked(run, _WISH)
+    _shared_criteria(*runs)
+    if now not in store.shared_items(then):
+        raise _no_shared_item(*runs)
+    before, after = (load_results(store, number) for number in (then, now))
+    try:
+        dataset = dataset_of_run(runs[0], path, cancel)
+    except SetupError as missing:
+        try:  # the later run may be of a part of the file that was kept, or of the file where it is now
+            dataset = dataset_of_run(runs[1], path, cancel)
+        except SetupError:
+            raise missing from None
+    return run_drift(before, after, dataset)
+
+
+def _no_shared_item(then: StoredRun, now: StoredRun) -> SetupError:
+    return SetupError(
+        f"{then.title} and {now.title} share no item with the same texts.", Remedy(Step.CHOOSE_RUN)
+    )
+
+
+def _shared_criteria(then: StoredRun, now: StoredRun) -> list[str]:
+    """The criteria that both runs have, in the order of the earlier. SetupError where there is none."""
+    shared = [name for name in then.identity.criteria if name in now.identity.criteria]
+    if not shared:
+        asked = "; ".join(f"{run.title}: {', '.join(run.identity.criteria)}" for run in (then, now))
+        raise SetupError(f"The two runs share no criterion ({asked}).", Remedy(Step.CHOOSE_RUN))
+    return shared
+
+
+def decided_alike(then: RunResults, now: RunResults) -> tuple[RunResults, RunResults, str]:
+    """Both decided by the calibration of the earlier run, where it fits the judge of the later one, else as
+    they were read; and a sentence on that, empty where neither has a calibration.
+    """
+    calibration = then.calibration
+    if calibration is None:
+        said = f"Both are decided as they were read, without the calibration of {now.run.called}."
+        return then, now.calibrated(None), said if now.calibration else ""
+    try:
+        calibration.check_fits(judge_of_run(now.run.identity))
+    except SetupError:
+        said = f"Both are decided as they were read: the calibration of {then.run.called} is of another judge"
+        return then.calibrated(None), now.calibrated(None), f"{said} than {now.run.called}."
+    return then, now.calibrated(calibration), f"Both are decided by the calibration of {then.run.called}."
+
+
+def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset) -> dict[str, list[Anchor]]:
+    """The items that both judged with the same texts, in the order of the dataset."""
+    hashes = dict(then.content_hashes.items() & now.content_hashes.items())
+    items = list(dataset.same_items(hashes))
+    labelled = {item.id: item.gold for item in gold.same_items(hashes)}
+    columns = {}
+    for name in _shared_criteria(then.run, now.run):
+        said = [
+            {judgment.item_id: Opinion.of(judgment) for judgment in each.judgments[name]}
+            for each in (then, now)
+        ]
+        columns[name] = [
+            Anchor(
+                item.instruction,
+                said[0][item.id],
+                said[1][item.id],
+                human.label if (human := labelled.get(item.id, {}).get(name)) else None,
+            )
+            for item in items
+        ]
+    return columns

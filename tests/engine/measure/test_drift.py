@@ -1,0 +1,237 @@
+"""What changed between two runs over the same items, and sentences that say no more than the intervals do."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.core.errors import SetupError
+from engine.core.items import Preference
+from engine.core.judgments import CriterionCalibration
+from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.run_results import RunResults
+from engine.measure.drift import Anchor, Drift, Opinion, drift
+from engine.measure.run_drift import decided_alike, run_drift, stored_drift
+from engine.store.run_store import RunStore
+from tests.judged import (
+    BAD,
+    FOUR_ITEMS,
+    GOOD,
+    RATHER_A,
+    SURE_A,
+    SURE_B,
+    SURE_GOOD,
+    A,
+    B,
+    Columns,
+    dataset,
+    stored_run,
+    with_texts,
+)
+
+NEARLY = (0.401, 0.399, 0.1, 0.1)
+NEARLY_B = (0.399, 0.401, 0.1, 0.1)
+
+
+def said(label: Preference | None, flipped: bool | None = False) -> Opinion:
+    """A label with nine tenths of the probability; None is unscored."""
+    if label is None:
+        return Opinion()
+    return Opinion(label, tuple(0.91 if each is label else 0.03 for each in Preference), flipped)
+
+
+def anchors(
+    then: Sequence[Preference | None],
+    now: Sequence[Preference | None],
+    human: Sequence[Preference | None] | None = None,
+) -> list[Anchor]:
+    """Items of instructions of their own."""
+    right = human or [None] * len(then)
+    return [
+        Anchor(str(place), said(before), said(after), label)
+        for place, (before, after, label) in enumerate(zip(then, now, right, strict=True))
+    ]
+
+
+def found(column: Sequence[Anchor], drawn: bool = False) -> Drift:
+    return drift({"safety": column}, "Run 1", "Run 2", drawn=drawn)
+
+
+def test_where_all_is_the_same_it_says_how_much_it_could_have_seen() -> None:
+    same = found(anchors([A] * 50, [A] * 50, [A] * 50))
+    assert same.verdict == (
+        "Nothing surely changed in the labels: none of 50 labels is another; so many can show a change of"
+        " 7.1 % of them or more.",
+        "No probability changed.",
+        "Accuracy did not surely change: from 100.0 % to 100.0 %, by +0.0 points (-5.7 to 5.7); so many items"
+        " can show a change of about 5.7 points or more.",
+    )
+    assert not same.labels_surely_changed
+
+
+def test_labels_that_change_are_counted_by_their_way() -> None:
+    changed = found(anchors([A, A, B, GOOD], [B, B, B, BAD])).whole
+    assert changed.moves == {(A, B): 2, (GOOD, BAD): 1}
+    assert changed.changed.value == 0.75
+    assert changed.distance is not None
+    assert changed.distance.value == pytest.approx(0.75 * 0.88)
+    assert changed.shifts[B].value == pytest.approx(2 / 4 * 0.88)
+    assert changed.shifts[A].value == pytest.approx(-2 / 4 * 0.88)
+
+
+def test_unscored_is_a_label_of_its_own_and_has_no_probabilities() -> None:
+    changed = found(anchors([A, None, None], [None, A, None], [A, A, A])).whole
+    assert changed.unscored == (2, 2)
+    assert changed.moves == {(A, None): 1, (None, A): 1}
+    assert changed.distance is None
+    assert changed.shifts == {}
+    assert changed.accuracy is not None
+    assert [changed.accuracy.then, changed.accuracy.now] == pytest.approx([1 / 3, 1 / 3])
+
+
+def test_flips_are_compared_where_both_read_both_orders() -> None:
+    column = [
+        Anchor("1", said(A, True), said(A, False)),
+        Anchor("2", said(A, True), said(A, True)),
+        Anchor("3", said(A, True), said(A, None)),
+    ]
+    flips = found(column).whole.flips
+    assert flips is not None
+    assert (flips.items, flips.then, flips.now, flips.difference.value) == (2, 1.0, 0.5, -0.5)
+
+
+def test_a_label_that_rounding_can_change_did_not_surely_change() -> None:
+    column = [Anchor(str(place), Opinion(A, NEARLY), Opinion(A, NEARLY)) for place in range(20)]
+    column[0] = replace(column[0], now=Opinion(B, NEARLY_B))
+    close = found(column)
+    assert not close.labels_surely_changed
+    assert "1 of 20 labels, 5.0 % (" in close.verdict[0]
+    assert "as by rounding" in close.verdict[0]
+    column[1] = Anchor("1", said(A), said(B))
+    assert found(column).verdict[0].startswith("Labels surely changed: 2 of 20 labels, 10.0 % (")
+
+
+def test_labels_that_are_drawn_may_differ_by_chance() -> None:
+    drawn = found(anchors([A] * 20, [B] * 10 + [A] * 10), drawn=True)
+    assert not drawn.labels_surely_changed
+    assert drawn.verdict[0].startswith("Labels changed: 10 of 20 labels")
+    assert "another check tells that changes the seed alone" in drawn.verdict[0]
+
+
+@pytest.mark.parametrize(
+    ("now", "moves", "said_so"),
+    [
+        ([B] * 20 + [A] * 20, {None: -1}, "Accuracy surely fell: from 100.0 % to 50.0 %, by -50.0 points ("),
+        ([B] * 3 + [A] * 37, {}, "Accuracy did not surely change: from 100.0 % to 92.5 %, by -7.5 points ("),
+    ],
+)
+def test_accuracy_surely_fell_where_its_interval_says_so(
+    now: list[Preference], moves: dict[None, int], said_so: str
+) -> None:
+    fell = found(anchors([A] * 40, now, [A] * 40))
+    assert fell.accuracy_moves == moves
+    assert fell.verdict[2].startswith(said_so)
+
+
+def test_a_few_instructions_say_nothing_of_accuracy() -> None:
+    few = found(anchors([A] * 9, [B] * 9, [A] * 9))
+    assert few.accuracy_moves == {}
+    assert few.verdict[2] == (
+        "Accuracy: from 100.0 % to 0.0 %. Fewer than 10 instructions do not say whether it surely changed."
+    )
+    some_labelled = found(anchors([A] * 40, [B] * 40, [A] * 9 + [None] * 31))
+    assert some_labelled.accuracy_moves == {}
+
+
+def test_what_one_criterion_lost_is_not_lost_in_the_mean() -> None:
+    same = anchors([A] * 40, [A] * 40, [A] * 40)
+    worse = anchors([A] * 40, [B] * 14 + [A] * 26, [A] * 40)
+    columns = {"safety": worse, **dict.fromkeys(("truth", "tone", "style", "length"), same)}
+    both = drift(columns, "Run 1", "Run 2")
+    assert both.accuracy_moves == {"safety": -1}
+    assert both.verdict[2].startswith("Accuracy did not surely change in the mean: from 100.0 % to 93.0 %")
+    assert "On safety it surely fell, by -35.0 points (" in both.verdict[2]
+    assert both.whole.items == 200
+    assert both.whole.changed.value == pytest.approx(0.07)
+
+
+# Of stored runs
+
+
+def run_of(folder: Path, probabilities: Columns, **changes: Any) -> RunResults:
+    folder.mkdir(exist_ok=True)
+    results = stored_run(folder, FOUR_ITEMS, probabilities, **changes).results
+    assert results is not None
+    return results
+
+
+def test_two_stored_runs_are_compared_on_the_items_of_both_without_what_people_said(tmp_path: Path) -> None:
+    one = run_of(tmp_path, {"safety": [SURE_A, SURE_A, None, SURE_GOOD], "tone": [SURE_A] * 4})
+    other = run_of(
+        tmp_path,
+        {"safety": [SURE_B, SURE_A, SURE_A, SURE_GOOD]},
+        overrides=[("1", "safety", A, None)],
+        key="other",
+    )
+    changed = run_drift(one, other.only({"1", "3", "4"}), FOUR_ITEMS)
+    assert changed.whole.moves == {(A, B): 1, (None, A): 1}
+    assert changed.whole.items == 3
+    assert changed.left_out == ("tone",)
+    assert changed.whole.accuracy is not None
+    accuracy = changed.whole.accuracy
+    assert [accuracy.then, accuracy.now] == pytest.approx([1 / 3, 1.0])
+
+
+def test_labels_may_be_in_another_file(tmp_path: Path) -> None:
+    one = run_of(tmp_path, {"safety": [SURE_A] * 4})
+    bare = with_texts(FOUR_ITEMS, safety_preference="")
+    assert run_drift(one, one, bare).whole.accuracy is None
+    elsewhere = run_drift(one, one, bare, FOUR_ITEMS.only({"2", "3"})).whole.accuracy
+    assert elsewhere is not None
+    assert (elsewhere.items, elsewhere.then) == (2, 1.0)
+
+
+def test_runs_without_an_item_or_criterion_in_common_are_refused(tmp_path: Path) -> None:
+    one = run_of(tmp_path, {"safety": [SURE_A] * 4})
+    asked = run_of(tmp_path, {"tone": [SURE_A] * 4}, key="asked")
+    with pytest.raises(SetupError, match=r"share no criterion \(Run 1: safety; Run 2: tone\)"):
+        run_drift(one, asked, FOUR_ITEMS)
+    with pytest.raises(SetupError, match="share no item"):
+        run_drift(one, one, with_texts(FOUR_ITEMS, instruction="another"))
+    other = dataset({"safety": [A, A]}, instructions=["x", "y"])
+    stored_run(tmp_path, other, {"safety": [SURE_A] * 2}, key="others")
+    shared = pytest.raises(SetupError, match="Run 1 and Run 3 share no item with the same texts")
+    with RunStore(tmp_path / "runs.sqlite") as store, shared:
+        stored_drift(store, 1, 3)
+
+
+@pytest.mark.parametrize(("same_judge", "label"), [(True, B), (False, A)])
+def test_the_calibration_of_the_earlier_run_decides_both_where_it_fits(
+    tmp_path: Path, same_judge: bool, label: Preference
+) -> None:
+    one = run_of(tmp_path, {"safety": [RATHER_A] * 4})
+    other = run_of(
+        tmp_path, {"safety": [RATHER_A] * 4}, key="other", **({} if same_judge else {"model_hash": "e" * 64})
+    )
+    always_b = CriterionCalibration(0.0, (0.0, 1.0, 0.0, 0.0), None, 4)
+    fitted = Calibration(judge_of_run(one.run.identity), "gold.tsv", "h", {"safety": always_b}, {})
+    then, now, how = decided_alike(one.calibrated(fitted), other)
+    assert [judgment.preference for judgment in then.judgments["safety"]] == [label] * 4  # type: ignore[union-attr]
+    assert [judgment.preference for judgment in now.judgments["safety"]] == [label] * 4  # type: ignore[union-attr]
+    assert how == (
+        "Both are decided by the calibration of run 1."
+        if same_judge
+        else "Both are decided as they were read: the calibration of run 1 is of another judge than run 2."
+    )
+    assert run_drift(one.calibrated(fitted), other, FOUR_ITEMS).whole.moves == {}
+
+
+def test_a_calibration_of_the_later_run_alone_decides_nothing(tmp_path: Path) -> None:
+    one = run_of(tmp_path, {"safety": [RATHER_A] * 4})
+    always_b = CriterionCalibration(0.0, (0.0, 1.0, 0.0, 0.0), None, 4)
+    fitted = Calibration(judge_of_run(one.run.identity), "gold.tsv", "h", {"safety": always_b}, {})
+    changed = run_drift(one, one.calibrated(fitted), FOUR_ITEMS)
+    assert changed.whole.moves == {}
+    assert "without the calibration of run 1" in changed.decided
