@@ -32,14 +32,14 @@ LEAST_TO_LEARN = 2 * LEAST_FOR_FITTING
 _SEED = 0  # the same items make the same curve
 
 
-class Effort(NamedTuple):
+class CurveEffort(NamedTuple):
     """How much is done for a curve: `folds`, and in how many `orders` the labels of each teach."""
 
     folds: int = 5
     orders: int = 2
 
 
-USUAL_EFFORT = Effort()
+USUAL_EFFORT = CurveEffort()
 
 
 class Nats(NamedTuple):
@@ -174,7 +174,7 @@ def run_curve(
     matched: Matched,
     cancel: CancelToken | None = None,
     wishes: Wishes = USUAL,
-    effort: Effort = USUAL_EFFORT,
+    effort: CurveEffort = USUAL_EFFORT,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
     """The curve of a run's own readings, whatever it is calibrated with now, as `calibrating` takes them.
 
@@ -192,7 +192,7 @@ def run_curve(
 def learning(
     seen: Mapping[str, Views],
     cancel: CancelToken | None = None,
-    effort: Effort = USUAL_EFFORT,
+    effort: CurveEffort = USUAL_EFFORT,
     left_out: Mapping[str, int] | None = None,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
     """The curve of labelled readings, by criterion, without people; `left_out`: criteria that have none.

@@ -56,7 +56,7 @@ def model_of(options: argparse.Namespace, recipe: Recipe | None, anchors: Anchor
     elif anchors is not None:
         path, whose = anchors.run.identity.model_path, anchors.run.title
     else:
-        raise SetupError("--model is missing: who is to judge?", "Name a model, or a recipe with --recipe.")
+        raise SetupError("--model is missing.", "Name one, or a recipe that has one with --recipe.")
     if not is_there(path):
         raise SetupError(
             f"{whose}: the model {printable(str(path))} is not there any more.",

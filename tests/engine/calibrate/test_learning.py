@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.calibrate.fitting import Views, fitted, views_of
-from engine.calibrate.learning import LEAST_TO_LEARN, Effort, LearningCurve, learning, run_curve
+from engine.calibrate.learning import LEAST_TO_LEARN, CurveEffort, LearningCurve, learning, run_curve
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
@@ -19,7 +19,7 @@ from engine.measure.systems import system_of_run
 from engine.store.run_store import RunStore
 from tests.judged import SURE_A, SURE_B, A, B, dataset, stored_run, system
 
-FEW = Effort(folds=3, orders=1)
+FEW = CurveEffort(folds=3, orders=1)
 SKEW = (0.38, 0.32, 0.2, 0.1)
 
 
@@ -31,7 +31,7 @@ def drawn(items: int, signal: float, groups: Sequence[Hashable] | None = None, s
     return views_of(log_softmax(3 * read), labels, groups or range(items))
 
 
-def made(effort: Effort = FEW, **seen: Views) -> LearningCurve:
+def made(effort: CurveEffort = FEW, **seen: Views) -> LearningCurve:
     return followed(learning(seen, effort=effort), lambda _: None)
 
 
