@@ -25,9 +25,9 @@ from engine.data.slices import Slice, slicing
 from engine.measure.choosing import cost_of_choosing
 from engine.measure.intervals import FEW, OverInstructions
 
-MOST_BY_LENGTH = 0.10
-"""By how much more probable the longer of two responses may be that people hold equal."""
-LEAST_KNOWN = 0.75
+MOST_BY_LENGTH = 0.05
+"""By how much more a response may be preferred for being twice as long, at the same human label."""
+LEAST_KNOWN = 0.8
 """How often, of a good and a bad tie, the judge must find the good one more probably good."""
 MOST_BEHIND = 0.10
 """By how much the accuracy on a slice may be below that on all other items."""
@@ -36,7 +36,7 @@ LEAST_TIES = 10
 
 _DIVISIONS = ("length", "longer")
 _NEAR = 0.1  # as in the division by which response is longer
-_LENGTH = ("length", "length: equal to people, one longer")
+_LENGTH = ("length", "length: at the same human label")
 _TIES = ("ties", "ties: good known from bad")
 _SLICES = ("slices", "agreement: the least slice")
 _NO_LABELS = "There are no human labels; with a labelled dataset it can be told."
@@ -63,14 +63,32 @@ def _labelled(heard: Heard) -> Iterator[_Labelled]:
 
 
 def length_line(heard: Heard) -> AuditLine:
-    """Whether the longer response is preferred where people prefer neither; where these are too few, whether
-    length counts beside the human label.
+    """Whether length counts beside what people say: what twice the length is worth at the same human label.
+
+    Of all labels, by a regression; what the items say at which people prefer neither stands in the sentence.
+    In drawn worlds the two have the same mean, and the first one half the variance.
     """
     labelled = [(each, ratio) for each in _labelled(heard) if (ratio := _log_ratio(heard.items[each.place]))]
     if not labelled:
-        return AuditLine.untold(
-            *_LENGTH, _NO_LABELS if not heard.human else "No two responses differ in length."
+        return AuditLine.untold(*_LENGTH, "No responses of unlike length." if heard.human else _NO_LABELS)
+    found = _beside_labels(heard, [each for each, _ in labelled], np.array([ratio for _, ratio in labelled]))
+    if found is None:
+        return too_few(
+            *_LENGTH, len({heard.items[each.place].instruction for each, _ in labelled}), "labelled"
         )
+    return AuditLine(
+        *_LENGTH,
+        of_mean(found),
+        f"At the same human label, a response twice as long is {_more(found.mean)} preferred."
+        f"{_of_ties(heard, labelled)}",
+        MOST_BY_LENGTH,
+        far_from_zero(found, MOST_BY_LENGTH),
+        two_sided=True,
+    )
+
+
+def _of_ties(heard: Heard, labelled: list[tuple[_Labelled, float]]) -> str:
+    """A sentence on the items at which people prefer neither; empty for too few of them."""
     tied = [
         (each, ratio)
         for each, ratio in labelled
@@ -78,26 +96,14 @@ def length_line(heard: Heard) -> AuditLine:
     ]
     leads = [heard.lead[each.row, each.place] * np.sign(ratio) for each, ratio in tied]
     found = enough(OverInstructions.of_one(leads, heard.groups([each.place for each, _ in tied])))
-    if found is not None:
-        what = f"Where people prefer neither ({counted(len(tied), 'label', 'labels')}), the longer response"
-        how = f"{_more(found.mean)} preferred than the shorter"
-        return _length_line(found, f"{what} is {how}.")
-    beside = _beside_labels(heard, [each for each, _ in labelled], np.array([ratio for _, ratio in labelled]))
-    if beside is None:
-        return too_few(
-            *_LENGTH, len({heard.items[each.place].instruction for each, _ in labelled}), "with labels"
-        )
-    said = "Few labels prefer neither. At the same label, a response twice as long is"
-    return _length_line(beside, f"{said} {_more(beside.mean)} preferred.")
+    if found is None:
+        return ""
+    labels = counted(len(tied), "label", "labels")
+    return f" Where people prefer neither ({labels}), the longer one is {_more(found.mean)} preferred."
 
 
 def _more(mean: float) -> str:
     return f"{percent(abs(mean))} {'more' if mean >= 0 else 'less'}"
-
-
-def _length_line(found: OverInstructions, sentence: str) -> AuditLine:
-    p = far_from_zero(found, MOST_BY_LENGTH)
-    return AuditLine(*_LENGTH, of_mean(found), sentence, MOST_BY_LENGTH, p, two_sided=True)
 
 
 def _log_ratio(item: Item) -> float:
