@@ -6,7 +6,6 @@ Knows: its arguments, the order of a whole job, what it prints.
 import argparse
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from engine.cluster.cluster_run import ClusterRun
@@ -35,11 +34,17 @@ from engine.commands.shared.console import (
 )
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of
+from engine.commands.shared.judging import (
+    judged_here,
+    named_criteria,
+    part_in_words,
+    shown_to_its_end,
+    tell_notices,
+)
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import RunProgressBar
-from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import (
     check_outputs,
     export_results,
@@ -47,18 +52,17 @@ from engine.commands.shared.run_outputs import (
     warn_of_gaps,
 )
 from engine.commands.shared.setting_arguments import (
-    add_device,
     add_examples,
+    add_machine,
     add_settings,
     given_examples,
     given_settings,
 )
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
-from engine.core.formatting import counted
+from engine.core.events import RunEnded, RunEvent, followed
 from engine.core.items import Way
-from engine.core.rubric import ELOQUENT, Rubric, usual_criterion
+from engine.core.rubric import ELOQUENT, usual_criterion
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
 from engine.core.until import Until
@@ -66,17 +70,14 @@ from engine.core.ways.all_ways import parse_ways
 from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
 from engine.decisions.second_order import read_in_words
-from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
-from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
 from engine.rank.until_sure import UntilSure, told_of, until_sure
 from engine.report.run_tables import labels_given_section, run_accuracy_table, way_sections
 from engine.report.until_sheet import until_section
 from engine.store.run_store import RunStore
-from engine.system.apart import Apart, Here
-from engine.system.awake import Awake, KeepAwake, can_stay_awake
+from engine.system.awake import KeepAwake
 from engine.system.places import Found, seen_at
 
 
@@ -98,7 +99,7 @@ def parser() -> argparse.ArgumentParser:
     add_columns(arguments, "DATASET")
     _add_judging(arguments.add_argument_group("judging"))
     add_settings(arguments.add_argument_group("explanations"), *OF_EXPLANATIONS)
-    _add_machine(arguments.add_argument_group("computer"))
+    add_machine(arguments.add_argument_group("computer"))
     add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
@@ -141,17 +142,6 @@ def _add_ways(group: argparse._ArgumentGroup) -> None:
     add_settings(group, "thoughts", "max_thought_tokens")
 
 
-def _add_machine(group: argparse._ArgumentGroup) -> None:
-    add_settings(group, "context", "kv_type", "threads")
-    add_device(group)
-    group.add_argument(
-        "--keep-awake",
-        choices=[when.value for when in KeepAwake],
-        default=KeepAwake.MAINS.value,
-        help="keep the computer from going to sleep meanwhile: always, never, or on mains alone (default)",
-    )
-
-
 def run(options: argparse.Namespace) -> int:
     """Judge, write and print; the exit code."""
     if options.out is None and not options.plan:
@@ -163,7 +153,7 @@ def run(options: argparse.Namespace) -> int:
     if options.plan:
         with interruptible() as cancel:
             made = _asking(_prepared(options, model, over, cancel), until)
-            part = _part_in_words(made)
+            part = part_in_words(made)
             if over is not None:
                 kept = {"store": options.store, "fresh": options.fresh}
                 return show_cluster_forecast(made, part, over, cancel, **kept)
@@ -185,7 +175,7 @@ def run(options: argparse.Namespace) -> int:
     with interruptible(bar.loss_of_a_stop) as cancel:
         made = _asking(_prepared(options, model, over, cancel), until)
         events = _judged(made.plan, options, over, cancel)
-        ended = _follow(events, bar, KeepAwake(options.keep_awake))
+        ended = shown_to_its_end(events, bar, KeepAwake(options.keep_awake))
         with RunStore(options.store) as store:
             return _report(ended, made, store, options)
 
@@ -216,9 +206,7 @@ def _judged(
     """The run, judged here or by other computers."""
     if over is not None:
         return judged_by_cluster(plan, options.store, over, cancel, options.fresh)
-    # The driver of a GPU may end the process that uses it.
-    worker = partial(Apart if plan.machine.device else Here, judge_plan, cancel)
-    return judging_by(worker(), worker, plan, options.store, fresh=options.fresh)
+    return judged_here(plan, options.store, options.fresh, cancel)
 
 
 def _prepared(
@@ -229,7 +217,7 @@ def _prepared(
         setup = replace(setup, device=CPU)  # of this computer, which judges nothing
         device = device_of_cluster(over, cancel)
     dataset, ids = chosen_ids(options, setup.dataset_path, cancel)
-    made = followed(prepare_run(replace(setup, ids=ids), cancel, dataset), _tell_notices)
+    made = followed(prepare_run(replace(setup, ids=ids), cancel, dataset), tell_notices)
     if over is not None:
         made = replace(made, plan=replace(made.plan, began_on=device))
     orders.check_fits(made.plan.identity())
@@ -238,27 +226,10 @@ def _prepared(
     return made
 
 
-def _part_in_words(made: PreparedRun) -> str:
-    """What is judged: `240 items of demo.tsv`, `5 of 240 items of demo.tsv`."""
-    items, dataset, sample = made.items_in_file, made.plan.dataset, made.plan.sample
-    part = f"{len(dataset):,} of " if len(dataset) < items else ""
-    how = f" {printable(sample.how)}" if sample is not None else ""
-    return f"{part}{counted(items, 'item', 'items')} of {printable(dataset.name)}{how}"
-
-
-def _tell_notices(event: FilesRead | Preparing) -> None:
-    if not isinstance(event, FilesRead):
-        return
-    if event.model_notice:
-        tell(f"{printable(event.model)}: {printable(event.model_notice)}")
-    for notice in event.notices:
-        tell(OPTIONS.of(notice))
-
-
 def _setup(options: argparse.Namespace, model: Path) -> tuple[RunSetup, Orders]:
     """The run that the arguments ask for, with this model. SetupError where they contradict each other."""
     rubric = rubric_of(options) or ELOQUENT
-    criteria = rubric.names if options.criteria is None else _names(options.criteria, rubric)
+    criteria = named_criteria(options.criteria, rubric)
     orders = orders_of(options, rubric.only(criteria).names)
     setup = RunSetup(
         dataset_path=options.dataset,
@@ -288,28 +259,6 @@ def _items(count: int | None) -> int | None:
     return count
 
 
-def _names(text: str, rubric: Rubric) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise SetupError(
-            f"--criteria: cannot read {text!r}.", f"Write some of {','.join(rubric.names)}, with commas."
-        )
-    return names
-
-
-def _follow(events: Iterable[RunEvent], progress: RunProgressBar, keep_awake: KeepAwake) -> RunEnded:
-    """Show progress, and keep the computer awake, until the run ends; its last event."""
-    if keep_awake is KeepAwake.YES and not can_stay_awake():
-        tell("The computer may go to sleep: there is no program here by which it could be kept awake.")
-    with progress, Awake(keep_awake) as awake:
-        for event in events:
-            awake.refresh()
-            progress.show(event)
-            if isinstance(event, RunEnded):
-                ended = event
-    return ended
-
-
 def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argparse.Namespace) -> int:
     if ended.stopped:
         tell(
@@ -324,7 +273,7 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
     export_results(results, options.out, options.json, plan.dataset)
     model = printable(plan.model.name)
     sample = f" ({results.run.sample_in_words})" if results.run.is_sample else ""
-    print(f"\n{results.run.title}: {_part_in_words(made)}{sample}, {model}, {how}")
+    print(f"\n{results.run.title}: {part_in_words(made)}{sample}, {model}, {how}")
     print(health_lines(run_health(results)))
     if results.one_labels:
         tell(results.one_label_sentence)
