@@ -34,6 +34,7 @@ from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched, Pair
 from engine.measure.slice_measures import SlicedMeasures
+from engine.report.audit_sheet import audit_sections
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
 from engine.report.figures import FIGURE_NAMES, all_figures
@@ -62,7 +63,8 @@ class Report:
     `bins`: the reliability by criterion, empty for a submission, which has no probabilities. `model`: the
     model file of a run as it is now, None where it is gone or another. `weights_from`: where the weights and
     the tie threshold of `weighing` come from, for people. `slices`: the measures by slice, for each division.
-    `ranking`: of the candidates, where the dataset names them.
+    `ranking`: of the candidates, where the dataset names them. `audited`: what copies of items tell, where
+    the run judged any.
     """
 
     evaluation: Evaluation
@@ -73,6 +75,7 @@ class Report:
     slices: Sequence[SlicedMeasures] = ()
     orders: MarginReport | None = None
     ranking: ReportedRanking | None = None
+    audited: Sequence[Section] = ()
 
     @property
     def results(self) -> RunResults | None:
@@ -105,7 +108,8 @@ def gather(
     matched = evaluation.matched
     bins, orders = reliability_of(matched), order_report_of(matched)
     ranking = reported_ranking(matched)
-    return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking)
+    audited = audit_sections(results, matched.dataset) if results else ()
+    return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking, audited)
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
@@ -156,6 +160,7 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
 def report_sheet(report: Report) -> Sheet:
     """The sheet of its evaluation, and below it what a report alone shows."""
     more = [
+        *report.audited,
         *(report.ranking.sections if report.ranking else ()),
         *slice_sections(report.slices),
         *([_RELIABILITY] if report.bins else ()),
