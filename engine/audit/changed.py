@@ -36,7 +36,7 @@ _DOES: Mapping[ProbeKind, str] = {
 
 
 @dataclass(frozen=True)
-class Beside:
+class BesideCopies:
     """Copies of a kind beside their items: by how much each change moved `lead`, the changed response's P
     less the other's, and whether its label came to the changed response (1), left it (-1) or neither (0); the
     mean over both responses, shape (criteria, items), NaN where nothing is known. `groups`: the instructions.
@@ -47,7 +47,7 @@ class Beside:
     groups: tuple[Hashable, ...]
 
     @classmethod
-    def of(cls, heard: Heard, kind: ProbeKind) -> "Beside":
+    def of(cls, heard: Heard, kind: ProbeKind) -> "BesideCopies":
         """Of all copies of a kind."""
         won: list[FloatArray] = []
         moved: list[FloatArray] = []
@@ -80,7 +80,7 @@ def _change_line(heard: Heard, kind: ProbeKind) -> AuditLine:
     title = _TITLES[kind]
     if not heard.probes:
         return AuditLine.untold(kind.value, title, NO_COPIES)
-    beside = Beside.of(heard, kind)
+    beside = BesideCopies.of(heard, kind)
     won, moved = over_criteria(beside.won, beside.groups), over_criteria(beside.moved, beside.groups)
     if won is None or moved is None:
         return too_few(kind.value, title, len(set(beside.groups)), "could be changed so")
