@@ -79,8 +79,7 @@ def length_line(heard: Heard) -> AuditLine:
     return AuditLine(
         *_LENGTH,
         of_mean(found),
-        f"At the same human label, a response twice as long is {_more(found.mean)} preferred."
-        f"{_of_ties(heard, labelled)}",
+        f"A response twice as long is {_more(found.mean)} preferred.{_of_ties(heard, labelled)}",
         MOST_BY_LENGTH,
         far_from_zero(found, MOST_BY_LENGTH),
         two_sided=True,

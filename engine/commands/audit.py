@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.audit.audit import audit
+from engine.audit.audit_run import AUDIT_WAYS, audit_setup, usual_place
 from engine.audit.probe_set import USUAL_ITEMS, MadeProbes, make_probes
 from engine.commands.shared.column_arguments import (
     add_columns,
@@ -41,13 +42,12 @@ from engine.commands.shared.setting_arguments import (
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError, StoreError
 from engine.core.events import followed
-from engine.core.formatting import counted, short_name
+from engine.core.formatting import counted
 from engine.core.item_sample import USUAL_SEED
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import refuse_submitted
 from engine.core.run_setup import RunSetup
-from engine.core.settings import Mode
 from engine.core.ways.all_ways import parse_ways
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.dataset_file import check_suffix
@@ -62,7 +62,6 @@ from engine.store.run_store import RunStore
 from engine.system.awake import KeepAwake
 from engine.system.files import check_targets, write_json
 
-_FOLDER = "audits"
 _OF_PROBES = {
     "--items": "items",
     "--seed": "seed",
@@ -107,7 +106,7 @@ def parser() -> argparse.ArgumentParser:
     judging.add_argument(
         "--ways",
         metavar="A,B",
-        help=f"how the model is asked: some of {','.join(Way)} ({Way.LETTERS},{Way.PERMUTED})",
+        help=f"how the model is asked: some of {','.join(Way)} ({','.join(AUDIT_WAYS)})",
     )
     add_rubric(judging, "the criteria and their questions (those of the task)")
     add_examples(judging)
@@ -147,7 +146,7 @@ def _audit_model(options: argparse.Namespace) -> int:
         dataset = read_dataset(options, options.dataset, cancel, rubric)
         items = USUAL_ITEMS if options.items is None else options.items
         probes = make_probes(dataset, items, USUAL_SEED if options.seed is None else options.seed)
-        path = options.out or options.store.parent / _FOLDER / probes.name
+        path = options.out or usual_place(probes, options.store)
         _check_outputs(
             options, path, {"dataset": options.dataset, "model": model, "run store": options.store}
         )
@@ -193,22 +192,18 @@ def _probes_in_words(probes: MadeProbes, dataset: Dataset, path: Path) -> str:
 def _setup(
     options: argparse.Namespace, model: Path, path: Path, rubric: Rubric, criteria: tuple[str, ...]
 ) -> RunSetup:
-    ways = (Way.LETTERS, Way.PERMUTED) if options.ways is None else parse_ways(options.ways)
-    return RunSetup(
-        **{
-            **given_settings(options),
-            **given_examples(options),
-            "dataset_path": path,
-            "model_path": model,
-            "mode": Mode.LABELS,
-            "ways": ways,
-            "rubric": rubric,
-            "criteria": criteria,
-            "device": options.device,
-            "fresh": options.fresh,
-            "name": f"audit with {short_name(options.dataset.name)}",
-        }
+    described = RunSetup(
+        options.dataset,
+        model,
+        rubric=rubric,
+        criteria=criteria,
+        device=options.device,
+        **given_examples(options),
+        **given_settings(options),
     )
+    ways = AUDIT_WAYS if options.ways is None else parse_ways(options.ways)
+    made = audit_setup(described, path, options.dataset.name, ways)
+    return replace(made, fresh=options.fresh)
 
 
 def _tell_time(options: argparse.Namespace, made: PreparedRun, cancel: CancelToken) -> None:

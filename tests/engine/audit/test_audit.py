@@ -155,7 +155,7 @@ def test_length_is_what_doubling_adds_beside_the_label() -> None:
     line = length_line(replace(heard, mean=mean))
     assert line.value is not None
     assert line.value.value == pytest.approx(0.1)
-    assert "a response twice as long is 10.0 % more preferred" in line.sentence
+    assert "A response twice as long is 10.0 % more preferred" in line.sentence
 
 
 def test_half_of_the_mass_lost_is_seen() -> None:
