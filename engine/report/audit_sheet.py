@@ -8,12 +8,13 @@ HTML, windows.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from engine.audit.audit import Audit, audit
 from engine.audit.lines import DOUBT
 from engine.audit.probes import Probe
 from engine.core.formatting import counted, listed
-from engine.core.sheets import Section, Sentences, Tone
+from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
@@ -60,12 +61,20 @@ def audit_section(found: Audit) -> Section:
     )
 
 
-def audit_sections(results: RunResults, dataset: Dataset | None) -> list[Section]:
-    """The section of a run of copies, by its own dataset; none of any other run, or without its dataset."""
+def audit_of_copies(results: RunResults, dataset: Dataset | None) -> Audit | None:
+    """What a run of copies tells, by its own dataset; None of any other run, or without its dataset."""
     if dataset is None or not any(Probe.of_id(item.item_id) for item in results.judged):
-        return []
+        return None
     found = audit(results, dataset)
-    return [audit_section(found)] if found.copies else []
+    return found if found.copies else None
+
+
+def with_audit(sheet: Sheet, found: Audit | None) -> Sheet:
+    """A sheet with the page of an audit behind its first section, where there is one."""
+    if found is None:
+        return sheet
+    first, *others = sheet.sections
+    return replace(sheet, sections=(first, audit_section(found), *others))
 
 
 def _faults_in_words(found: Audit) -> Iterator[str]:

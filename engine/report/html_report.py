@@ -18,6 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from engine.audit.audit import Audit
 from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
 from engine.calibrate.quality import ReliabilityBin, reliability
 from engine.core import VERSION
@@ -34,7 +35,7 @@ from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched, Pair
 from engine.measure.slice_measures import SlicedMeasures
-from engine.report.audit_sheet import audit_sections
+from engine.report.audit_sheet import audit_of_copies, with_audit
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
 from engine.report.figures import FIGURE_NAMES, all_figures
@@ -75,7 +76,7 @@ class Report:
     slices: Sequence[SlicedMeasures] = ()
     orders: MarginReport | None = None
     ranking: ReportedRanking | None = None
-    audited: Sequence[Section] = ()
+    audited: Audit | None = None
 
     @property
     def results(self) -> RunResults | None:
@@ -108,7 +109,7 @@ def gather(
     matched = evaluation.matched
     bins, orders = reliability_of(matched), order_report_of(matched)
     ranking = reported_ranking(matched)
-    audited = audit_sections(results, matched.dataset) if results else ()
+    audited = audit_of_copies(results, matched.dataset) if results else None
     return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking, audited)
 
 
@@ -160,7 +161,6 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
 def report_sheet(report: Report) -> Sheet:
     """The sheet of its evaluation, and below it what a report alone shows."""
     more = [
-        *report.audited,
         *(report.ranking.sections if report.ranking else ()),
         *slice_sections(report.slices),
         *([_RELIABILITY] if report.bins else ()),
@@ -171,7 +171,7 @@ def report_sheet(report: Report) -> Sheet:
             else ()
         ),
     ]
-    return evaluation_sheet(report.evaluation, more=more)
+    return with_audit(evaluation_sheet(report.evaluation, more=more), report.audited)
 
 
 _RELIABILITY = Section(
