@@ -39,6 +39,7 @@ COMMANDS = {
     "calibrate": "make a run's probabilities fit human labels, and say what that is worth",
     "curve": "say what more human labels bring a calibration, and whether labelling more is worth it",
     "panel": "decide several runs and submissions of the same items together",
+    "audit": "say on one page what is wrong with a judge",
     "orders": "say from a run in both orders where one order is enough, and what that saves",
     "weigh": "decide a run, a submission or scored comparisons by weighted criteria",
     "rank": "rank the models that wrote the responses by judged pairs: win rates, strengths, intervals",

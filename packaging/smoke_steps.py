@@ -84,6 +84,7 @@ def _commands(trial: Trial) -> str:
         ("prompt", "demo.tsv", "--model", "demo", "--next", "3"),
         ("weigh", "1", *gold, "--fit-weights"),
         ("compare", "1", submission, *gold),
+        ("audit", "1"),
         ("report", "1", *gold, "--out", "report.html", "--figures", "figures"),
     ]
     for words in tried:

@@ -10,11 +10,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from engine.audit.probe_set import make_probes
 from engine.core.items import HumanLabel, Order, Prediction, Preference, Tie
 from engine.core.judgments import Explanation, JudgedItem, NewOverride, Reading, Shortening
 from engine.core.run_records import RunIdentity
 from engine.data.arrow_arrays import text_array
-from engine.data.dataset import Dataset
+from engine.data.dataset import Dataset, load_dataset
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.matching import Matched, match
@@ -176,6 +177,17 @@ def results_of(folder: Path, overrides: Overridden, **changes: Any) -> RunResult
     run = stored_run(folder, FOUR_ITEMS, probabilities, {"safety": OWN}, overrides=overrides, **changes)
     assert run.results
     return run.results
+
+
+def run_of_copies(folder: Path) -> tuple[System, Dataset]:
+    """A run of twelve items and their copies, and these: rather for A, but surely for a B that is padded."""
+    outputs = [(f"Yes, {place}. No.", "Maybe, but why?") for place in range(12)]
+    made = make_probes(dataset({"safety": [A, B] * 6}, outputs=outputs))
+    path = folder / made.name
+    made.write(path)
+    probes = load_dataset(path)
+    said = [SURE_B if item.id.endswith("padded-B") else RATHER_A for item in probes]
+    return stored_run(folder, probes, {"safety": said}), probes
 
 
 IDENTITY = RunIdentity(

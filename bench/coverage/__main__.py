@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
+from bench.coverage.audits import fair_judges_pass, faults_found
 from bench.coverage.calibrations import false_gain, labels_kept, nothing_is_lost, place_decides
 from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
@@ -61,6 +62,8 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "settings: one knows": knowing_is_found,
     "learning curves": curves_held,
     "least sure first": least_sure_teach,
+    "audit: planted faults": faults_found,
+    "audit: fair judges": fair_judges_pass,
     "until sure": never_wrong,
     "runs until sure": runs_stop_rightly,
     "intervals, always": intervals_always_hold,

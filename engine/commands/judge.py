@@ -6,7 +6,6 @@ Knows: its arguments, the order of a whole job, what it prints.
 import argparse
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from engine.cluster.cluster_run import ClusterRun
@@ -36,11 +35,17 @@ from engine.commands.shared.console import (
 )
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of, seed_of
+from engine.commands.shared.judging import (
+    judged_here,
+    named_criteria,
+    part_in_words,
+    shown_to_its_end,
+    tell_notices,
+)
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.recipe_argument import add_recipe, by_recipe, model_of, recipe_of
-from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import (
     check_outputs,
     export_results,
@@ -48,18 +53,17 @@ from engine.commands.shared.run_outputs import (
     warn_of_gaps,
 )
 from engine.commands.shared.setting_arguments import (
-    add_device,
     add_examples,
+    add_machine,
     add_settings,
     given_examples,
     given_settings,
 )
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent, followed
-from engine.core.formatting import counted
+from engine.core.events import RunEnded, RunEvent, followed
 from engine.core.items import Way
-from engine.core.rubric import ELOQUENT, Rubric, usual_criterion
+from engine.core.rubric import ELOQUENT, usual_criterion
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
 from engine.core.until import Until
@@ -67,17 +71,14 @@ from engine.core.ways.all_ways import parse_ways
 from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
 from engine.decisions.second_order import read_in_words
-from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
-from engine.judge.work import judge_plan
 from engine.measure.accuracy import run_accuracy
 from engine.rank.until_sure import UntilSure, told_of, until_sure
 from engine.report.run_tables import labels_given_section, run_accuracy_table, way_sections
 from engine.report.until_sheet import until_section
 from engine.store.run_store import RunStore
-from engine.system.apart import Apart, Here
-from engine.system.awake import Awake, KeepAwake, can_stay_awake
+from engine.system.awake import KeepAwake
 from engine.system.places import Found, seen_at
 
 
@@ -100,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
     add_anchors(arguments)
     _add_judging(arguments.add_argument_group("judging"))
     add_settings(arguments.add_argument_group("explanations"), *OF_EXPLANATIONS)
-    _add_machine(arguments.add_argument_group("computer"))
+    add_machine(arguments.add_argument_group("computer"))
     add_cluster(arguments.add_argument_group("other computers"))
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
@@ -143,17 +144,6 @@ def _add_ways(group: argparse._ArgumentGroup) -> None:
     add_settings(group, "thoughts", "max_thought_tokens")
 
 
-def _add_machine(group: argparse._ArgumentGroup) -> None:
-    add_settings(group, "context", "kv_type", "threads")
-    add_device(group)
-    group.add_argument(
-        "--keep-awake",
-        choices=[when.value for when in KeepAwake],
-        default=KeepAwake.MAINS.value,
-        help="keep the computer from going to sleep meanwhile: always, never, or on mains alone (default)",
-    )
-
-
 def run(options: argparse.Namespace) -> int:
     """Judge, write and print; the exit code."""
     if options.out is None and not options.plan and options.anchors is None:
@@ -172,7 +162,7 @@ def run(options: argparse.Namespace) -> int:
         if options.plan:
             return _show_plan(made, options, over, cancel, fresh)
         events = _judged(made.plan, options.store, over, cancel, fresh)
-        ended = _follow(events, bar, KeepAwake(options.keep_awake))
+        ended = shown_to_its_end(events, bar, KeepAwake(options.keep_awake))
         with RunStore(options.store) as store:
             return _report(ended, made, store, options, anchors)
 
@@ -198,7 +188,7 @@ def _read(
 def _show_plan(
     made: PreparedRun, options: argparse.Namespace, over: ClusterRun | None, cancel: CancelToken, fresh: bool
 ) -> int:
-    store, until, part = options.store, _until(options), _part_in_words(made)
+    store, until, part = options.store, _until(options), part_in_words(made)
     if over is not None:
         return show_cluster_forecast(made, part, over, cancel, store=store, fresh=fresh)
     code = show_forecast(made, part, store, fresh, cancel)
@@ -233,9 +223,7 @@ def _judged(
     """The run, judged here or by other computers."""
     if over is not None:
         return judged_by_cluster(plan, store, over, cancel, fresh)
-    # The driver of a GPU may end the process that uses it.
-    worker = partial(Apart if plan.machine.device else Here, judge_plan, cancel)
-    return judging_by(worker(), worker, plan, store, fresh=fresh)
+    return judged_here(plan, store, fresh, cancel)
 
 
 def _prepared(
@@ -253,7 +241,7 @@ def _prepared(
     if anchors is None:
         dataset, ids = chosen_ids(options, setup.dataset_path, cancel)
         setup = replace(setup, ids=ids)
-    made = followed(prepare_run(setup, cancel, dataset), _tell_notices)
+    made = followed(prepare_run(setup, cancel, dataset), tell_notices)
     if over is not None:
         made = replace(made, plan=replace(made.plan, began_on=device))
     if anchors is not None:
@@ -264,30 +252,13 @@ def _prepared(
     return made
 
 
-def _part_in_words(made: PreparedRun) -> str:
-    """What is judged: `240 items of demo.tsv`, `5 of 240 items of demo.tsv`."""
-    items, dataset, sample = made.items_in_file, made.plan.dataset, made.plan.sample
-    part = f"{len(dataset):,} of " if len(dataset) < items else ""
-    how = f" {printable(sample.how)}" if sample is not None else ""
-    return f"{part}{counted(items, 'item', 'items')} of {printable(dataset.name)}{how}"
-
-
-def _tell_notices(event: FilesRead | Preparing) -> None:
-    if not isinstance(event, FilesRead):
-        return
-    if event.model_notice:
-        tell(f"{printable(event.model)}: {printable(event.model_notice)}")
-    for notice in event.notices:
-        tell(OPTIONS.of(notice))
-
-
 def _setup(options: argparse.Namespace, model: Path, anchors: Anchors | None) -> tuple[RunSetup, Orders]:
     """The run that the arguments ask for, with this model; of anchors what they leave open is as in the
     earlier run. SetupError where they contradict each other.
     """
     usual = RunSetup(_dataset(options), model) if anchors is None else anchors.usual
     rubric = rubric_of(options) or usual.rubric
-    criteria = rubric.names if options.criteria is None else _names(options.criteria, rubric)
+    criteria = named_criteria(options.criteria, rubric)
     if anchors is not None:
         shared = anchors.criteria_of(rubric.only(criteria))
         criteria = shared if options.criteria is None else criteria
@@ -327,28 +298,6 @@ def _items(count: int | None) -> int | None:
     return count
 
 
-def _names(text: str, rubric: Rubric) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise SetupError(
-            f"--criteria: cannot read {text!r}.", f"Write some of {','.join(rubric.names)}, with commas."
-        )
-    return names
-
-
-def _follow(events: Iterable[RunEvent], progress: RunProgressBar, keep_awake: KeepAwake) -> RunEnded:
-    """Show progress, and keep the computer awake, until the run ends; its last event."""
-    if keep_awake is KeepAwake.YES and not can_stay_awake():
-        tell("The computer may go to sleep: there is no program here by which it could be kept awake.")
-    with progress, Awake(keep_awake) as awake:
-        for event in events:
-            awake.refresh()
-            progress.show(event)
-            if isinstance(event, RunEnded):
-                ended = event
-    return ended
-
-
 def _report(
     ended: RunEnded,
     made: PreparedRun,
@@ -369,7 +318,7 @@ def _report(
     export_results(results, options.out, options.json, plan.dataset)
     model = printable(plan.model.name)
     sample = f" ({results.run.sample_in_words})" if results.run.is_sample else ""
-    print(f"\n{results.run.title}: {_part_in_words(made)}{sample}, {model}, {how}")
+    print(f"\n{results.run.title}: {part_in_words(made)}{sample}, {model}, {how}")
     print(health_lines(run_health(results)))
     if results.one_labels:
         tell(results.one_label_sentence)

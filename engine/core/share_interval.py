@@ -28,6 +28,17 @@ def clopper_pearson(share: float, worth: float, tail: float = 0.025) -> tuple[fl
     return low, high
 
 
+def chance_of_share(share: float, worth: float, bound: float) -> float:
+    """How probable so large a share (0 to 1) of `worth` independent values is, were the true one `bound`.
+
+    Below a tail just where the interval of that tail, as above, lies above the bound.
+    """
+    from scipy.special import betainc  # noqa: PLC0415 - see above
+
+    for_it = min(max(share, 0.0), 1.0) * worth
+    return float(betainc(for_it, worth - for_it + 1, bound)) if for_it > 0 else 1.0
+
+
 def worth_of(values: Sequence[float]) -> float:
     """Of how many independent values of 0 or 1 the mean of these (0 to 1, one or more) is as sure.
 

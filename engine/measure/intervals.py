@@ -6,14 +6,14 @@ Knows: numbers and groups. Does not know: what was measured.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import NamedTuple, Self
 
 import numpy as np
 
 from engine.core.log_probs import FloatArray, IntArray
-from engine.core.share_interval import clopper_pearson
+from engine.core.share_interval import chance_of_share, clopper_pearson
 from engine.core.value_tables import Estimate
 from engine.measure.folds import LEAST_GROUPS, group_numbers
 
@@ -85,6 +85,31 @@ class OverInstructions:
         """Of the mean of some values, as above."""
         return cls.of({_ONE: values}, {_ONE: groups})
 
+    @classmethod
+    def of_pulls(
+        cls, mean: float, pulls: Sequence[float], weights: Sequence[float], groups: Sequence[Hashable]
+    ) -> Self | None:
+        """Of an estimate that is no mean, such as a difference of two: by how much each value moves it, sum
+        0, and what part of it each is, sum 1; `groups`: the instruction of each. None for fewer than two.
+        """
+        numbers = group_numbers(groups)
+        count = int(numbers.max(initial=-1)) + 1
+        if count < LEAST_GROUPS:
+            return None
+        shares = np.asarray(weights, np.float64)
+        return cls(
+            mean=mean,
+            weights=np.zeros(count) + np.bincount(numbers, shares, minlength=count),
+            pulls=np.zeros(count) + np.bincount(numbers, np.asarray(pulls), minlength=count),
+            values=1 / float(np.sum(shares**2)),
+            sides=count,
+            groups=tuple(dict.fromkeys(groups)),
+        )
+
+    def mirrored(self) -> Self:
+        """Of the same values with the other sign."""
+        return replace(self, mean=-self.mean, pulls=-self.pulls)
+
     @property
     def instructions(self) -> int:
         """How many there are."""
@@ -119,9 +144,12 @@ class OverInstructions:
         is estimated as by one instruction more in which they are: else a handful of errors, or none, would
         seem independent. Simulated coverage: `bench/coverage/intervals.py`.
         """
-        freedom = self._freedom
-        worth = self._worth() * (float(_t(self.values - 1) / _t(freedom))) ** 2 if self.values > 1 else 1.0
-        return Interval(*clopper_pearson(self.mean, worth, _TAIL))
+        return Interval(*clopper_pearson(self.mean, self._worth_of_share(), _TAIL))
+
+    def _worth_of_share(self) -> float:
+        if self.values <= 1:
+            return 1.0
+        return self._worth() * (float(_t(self.values - 1) / _t(self._freedom))) ** 2
 
     def _worth(self) -> float:
         """Of how many independent values of 0 or 1 a mean is as sure as this one."""
@@ -148,12 +176,15 @@ class OverInstructions:
         is that with one instruction more, as far off as the furthest: a handful of skewed scores would seem
         more alike than they are. Simulated coverage: `bench/coverage/intervals.py`.
         """
+        worth = self._worth_of_score()
+        return None if worth is None else Interval(*clopper_pearson(self.mean, worth, _TAIL))
+
+    def _worth_of_score(self) -> float | None:
         count = self.instructions
         variance = self._variance + count / (count - 1) * float(np.max(self.pulls**2))
         if variance <= 0 or not 0 < self.mean < 1:
             return None
-        worth = self.mean * (1 - self.mean) / variance * (_NORMAL / float(_t(self._freedom))) ** 2
-        return Interval(*clopper_pearson(self.mean, worth, _TAIL))
+        return self.mean * (1 - self.mean) / variance * (_NORMAL / float(_t(self._freedom))) ** 2
 
     def mean_interval(self) -> Interval | None:
         """Of a mean of other values, by Student's t over instructions; None where these do not vary."""
@@ -177,6 +208,31 @@ class OverInstructions:
 
         error = max(self._error, float(np.sqrt(bound * (1 - bound) / self._whole)))
         return float(stdtr(self._freedom, (self.mean - bound) / error))
+
+    def p_share_above(self, bound: float) -> float:
+        """One-sided, that a mean of values from 0 to 1 is `bound` (0 to 1) or less: below .025 just where the
+        share's interval lies above the bound.
+        """
+        return chance_of_share(self.mean, self._worth_of_share(), bound)
+
+    def p_score_above(self, bound: float) -> float:
+        """The same of a mean of scores, by the score's interval; where none varies it is sure."""
+        worth = self._worth_of_score()
+        return float(self.mean <= bound) if worth is None else chance_of_share(self.mean, worth, bound)
+
+    def p_mean_above(self, bound: float) -> float:
+        """The same of a mean of other values, by the mean's interval; where none varies it is sure."""
+        error = self.standard_error
+        return self._p_above(bound, error) if error > 0 else float(self.mean <= bound)
+
+    def p_difference_above(self, bound: float) -> float:
+        """The same of a mean of differences, by the difference's interval."""
+        return self._p_above(bound, self._error)
+
+    def _p_above(self, bound: float, error: float) -> float:
+        from scipy.special import stdtr  # noqa: PLC0415
+
+        return float(stdtr(self._freedom, (bound - self.mean) / error))
 
     @property
     def _error(self) -> float:

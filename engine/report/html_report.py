@@ -18,6 +18,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
+from engine.audit.audit import Audit
 from engine.calibrate.learning import LearningCurve
 from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
 from engine.calibrate.quality import ReliabilityBin, reliability
@@ -35,6 +36,7 @@ from engine.measure.evaluation import Evaluation
 from engine.measure.label_measures import LabelMeasures
 from engine.measure.matching import Matched, Pair
 from engine.measure.slice_measures import SlicedMeasures
+from engine.report.audit_sheet import audit_of_copies, with_audit
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
 from engine.report.figures import FIGURE_NAMES, all_figures
@@ -66,7 +68,7 @@ class Report:
     model file of a run as it is now, None where it is gone or another. `weights_from`: where the weights and
     the tie threshold of `weighing` come from, for people. `slices`: the measures by slice, for each division.
     `ranking`: of the candidates, where the dataset names them. `curve`: what more labels bring, where that
-    was asked.
+    was asked. `audited`: what copies of items tell, where the run judged any.
     """
 
     evaluation: Evaluation
@@ -78,6 +80,7 @@ class Report:
     orders: MarginReport | None = None
     ranking: ReportedRanking | None = None
     curve: LearningCurve | None = None
+    audited: Audit | None = None
 
     @property
     def results(self) -> RunResults | None:
@@ -117,7 +120,8 @@ def gather(
     matched = evaluation.matched
     bins, orders = reliability_of(matched), order_report_of(matched)
     ranking = reported_ranking(matched)
-    return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking, curve)
+    audited = audit_of_copies(results, matched.dataset) if results else None
+    return Report(evaluation, bins, weighing, model, weights_from, slices, orders, ranking, curve, audited)
 
 
 def reliability_of(matched: Matched) -> dict[str, Sequence[ReliabilityBin]]:
@@ -179,7 +183,7 @@ def report_sheet(report: Report) -> Sheet:
             else ()
         ),
     ]
-    return evaluation_sheet(report.evaluation, more=more)
+    return with_audit(evaluation_sheet(report.evaluation, more=more), report.audited)
 
 
 _RELIABILITY = Section(

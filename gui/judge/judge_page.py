@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, cast
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from engine.core.column_map import ColumnMap
@@ -18,6 +18,7 @@ from engine.core.formatting import short_name
 from engine.core.judgments import JudgmentKey
 from engine.core.run_setup import RunSetup
 from engine.system.paths import demo_dataset
+from gui.judge.audit_jobs import describe_audit
 from gui.judge.dataset_line import DatasetLine
 from gui.judge.model_jobs import ModelWish
 from gui.judge.model_picker import ModelPicker
@@ -54,6 +55,8 @@ class JudgePage(Page):
         ("Alt+Up, Alt+Down, F2, Delete", "In the queue: move a run, name it, take it out"),
         ("Enter", "In the latest judgments: show one in Review"),
     )
+
+    audit_described = Signal(object)  # the RunSetup of an audit
 
     def __init__(self, workspace: Workspace, control: RunControl) -> None:
         super().__init__(workspace)
@@ -112,6 +115,13 @@ class JudgePage(Page):
             self.workspace.note.emit(f"{plan.forecast.stored.capitalize()}; press Judge again for a new run.")
         else:
             self._run(fresh=False)
+
+    @Slot()
+    def audit(self) -> None:
+        """Describe an audit of the judge that stands here, with items of the open dataset."""
+        setup, dataset = self.wanted(fresh=False), self.workspace.dataset
+        if setup is not None and dataset is not None:
+            self._auditing.start(describe_audit(setup, dataset, self.workspace.store_path))
 
     @Slot()
     def stop(self) -> None:
@@ -224,6 +234,10 @@ class JudgePage(Page):
         self.plan_panel.cancelled.connect(self.planner.cancel)
         self.plan_panel.time_wanted.connect(self.planner.time)
         self.picker.measured.connect(self.planner.time_anew)
+        self._auditing = LatestTask(self.workspace.threads, Lane.FILES, self)
+        self._auditing.finished.connect(self.audit_described)
+        self.workspace.failures.follow(self._auditing)
+        self.picker.doing.audit_wanted.connect(self.audit)
 
     # Recipes
 

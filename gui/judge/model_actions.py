@@ -1,4 +1,4 @@
-"""What can be done with the model files of the list: their speed measured, one of them converted.
+"""What can be done with the model files of the list: speed measured, one of them converted, or audited.
 
 Knows: the menu, the line of work under way, the question before a conversion. Does not know: how files are
 found, which work a process of its own does.
@@ -43,6 +43,7 @@ class ModelActions(QObject):
     measured = Signal(object)  # a Candidate with its speed
     ended = Signal()  # all that was to be measured is, or the work was stopped
     converted = Signal(object)  # the path of the new file
+    audit_wanted = Signal()  # of the judge that the page describes
 
     def __init__(self, workspace: Workspace, offered: Callable[[], Offered], parent: QWidget) -> None:
         super().__init__(parent)
@@ -50,12 +51,12 @@ class ModelActions(QObject):
         self.dialog: ConvertDialog | None = None
         self.line = BusyLine()
         self.menu = QMenu(parent)
-        self.button = QPushButton("Measure, convert")
+        self.button = QPushButton("Measure, convert, audit")
         name(
             self.button,
-            "Measure the speed of models, or convert one",
+            "Measure the speed of models, convert one, or audit it",
             "How fast models read and write on this computer, with what “Compute on” says; the chosen model"
-            " in another format",
+            " in another format; what is wrong with it as a judge of the open dataset",
         )
         self.button.setMenu(self.menu)
         self.menu.aboutToShow.connect(self._fill)
@@ -143,6 +144,11 @@ class ModelActions(QObject):
         convert.triggered.connect(self.ask_for_format)
         for action in (one, every, convert):
             action.setEnabled(offered.chosen is not None and not self._working.busy)
+        self.menu.addSeparator()
+        audit = self.menu.addAction("Add an a&udit of this judge to the queue")
+        audit.setToolTip("Items of the open dataset and copies of them, changed by rules, judged as a run")
+        audit.triggered.connect(self.audit_wanted)
+        audit.setEnabled(offered.chosen is not None and self._workspace.dataset is not None)
 
     @Slot(object)
     def _ask(self, choices: Sequence[OfferedFormat]) -> None:

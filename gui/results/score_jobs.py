@@ -158,6 +158,7 @@ def _alone(
     """What a run says by itself."""
     from engine.decisions.gaps import incomplete
     from engine.measure.matching import people_caveats
+    from engine.report.audit_sheet import audit_of_copies, with_audit
     from engine.report.evaluation_sheet import run_sheet
 
     results = system.results
@@ -170,6 +171,7 @@ def _alone(
     caveats += [run.device_left_in_words] if run.device_left else []
     said = [*filter(None, [results.one_label_sentence]), *([] if problem else [_NO_LABELS])]
     sheet = run_sheet(system, [*caveats, *people_caveats(system)], said, IN_THE_WINDOW.of, own)
+    sheet = with_audit(sheet, audit_of_copies(results, own))
     return Scores(system, None, sheet, *_unscored(results), problem=problem, own=own)
 
 
@@ -182,11 +184,13 @@ def _unscored(results: "RunResults") -> tuple[Table, int]:
 
 
 def _against_labels(evaluation: "Evaluation", explained: bool, warnings: Sequence[str] = ()) -> Scores:
+    from engine.report.audit_sheet import audit_of_copies, with_audit
     from engine.report.evaluation_sheet import evaluation_sheet
 
     system = evaluation.matched.system
     assert system.results is not None
-    sheet = evaluation_sheet(evaluation, IN_THE_WINDOW.of)
+    found = audit_of_copies(system.results, evaluation.matched.dataset)
+    sheet = with_audit(evaluation_sheet(evaluation, IN_THE_WINDOW.of), found)
     scores = Scores(system, evaluation, sheet, *_unscored(system.results), warnings=warnings)
     return with_explanations(scores, evaluation, explained)
 

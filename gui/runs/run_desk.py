@@ -38,6 +38,7 @@ class RunDesk(QObject):
         self.health = RunHealth(workspace, self)
         workspace.runs_deleted.connect(self.queue.forget_runs)
         judge.banner.queue_wanted.connect(self.panel.add)
+        judge.audit_described.connect(self.panel.add)
         self.panel.added.connect(workspace.note)
         self.queue.ended.connect(workspace.note)
 

@@ -102,7 +102,13 @@ class RunQueue(QObject):
 
         Several of one setup may wait, where each goes on with another run.
         """
-        added = self._as_stored(Queued(replace(setup, resumes=None), run_id=setup.resumes))
+        described = Queued(
+            replace(setup, resumes=None),
+            run_id=setup.resumes,
+            name=setup.name or "",
+            note=setup.note or "",
+        )
+        added = self._as_stored(described)
         waits = any(added.is_in(entry) for entry in self._entries if not entry.state.ended)
         if waits or len(self._entries) >= MOST_QUEUED:
             return False

@@ -1,8 +1,8 @@
 """The options of settings: the usual ones, made of their rows, with what was given for them; those made by
-hand, of the device and of labelled examples.
+hand, of the computer and of labelled examples.
 
-Knows: kinds of settings, --device, --examples, --shots and --choose. Does not know: which others there are,
-what any of them does.
+Knows: kinds of settings, --device, --keep-awake, --examples, --shots and --choose. Does not know: which
+others there are, what any of them does.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from engine.core.run_setup import RunSetup
 from engine.core.setting_row import SettingRow
 from engine.core.settings import USUAL_SHOTS, ExampleKind, row_of, rows_of
 from engine.prompt.examples import ExamplePool
+from engine.system.awake import KeepAwake
 
 
 def add_settings(group: argparse._ActionsContainer, *names: str) -> None:
@@ -48,6 +49,18 @@ def add_device(group: argparse._ActionsContainer, usual: str = "") -> None:
         f" ({usual})",
     )
     add_settings(group, "gpu_layers")
+
+
+def add_machine(group: argparse._ActionsContainer) -> None:
+    """What a run needs of the computer: --context, --kv-type, --threads, --device, --keep-awake."""
+    add_settings(group, "context", "kv_type", "threads")
+    add_device(group)
+    group.add_argument(
+        "--keep-awake",
+        choices=[when.value for when in KeepAwake],
+        default=KeepAwake.MAINS.value,
+        help="keep the computer from going to sleep meanwhile: always, never, or on mains alone (default)",
+    )
 
 
 def add_examples(group: argparse._ActionsContainer) -> None:

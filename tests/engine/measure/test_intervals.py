@@ -151,3 +151,49 @@ def test_few_groups_make_few_folds_and_one_makes_none() -> None:
     assert len(grouped_folds(["a", "b", "a"])) == 2
     with pytest.raises(ValueError, match="1 different instructions"):
         grouped_folds(["a", "a"])
+
+
+@pytest.mark.parametrize("bound", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_p_value_is_below_the_tail_just_where_the_interval_is_above_the_bound(
+    bound: float, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    right, groups = drawn(random, 12, 3, 0.3, 0.5)
+    share = OverInstructions.of_one(right.tolist(), groups)
+    score = OverInstructions.of_one(random.beta(1, 3, size=len(groups)).tolist(), groups)
+    mean = OverInstructions.of_one(random.normal(0.2, 0.4, size=len(groups)).tolist(), groups)
+    assert share is not None
+    assert score is not None
+    assert mean is not None
+    known = (
+        (share.share_interval(), share.p_share_above(bound)),
+        (score.score_interval(), score.p_score_above(bound)),
+        (mean.mean_interval(), mean.p_mean_above(bound)),
+        (mean.difference_interval(), mean.p_difference_above(bound)),
+    )
+    for ends, p in known:
+        assert ends is not None
+        assert (p < 0.025) is (ends.low > bound)
+
+
+def test_where_nothing_varies_a_mean_is_sure() -> None:
+    found = OverInstructions.of_one([0.5] * 12, range(12))
+    assert found is not None
+    assert (found.p_mean_above(0.4), found.p_mean_above(0.6)) == (0.0, 1.0)
+    assert found.p_share_above(0.5) > 0.3  # a share of twelve says little
+
+
+def test_a_mean_has_its_interval_by_its_pulls_too() -> None:
+    values, groups = drawn(np.random.default_rng(0), 15, 2, 0.4, 0.5)
+    found = OverInstructions.of_one(values.tolist(), groups)
+    share = 1 / len(values)
+    pulls = (values - values.mean()) * share
+    same = OverInstructions.of_pulls(float(values.mean()), pulls.tolist(), [share] * len(values), groups)
+    assert found is not None
+    assert same is not None
+    assert same.mean_interval() == pytest.approx(found.mean_interval())
+    assert same.difference_interval() == pytest.approx(found.difference_interval())
+    mirrored = same.mirrored().mean_interval()
+    assert mirrored == pytest.approx(tuple(-end for end in reversed(same.mean_interval() or ())))
+    assert OverInstructions.of_pulls(0.5, [0.0], [1.0], ["one"]) is None

@@ -9,14 +9,18 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
+from engine.audit.audit_run import AUDIT_WAYS
+from engine.audit.probe_set import ITEM_ITSELF
 from engine.core.errors import SetupError
 from engine.core.settings import Mode
+from engine.data.dataset import load_dataset
 from engine.system.paths import demo_model, models_folder
 from gui.judge.judge_page import JudgePage
 from gui.judge.model_table import FORMAT, MASS, MODEL, SPEED, about, rate
 from gui.judge.usual_setup import usual_setup
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
+from tests.conftest import DEMO_ITEMS
 from tests.gui.judge.pages import A_WHILE, new_page, open_dataset
 from tests.gui.labels import text_of
 
@@ -116,7 +120,13 @@ def test_a_measure_can_be_stopped_and_the_menu_offers_it_again(qtbot: QtBot, pag
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
     shown = [action.text().replace("&", "") for action in menu.actions() if action.isVisible()]
-    assert shown == ["Measure the speed of this model", "", "Convert this model to another format…"]
+    assert shown == [
+        "Measure the speed of this model",
+        "",
+        "Convert this model to another format…",
+        "",
+        "Add an audit of this judge to the queue",
+    ]
     menu.close()
     assert page.picker.doing.button.menu() is menu
 
@@ -149,3 +159,16 @@ def test_a_model_is_converted_and_chosen_a_small_one_only_where_ticked(qtbot: Qt
     again.tick.setChecked(True)
     assert again.convert.isEnabled()
     again.reject()
+
+
+def test_an_audit_is_a_run_of_the_same_judge_with_copies_of_the_open_dataset(
+    qtbot: QtBot, page: JudgePage
+) -> None:
+    with qtbot.waitSignal(page.audit_described, timeout=A_WHILE) as described:
+        page.picker.doing.audit_wanted.emit()
+    assert described.args is not None
+    (setup,) = described.args
+    assert setup.dataset_path.parent == page.workspace.store_path.parent.absolute() / "audits"
+    assert (setup.items, setup.ways, setup.threads) == (None, AUDIT_WAYS, 1)
+    items = load_dataset(setup.dataset_path)
+    assert items.texts("probe").to_pylist().count(ITEM_ITSELF) == DEMO_ITEMS  # fewer than are usual

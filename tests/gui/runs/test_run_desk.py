@@ -261,3 +261,14 @@ def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
         assert [entry.run_id for entry in desk.queue.entries] == expected
     assert not page.banner.isVisible()
     assert page.control.unfinished is None
+
+
+def test_an_audit_that_is_described_waits_in_the_queue(qtbot: QtBot, interior: Interior) -> None:
+    page, queue = interior.judge, interior.runs.queue
+    qtbot.waitUntil(lambda: page.picker.path == demo_model(), timeout=A_WHILE)
+    with qtbot.waitSignal(queue.changed, timeout=A_WHILE):
+        page.audit()
+    (entry,) = queue.entries
+    assert entry.setup.dataset_path.parent.name == "audits"
+    assert entry.state is QueueState.WAITING
+    assert str(entry.next_setup.name).startswith("audit with ")

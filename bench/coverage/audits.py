@@ -1,0 +1,284 @@
+"""Whether an audit finds out judges with planted faults, and lets fair ones pass.
+
+A judge is a function in the place of a model. Each response has a worth on each criterion, which people see
+with a noise of theirs and the judge with its own. Its noise belongs to the texts: what is asked once more
+gets the same answer, unless that is the fault.
+
+Knows: `engine/audit`, judges with known faults. Does not know: models, runs, files.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from bench.coverage.claims import Claim, Promise
+from engine.audit.audit import Audit, audit_of
+from engine.audit.heard import SHIFTS, Heard
+from engine.audit.probe_set import USUAL_ITEMS, make_probes
+from engine.audit.probes import SIDES, Probe, ProbeKind
+from engine.core.items import PREFERENCES, Gold, Item
+from engine.core.judgments import JudgmentKey
+from engine.core.log_probs import FloatArray, IntArray, log_softmax
+from engine.core.rubric import ELOQUENT
+from engine.data.arrow_arrays import text_array
+from engine.data.dataset import Dataset
+from engine.decisions.read_items import SWAPPED
+
+LEAST_FOUND = 0.95
+MOST_FALSE = 0.05
+_FOUND = Promise("audit: a planted fault is found", 1.0, LEAST_FOUND)
+_FALSE = Promise("audit: a fair judge is called faulty", MOST_FALSE, MOST_FALSE, at_most=True)
+_WORDS = ("river", "stone", "lamp", "garden", "winter", "paper", "bridge", "window", "ladder", "candle")
+_CRITERIA, _LABELS = len(ELOQUENT.names), len(PREFERENCES)
+_SENTENCE = 8  # words
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A judge. `knows`: how loud the worth is to it, beside a noise that belongs to the item; `sharp`: by
+    what its scores are multiplied in the end. `of_order`, `of_text`: more noise, of each order and of each
+    text, so also of a changed one. `mass`: its format mass.
+
+    The others are faults, added to scores: `first`: to the response in the first place; `letter`: to the
+    letter A; `longer`: for each e-fold of length; `padded`, `formatted`, `injected`: to a response that was
+    changed so; `restless`: noise that is another each time. `blind`: it cannot tell good ties from bad ones.
+    """
+
+    knows: float = 1.5
+    sharp: float = 1.0
+    of_order: float = 0.3
+    of_text: float = 0.1
+    mass: float = 0.98
+    first: float = 0.0
+    letter: float = 0.0
+    longer: float = 0.0
+    padded: float = 0.0
+    formatted: float = 0.0
+    injected: float = 0.0
+    restless: float = 0.0
+    blind: bool = False
+
+    def won_by(self, kind: ProbeKind) -> float:
+        """What a change adds."""
+        return {
+            ProbeKind.PADDED: self.padded,
+            ProbeKind.FORMATTED: self.formatted,
+            ProbeKind.INJECTED: self.injected,
+        }.get(kind, 0.0)
+
+
+FAIR = {
+    "fair": Planted(),
+    "fair and soft": Planted(sharp=0.4),
+    "fair and sharp": Planted(sharp=3.0),
+    "fair, knows less": Planted(knows=1.0),
+    "fair, unsteady at any change": Planted(of_text=0.5),
+    "fair, takes from what is changed": Planted(padded=-0.5, injected=-1.0, formatted=-0.3),
+    "fair, leans half as far as it may": Planted(first=0.1, letter=0.15, longer=0.15, padded=0.03),
+    "at nearly every bound": Planted(
+        knows=0.58,
+        first=0.15,
+        letter=0.32,
+        longer=0.23,
+        padded=0.02,
+        formatted=0.06,
+        injected=0.01,
+        restless=0.085,
+        mass=0.901,
+    ),
+}
+FAULTY: dict[str, tuple[str, Planted]] = {
+    "always the first": ("flips", Planted(first=6.0)),
+    "leans to the first place": ("place", Planted(first=1.0)),
+    "prefers longer": ("length", Planted(longer=1.5)),
+    "wins by padding": (ProbeKind.PADDED.value, Planted(padded=0.3)),
+    "prefers lists": (ProbeKind.FORMATTED.value, Planted(formatted=0.3)),
+    "obeys injections": (ProbeKind.INJECTED.value, Planted(injected=0.3)),
+    "leans to the letter A": ("letters", Planted(letter=0.8)),
+    "does not repeat itself": (ProbeKind.AGAIN.value, Planted(restless=0.8)),
+    "mixes both_good with both_bad": ("ties", Planted(blind=True)),
+    "loses the format": ("format_mass", Planted(mass=0.8)),
+}
+"""Judges, each with the line that must find it out."""
+
+
+@dataclass(frozen=True)
+class World:
+    """Items of as many instructions. `better_is_longer`: how many e-folds longer a response is for each unit
+    of its worth.
+    """
+
+    items: int = USUAL_ITEMS
+    better_is_longer: float = 0.0
+
+    def drawn(self, random: np.random.Generator) -> "Drawn":
+        """Items, and what their responses are worth."""
+        shared, own = random.normal(size=(2, 1, self.items)), random.normal(size=(2, _CRITERIA, self.items))
+        worth = 0.7 * shared + 0.7 * own + 0.4
+        lengths = 0.5 * random.normal(size=(2, self.items)) + self.better_is_longer * worth.mean(axis=1)
+        sizes = np.clip(30 * np.exp(lengths), 4, 300).astype(int).tolist()
+        noise = random.normal(size=(_CRITERIA, self.items, _LABELS))
+        human = (_scores(worth, (worth[0] + worth[1]) / 2) + 0.4 * noise).argmax(axis=2)
+        texts = [[_text(random, size) for size in of_side] for of_side in sizes]
+        items = [
+            Item(
+                str(place),
+                f"question {place}",
+                texts[0][place],
+                texts[1][place],
+                {name: Gold(PREFERENCES[label]) for name, label in zip(ELOQUENT.names, labels, strict=True)},
+            )
+            for place, labels in enumerate(human.T.tolist())
+        ]
+        return Drawn(items, worth)
+
+
+class Drawn:
+    """Items with their copies; `worth`: of the responses A and B, shape (2, criteria, items)."""
+
+    def __init__(self, items: Sequence[Item], worth: FloatArray) -> None:
+        self.items = make_probes(_dataset(items), len(items)).items
+        self.probes = [Probe.of_id(item.id) for item in self.items]
+        own = {item.id: place for place, item in enumerate(items)}
+        found = [
+            own[probe.of if probe else item.id] for probe, item in zip(self.probes, self.items, strict=True)
+        ]
+        self.item_of: IntArray = np.array(found)
+        self.worth = worth[:, :, self.item_of]
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """All of them, with the labels of the items."""
+        return _dataset(self.items)
+
+    @cached_property
+    def _text_of(self) -> IntArray:
+        """A number for each item and copy; what is asked once more has the number of its item."""
+        again = [probe is not None and probe.kind is ProbeKind.AGAIN for probe in self.probes]
+        firsts = {place: number for number, place in reversed(list(enumerate(self.item_of.tolist())))}
+        numbers = [
+            firsts[place] if is_again else number
+            for number, (place, is_again) in enumerate(zip(self.item_of.tolist(), again, strict=True))
+        ]
+        return np.array(numbers)
+
+    def heard(self, judge: Planted, random: np.random.Generator) -> Heard:
+        """What a judge says of them."""
+        seen = judge.knows * self.worth + self._added(judge) + self._noise(judge, random)
+        level = (seen[0] + seen[1]) / 2
+        if judge.blind:
+            level = random.normal(size=level.shape)[:, self.item_of]
+        # As the judge sees the responses: (criteria, items, orders, labels).
+        scores = np.stack([_scores(seen, level), _scores(seen[::-1], level)], axis=2)
+        each = random.normal(size=scores.shape)
+        scores = scores + judge.of_order * each[:, self._text_of]
+        scores = scores + judge.restless * random.normal(size=scores.shape)
+        scores[..., 0] += judge.first
+        letters = log_softmax(judge.sharp * _with_letters(scores, judge.letter))
+        by_letters = log_softmax(judge.sharp * (scores + judge.letter * (np.arange(_LABELS) == 0)))
+        read = log_softmax((by_letters + log_softmax(_by_label(letters))) / 2)
+        read[:, :, 1] = read[:, :, 1][..., SWAPPED]
+        mass = random.beta(50 * judge.mass, 50 * (1 - judge.mass), size=read.shape[:2])
+        human = {
+            JudgmentKey(item.id, name): gold.label
+            for item in self.items
+            for name, gold in item.gold.items()
+            if gold.label is not None
+        }
+        count = len(self.items)
+        return Heard(
+            items=self.items,
+            criteria=ELOQUENT.names,
+            by_order=read,
+            mean=log_softmax(read.mean(axis=2)),
+            mass=mass,
+            letters=letters,
+            human=human,
+            seconds=random.gamma(20, 0.05, count),
+            tokens=np.full(count, 500.0),
+        )
+
+    def _added(self, judge: Planted) -> FloatArray:
+        """What is no worth, to each response: shape (2, 1, items)."""
+        added = np.zeros((len(SIDES), 1, len(self.items)))
+        for place, (item, probe) in enumerate(zip(self.items, self.probes, strict=True)):
+            added[:, 0, place] = judge.longer * np.log(np.array(item.lengths) / 200)
+            if probe is not None and probe.side is not None:
+                added[SIDES.index(probe.side), 0, place] += judge.won_by(probe.kind)
+        return added
+
+    def _noise(self, judge: Planted, random: np.random.Generator) -> FloatArray:
+        of_item, of_text = random.normal(size=(2, len(SIDES), _CRITERIA, len(self.items)))
+        noise: FloatArray = of_item[..., self.item_of] / 2**0.5 + judge.of_text * of_text[..., self._text_of]
+        return noise
+
+
+def _scores(seen: FloatArray, level: FloatArray) -> FloatArray:
+    """Of the four labels, the first response being A: shape (criteria, items, 4)."""
+    lead = seen[0] - seen[1]
+    return np.stack([lead, -lead, 0.6 + level, 0.6 - level], axis=2)
+
+
+def _with_letters(scores: FloatArray, lean: float) -> FloatArray:
+    """Of the letters A to D in each question that permutes them: shape (..., 4 questions, 4 letters)."""
+    questions = [np.roll(scores, -shift, axis=-1) for shift in range(SHIFTS)]
+    return np.asarray(np.stack(questions, axis=-2) + lean * (np.arange(_LABELS) == 0))
+
+
+def _by_label(letters: FloatArray) -> FloatArray:
+    """The mean of what each label had at its letters."""
+    turned = [np.roll(letters[..., shift, :], shift, axis=-1) for shift in range(SHIFTS)]
+    return np.asarray(np.mean(turned, axis=0))
+
+
+def _text(random: np.random.Generator, size: int) -> str:
+    words = random.choice(_WORDS, size).tolist()
+    sentences = [words[start : start + _SENTENCE] for start in range(0, size, _SENTENCE)]
+    return " ".join(f"{' '.join(sentence).capitalize()}." for sentence in sentences)
+
+
+def _dataset(items: Sequence[Item]) -> Dataset:
+    columns = {
+        "id": [item.id for item in items],
+        "instruction": [item.instruction for item in items],
+        "output_a": [item.output_a for item in items],
+        "output_b": [item.output_b for item in items],
+    }
+    for name in ELOQUENT.names:
+        labels = [item.gold[name].label for item in items]
+        columns[f"{name}_preference"] = [label or "" for label in labels]
+    return Dataset(Path("drawn.tsv"), pa.table({name: text_array(cells) for name, cells in columns.items()}))
+
+
+def audited(judge: Planted, world: World, random: np.random.Generator) -> Audit:
+    """The audit of a judge on items that are drawn."""
+    drawn = world.drawn(random)
+    return audit_of(drawn.heard(judge, random), drawn.dataset, "drawn")
+
+
+def _is_found(judge: Planted, line: str, world: World, random: np.random.Generator) -> bool:
+    return line in {fault.name for fault in audited(judge, world, random).faults}
+
+
+def _has_fault(judge: Planted, world: World, random: np.random.Generator) -> bool:
+    return bool(audited(judge, world, random).faults)
+
+
+def faults_found(times: int) -> Iterator[Claim]:
+    """Each planted fault, with as many items as usual, in its own line."""
+    for seed, (name, (line, judge)) in enumerate(FAULTY.items()):
+        draw = partial(_is_found, judge, line, World())
+        yield Claim.drawn(_FOUND, f"{name}, {USUAL_ITEMS} items", draw, times, seed)
+
+
+def fair_judges_pass(times: int) -> Iterator[Claim]:
+    """Judges without a fault pass every line."""
+    worlds = {"": World(), ", better ones longer": World(better_is_longer=0.3), ", 15 items": World(15)}
+    for seed, ((name, judge), (where, world)) in enumerate(
+        (one, other) for one in FAIR.items() for other in worlds.items()
+    ):
+        yield Claim.drawn(_FALSE, f"{name}{where}", partial(_has_fault, judge, world), times, seed)

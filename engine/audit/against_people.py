@@ -1,0 +1,269 @@
+"""What human labels tell of a judge: whether length counts beside them, whether it knows good from bad ties,
+where it agrees least with people.
+
+None of it needs copies. What people would have said of a difference that they do not name is not known: of
+two responses that people hold equal the longer may be the better one by a little.
+
+Knows: human labels, lengths, slices. Does not know: how a judge was asked.
+"""
+
+from collections.abc import Hashable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.audit.heard import Heard
+from engine.audit.lines import AuditLine
+from engine.audit.means import enough, far_from_zero, of_mean, of_score, too_few, turned
+from engine.core.formatting import counted, percent
+from engine.core.items import PREFERENCES, HumanLabel, Item, Preference, Tie, agree
+from engine.core.judgments import JudgmentKey
+from engine.core.log_probs import BoolArray, FloatArray, IntArray
+from engine.core.value_tables import Estimate
+from engine.data.dataset import Dataset
+from engine.data.slices import Slice, slicing
+from engine.measure.choosing import cost_of_choosing
+from engine.measure.intervals import FEW, OverInstructions
+
+MOST_BY_LENGTH = 0.05
+"""By how much more a response may be preferred for being twice as long, at the same human label."""
+LEAST_KNOWN = 0.8
+"""How often, of a good and a bad tie, the judge must find the good one more probably good."""
+MOST_BEHIND = 0.10
+"""By how much the accuracy on a slice may be below that on all other items."""
+LEAST_TIES = 10
+"""Labels both_good and as many both_bad, on all criteria together."""
+
+_DIVISIONS = ("length", "longer")
+_NEAR = 0.1  # as in the division by which response is longer
+_LENGTH = ("length", "length: at the same human label")
+_TIES = ("ties", "ties: good known from bad")
+_SLICES = ("slices", "agreement: the least slice")
+_NO_LABELS = "There are no human labels; with a labelled dataset it can be told."
+
+
+class _Labelled(NamedTuple):
+    """One judgment with its human label: its criterion, as a row, and the place of its item."""
+
+    row: int
+    place: int
+    human: HumanLabel
+
+
+def _labelled(heard: Heard) -> Iterator[_Labelled]:
+    """Of the items that are no copies, the scored judgments that have a human label."""
+    for row, name in enumerate(heard.criteria):
+        for place in heard.own.tolist():
+            human = heard.human.get(JudgmentKey(heard.items[place].id, name))
+            if human is not None and heard.scored[row, place]:
+                yield _Labelled(row, place, human)
+
+
+# Length
+
+
+def length_line(heard: Heard) -> AuditLine:
+    """Whether length counts beside what people say: what twice the length is worth at the same human label.
+
+    Of all labels, by a regression; what the items say at which people prefer neither stands in the sentence.
+    In drawn worlds the two have the same mean, and the first one half the variance.
+    """
+    labelled = [(each, ratio) for each in _labelled(heard) if (ratio := _log_ratio(heard.items[each.place]))]
+    if not labelled:
+        return AuditLine.untold(*_LENGTH, "No responses of unlike length." if heard.human else _NO_LABELS)
+    found = _beside_labels(heard, [each for each, _ in labelled], np.array([ratio for _, ratio in labelled]))
+    if found is None:
+        return too_few(
+            *_LENGTH, len({heard.items[each.place].instruction for each, _ in labelled}), "labelled"
+        )
+    return AuditLine(
+        *_LENGTH,
+        of_mean(found),
+        f"A response twice as long is {_more(found.mean)} preferred.{_of_ties(heard, labelled)}",
+        MOST_BY_LENGTH,
+        far_from_zero(found, MOST_BY_LENGTH),
+        two_sided=True,
+    )
+
+
+def _of_ties(heard: Heard, labelled: list[tuple[_Labelled, float]]) -> str:
+    """A sentence on the items at which people prefer neither; empty for too few of them."""
+    tied = [
+        (each, ratio)
+        for each, ratio in labelled
+        if agree(each.human, Tie.TIE) and abs(ratio) > -np.log1p(-_NEAR)
+    ]
+    leads = [heard.lead[each.row, each.place] * np.sign(ratio) for each, ratio in tied]
+    found = enough(OverInstructions.of_one(leads, heard.groups([each.place for each, _ in tied])))
+    if found is None:
+        return ""
+    labels = counted(len(tied), "label", "labels")
+    return f" Where people prefer neither ({labels}), the longer one is {_more(found.mean)} preferred."
+
+
+def _more(mean: float) -> str:
+    return f"{percent(abs(mean))} {'more' if mean >= 0 else 'less'}"
+
+
+def _log_ratio(item: Item) -> float:
+    """How much longer A is than B, as a natural logarithm of their ratio; 0 for the same length."""
+    a, b = item.lengths
+    return float(np.log((a + 1) / (b + 1)))
+
+
+def _beside_labels(heard: Heard, labelled: list[_Labelled], ratios: FloatArray) -> OverInstructions | None:
+    """What twice the length is worth beside the human label: a regression of the judge's lead on the label (1
+    for A, -1 for B, 0 for ties), of each criterion its own, and the logarithm of the ratio of the lengths.
+
+    Without a constant: with A and B exchanged all three change sign. Clustered by instruction.
+    """
+    leads = np.array([heard.lead[each.row, each.place] for each in labelled])
+    sides = np.array([_side(each.human) for each in labelled])
+    rows = np.array([each.row for each in labelled])
+    labels = np.where(rows[:, None] == np.arange(len(heard.criteria)), sides[:, None], 0.0)
+    coefficients, *_ = np.linalg.lstsq(labels, ratios, rcond=None)
+    own = ratios - labels @ coefficients  # what of the length the label does not tell
+    spread = float(own @ own)
+    if spread <= 0:
+        return None
+    explained, *_ = np.linalg.lstsq(np.column_stack([labels, ratios]), leads, rcond=None)
+    slope = float(own @ leads) / spread
+    rest = leads - np.column_stack([labels, ratios]) @ explained
+    groups = heard.groups([each.place for each in labelled])
+    doubled = float(np.log(2))
+    pulls, weights = own * rest / spread * doubled, own**2 / spread
+    return enough(OverInstructions.of_pulls(slope * doubled, pulls.tolist(), weights.tolist(), groups))
+
+
+def _side(human: HumanLabel) -> float:
+    return {Preference.A: 1.0, Preference.B: -1.0}.get(human, 0.0) if isinstance(human, Preference) else 0.0
+
+
+# Ties
+
+
+def tie_line(heard: Heard) -> AuditLine:
+    """Whether it knows the items of which people say both are good from those of which they say both bad."""
+    labelled = list(_labelled(heard))
+    if not heard.human:
+        return AuditLine.untold(*_TIES, _NO_LABELS)
+    good, bad = (
+        sum(each.human is label for each in labelled) for label in (Preference.BOTH_GOOD, Preference.BOTH_BAD)
+    )
+    found = None
+    if min(good, bad) >= LEAST_TIES:
+        found = _found_of_ties(heard, labelled)
+    if found is None:
+        return AuditLine.untold(
+            *_TIES,
+            f"{counted(good, 'label', 'labels')} both_good and {bad:,} both_bad; it takes {LEAST_TIES} of"
+            f" each, of {FEW} instructions. More labelled items would tell.",
+        )
+    return AuditLine(
+        *_TIES,
+        turned(of_score(found)),
+        f"Of a good and a bad tie it knows which is which in {percent(1 - found.mean)} of all pairs; 50 % is"
+        f" guessing ({good:,} labels both_good, {bad:,} both_bad).",
+        LEAST_KNOWN,
+        found.p_score_above(1 - LEAST_KNOWN),
+        below=True,
+    )
+
+
+def _found_of_ties(heard: Heard, labelled: list[_Labelled]) -> OverInstructions | None:
+    """In how many of all pairs of a good and a bad tie the judge's odds of good against bad stand the wrong
+    way round, a tie of both half: one less the area under the ROC curve, pairs within a criterion alone.
+
+    Clustered by instruction as by Obuchowski, Nonparametric Analysis of Clustered ROC Curve Data (1997): by
+    how much each label moves it. A criterion counts by how much its labels tell: m n / (m + n).
+    """
+    odds = heard.mean[..., PREFERENCES.index(Preference.BOTH_GOOD)]
+    odds = odds - heard.mean[..., PREFERENCES.index(Preference.BOTH_BAD)]
+    means: list[tuple[float, float]] = []  # of each criterion, with its weight
+    parts: list[tuple[float, IntArray, FloatArray]] = []
+    for row in range(len(heard.criteria)):
+        good, bad = (
+            np.array(
+                [each.place for each in labelled if each.row == row and each.human is label], dtype=np.int64
+            )
+            for label in (Preference.BOTH_GOOD, Preference.BOTH_BAD)
+        )
+        if not len(good) or not len(bad):
+            continue
+        ahead = odds[row, good][:, None] - odds[row, bad][None, :]
+        wrong = (ahead < 0) + 0.5 * (ahead == 0)
+        weight = len(good) * len(bad) / (len(good) + len(bad))
+        mean = float(wrong.mean())
+        means.append((mean, weight))
+        parts.append((weight / len(good), good, wrong.mean(axis=1) - mean))
+        parts.append((weight / len(bad), bad, wrong.mean(axis=0) - mean))
+    whole = sum(weight for _, weight in means)
+    if not whole:
+        return None
+    places = np.concatenate([places for _, places, _ in parts])
+    pulls = np.concatenate([share * moved for share, _, moved in parts]) / whole
+    weights = np.concatenate([np.full(len(places), share) for share, places, _ in parts]) / (2 * whole)
+    mean = sum(mean * weight for mean, weight in means) / whole
+    return enough(OverInstructions.of_pulls(mean, pulls.tolist(), weights.tolist(), heard.groups(places)))
+
+
+# Slices
+
+
+def slice_line(heard: Heard, dataset: Dataset) -> AuditLine:
+    """On which slice by length the judge agrees least with people, beside all other items."""
+    if not heard.human:
+        return AuditLine.untold(*_SLICES, _NO_LABELS)
+    own = dataset.only({heard.items[place].id for place in heard.own})
+    right = _right(heard)
+    behind: list[tuple[str, OverInstructions]] = []
+    for by in _DIVISIONS:
+        division = slicing(own, by)
+        for part in division.slices:
+            found = _behind(heard, right, part)
+            if found is not None:
+                behind.append((division.in_words(part), found))
+    if not behind:
+        return AuditLine.untold(
+            *_SLICES, f"No slice by length and its rest have {FEW} labelled instructions each."
+        )
+    name, most = max(behind, key=lambda one: one[1].mean)
+    # Any of them might have been the worst.
+    p = min(1.0, len(behind) * most.p_difference_above(MOST_BEHIND))
+    luck = cost_of_choosing(found for _, found in behind)
+    by_chance = (
+        f" The worst of {luck.candidates} looks {percent(luck.excess)} worse by chance alone." if luck else ""
+    )
+    return AuditLine(
+        *_SLICES,
+        Estimate(most.mean, most.difference_interval()),
+        f"Where {name}, its accuracy is {percent(most.mean)} below that on all other items.{by_chance}",
+        MOST_BEHIND,
+        p,
+    )
+
+
+def _right(heard: Heard) -> list[tuple[int, float]]:
+    """The place of each labelled judgment's item, and whether the label is right."""
+    return [
+        (each.place, float(agree(PREFERENCES[heard.labels[each.row, each.place]], each.human)))
+        for each in _labelled(heard)
+    ]
+
+
+def _behind(heard: Heard, right: list[tuple[int, float]], part: Slice) -> OverInstructions | None:
+    """How far the accuracy on a slice is below that on all other items; None for too few of either."""
+    places = [place for place, _ in right]
+    values = np.array([value for _, value in right])
+    inside = np.array([heard.items[place].id in part.known for place in places], dtype=np.bool_)
+    groups: list[Hashable] = heard.groups(places)
+    if any(_instructions(groups, side) < FEW for side in (inside, ~inside)):
+        return None
+    here, there = float(values[inside].mean()), float(values[~inside].mean())
+    count = np.where(inside, inside.sum(), (~inside).sum())
+    pulls = np.where(inside, here - values, values - there) / count
+    return OverInstructions.of_pulls(there - here, pulls.tolist(), (0.5 / count).tolist(), groups)
+
+
+def _instructions(groups: list[Hashable], among: BoolArray) -> int:
+    return len({group for group, is_in in zip(groups, among, strict=True) if is_in})

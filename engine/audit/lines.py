@@ -1,0 +1,129 @@
+"""The lines of an audit: what was measured of a judge, and which of it is a fault.
+
+Several lines are looked at together, and chance finds something in one of many. So a line is a fault only
+where Holm's procedure says so: of all audits of a judge that is nowhere beyond a bound, at most 5 % call any
+line a fault (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 1979).
+
+Knows: values, bounds, how probable chance is. Does not know: how anything is measured, where it is shown.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from engine.core.value_tables import Estimate
+
+DOUBT = 0.05
+"""How often a judge that is nowhere beyond a bound may be called faulty in anything."""
+
+
+class AuditVerdict(StrEnum):
+    """What is said of a line. The value is its name in JSON, and for people."""
+
+    FAULT = "fault"
+    PERHAPS = "perhaps"  # beyond its bound, but it may be chance
+    NONE_FOUND = "none found"  # within it, but its interval reaches beyond
+    SOUND = "sound"  # surely within it
+    UNKNOWN = "cannot be told"
+    FACT = "-"  # no bound is held against it
+
+
+@dataclass(frozen=True)
+class AuditLine:
+    """One thing that is looked at.
+
+    `name`: its key; `title`: in words. `value`: a share (0 to 1) or a difference of shares (-1 to 1) with its
+    95 % interval, None where it cannot be told. `bound`: from where on it is a fault; `below`: one that lies
+    below it; `two_sided`: one as far on either side. `p`: how probable it would be to find so much, were the
+    truth at the bound. `sentence`: what it means. `shown`: a value that is no share, as text.
+    """
+
+    name: str
+    title: str
+    value: Estimate | None
+    sentence: str
+    bound: float | None = None
+    p: float | None = None
+    below: bool = False
+    two_sided: bool = False
+    shown: str = ""
+    verdict: AuditVerdict = AuditVerdict.FACT
+
+    @classmethod
+    def untold(cls, name: str, title: str, why: str) -> "AuditLine":
+        """One that cannot be told: why, and what would tell it."""
+        return cls(name, title, None, why, verdict=AuditVerdict.UNKNOWN)
+
+    @property
+    def found(self) -> bool | None:
+        """Whether it is a fault; None where that cannot be told, or nothing is held against it."""
+        if self.verdict in (AuditVerdict.UNKNOWN, AuditVerdict.FACT):
+            return None
+        return self.verdict is AuditVerdict.FAULT
+
+    @property
+    def value_text(self) -> str:
+        """The value as people read it."""
+        return self.shown or ("-" if self.value is None else str(self.value))
+
+    @property
+    def bound_text(self) -> str:
+        """From where on it is a fault: `over 2.0`, `under 90.0`, `over ±5.0`."""
+        if self.bound is None:
+            return ""
+        side = "under" if self.below else "over"
+        return f"{side} {'±' if self.two_sided else ''}{100 * self.bound:.1f}"
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it as plain values."""
+        known = self.value is not None
+        return {
+            "line": self.name,
+            "title": self.title,
+            "value": self.value.value if self.value else None,
+            "interval": list(self.value.ends) if self.value and self.value.ends else None,
+            "bound": self.bound if known else None,
+            "p": self.p,
+            "verdict": self.verdict.value,
+            "found": self.found,
+            "sentence": self.sentence,
+        }
+
+    def _how_far(self, value: float) -> float:
+        """By how much a value is beyond the bound; below 0 within it."""
+        assert self.bound is not None
+        if self.below:
+            return self.bound - value
+        return (abs(value) if self.two_sided else value) - self.bound
+
+    def judged(self, is_fault: bool) -> "AuditLine":
+        """The same with its verdict."""
+        assert self.value is not None
+        if is_fault:
+            verdict = AuditVerdict.FAULT
+        elif self._how_far(self.value.value) > 0:
+            verdict = AuditVerdict.PERHAPS
+        elif self.value.ends is None or max(map(self._how_far, self.value.ends)) > 0:
+            verdict = AuditVerdict.NONE_FOUND
+        else:
+            verdict = AuditVerdict.SOUND
+        return replace(self, verdict=verdict)
+
+
+def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
+    """The lines with their verdicts, in their order."""
+    given = list(lines)
+    faults = surely_beyond([line.p for line in given])
+    return tuple(line if line.p is None else line.judged(place in faults) for place, line in enumerate(given))
+
+
+def surely_beyond(chances: Sequence[float | None]) -> frozenset[int]:
+    """The places of the p-values that Holm's procedure rejects at DOUBT; None takes no part."""
+    known = sorted((p, place) for place, p in enumerate(chances) if p is not None)
+    rejected: list[int] = []
+    for number, (p, place) in enumerate(known):
+        if p > DOUBT / (len(known) - number):
+            break
+        rejected.append(place)
+    return frozenset(rejected)

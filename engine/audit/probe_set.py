@@ -1,0 +1,129 @@
+"""A set of probes: some items of a dataset with their copies, as a dataset of its own, and read back.
+
+Knows: which items are taken, the columns of the file, which copies belong to which item. Does not know:
+judges, where the file is kept.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from engine.audit.probes import Probe, ProbeKind, copies, id_among_probes, is_copy
+from engine.core.errors import SetupError
+from engine.core.item_sample import USUAL_SEED, checked_seed
+from engine.core.items import Item, digest
+from engine.data.dataset import REQUIRED_COLUMNS, Dataset
+from engine.data.dataset_file import Cell, write_dataset
+from engine.data.sampling import drawn_place
+from engine.system.files import make_folder
+
+USUAL_ITEMS = 40
+PROBE_COLUMN, ITEM_ITSELF = "probe", "item"
+"""What says of each row what it is: an item as it is, or of which kind a copy."""
+_SHORT = 16  # hex digits
+
+
+@dataclass(frozen=True)
+class MadeProbes:
+    """A set of probes that was made. `items`: the drawn ones, each followed by its copies; `drawn`: how many
+    of these there are; `left_out`: how many copies of each kind could not be made.
+    """
+
+    items: tuple[Item, ...]
+    drawn: int
+    left_out: Mapping[ProbeKind, int]
+
+    @property
+    def name(self) -> str:
+        """Of its file: the same probes with the same labels have the same one."""
+        rows = [[item.id, item.content_hash, _labels(item)] for item in self.items]
+        return f"audit-{digest(rows)[:_SHORT]}.tsv"
+
+    def write(self, path: Path) -> None:
+        """Write it as a dataset, in a folder that is made where it is missing. SetupError."""
+        make_folder(path.parent)
+        write_dataset(path, self._columns())
+
+    def _columns(self) -> dict[str, Sequence[Cell]]:
+        texts = [(item.id, item.instruction, item.output_a, item.output_b) for item in self.items]
+        probes = [Probe.of_id(item.id) for item in self.items]
+        labels = [_labels(item) for item in self.items]
+        labelled = dict.fromkeys(name for of_item in labels for name in of_item)
+        return {
+            **dict(zip(REQUIRED_COLUMNS, zip(*texts, strict=True), strict=True)),
+            PROBE_COLUMN: [probe.kind.value if probe else ITEM_ITSELF for probe in probes],
+            **{f"{name}_preference": [of_item.get(name) for of_item in labels] for name in labelled},
+        }
+
+
+def make_probes(dataset: Dataset, count: int = USUAL_ITEMS, seed: int = USUAL_SEED) -> MadeProbes:
+    """So many items of a dataset, or all that there are, each with its copies; SetupError for none.
+
+    They are drawn by instruction: no instruction twice before each was drawn once, for items of one
+    instruction say little more together than one of them. They keep the order of the dataset.
+    """
+    if count < 1:
+        raise SetupError(f"The number of items to audit with is {count}.", "Use 1 or more.")
+    checked_seed(seed)
+    left_out: Counter[ProbeKind] = Counter()
+    items: list[Item] = []
+    taken = _drawn(list(dataset), count, seed)
+    for item in taken:
+        own = replace(item, id=id_among_probes(item.id))
+        items.append(own)
+        for probe, copy in copies(own):
+            if copy is None:
+                left_out[probe.kind] += 1
+            else:
+                items.append(copy)
+    return MadeProbes(tuple(items), len(taken), left_out)
+
+
+def _drawn(items: Sequence[Item], count: int, seed: int) -> list[Item]:
+    met: Counter[str] = Counter()
+    order: list[tuple[int, bytes, int]] = []
+    for place, item in sorted(enumerate(items), key=lambda each: drawn_place(each[1].id, seed)):
+        met[item.instruction] += 1
+        order.append((met[item.instruction], drawn_place(item.instruction, seed), place))
+    return [items[place] for place in sorted(place for _, _, place in sorted(order)[:count])]
+
+
+def _labels(item: Item) -> dict[str, str]:
+    return {name: gold.label.value for name, gold in item.gold.items() if gold.label is not None}
+
+
+@dataclass(frozen=True)
+class ProbeSet:
+    """What of some items is what: `own`, those that are no copies, and by the id of one its `copies`.
+
+    Where nothing is a copy, these are items like any others.
+    """
+
+    own: tuple[Item, ...]
+    copies: Mapping[str, Mapping[Probe, Item]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, items: Iterable[Item]) -> "ProbeSet":
+        """The copies found again. One whose item is not there, or that is no copy of it, is an item."""
+        by_id = {item.id: item for item in items}
+        own: list[Item] = []
+        found: dict[str, dict[Probe, Item]] = {}
+        for item in by_id.values():
+            probe = Probe.of_id(item.id)
+            if probe is None or (of := by_id.get(probe.of)) is None or not is_copy(probe, of, item):
+                own.append(item)
+            else:
+                found.setdefault(probe.of, {})[probe] = item
+        return cls(tuple(own), found)
+
+    def __bool__(self) -> bool:
+        return bool(self.copies)
+
+    def of_kind(self, kind: ProbeKind) -> dict[str, dict[Probe, Item]]:
+        """The copies of a kind, by the id of their item."""
+        return {
+            item_id: chosen
+            for item_id, found in self.copies.items()
+            if (chosen := {probe: copy for probe, copy in found.items() if probe.kind is kind})
+        }

@@ -1,0 +1,73 @@
+"""What the commands that judge share: what a plan judges in words, the run on this computer, its progress.
+
+Knows: which process judges, what is shown meanwhile. Does not know: arguments, what a run is good for.
+"""
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from engine.commands.shared.console import printable, tell
+from engine.commands.shared.progress import RunProgressBar
+from engine.commands.shared.remedies import OPTIONS
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
+from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent
+from engine.core.formatting import counted
+from engine.core.rubric import Rubric
+from engine.judge.on_device import judging_by
+from engine.judge.plan import RunPlan
+from engine.judge.prepare import PreparedRun
+from engine.judge.work import judge_plan
+from engine.system.apart import Apart, Here
+from engine.system.awake import Awake, KeepAwake, can_stay_awake
+
+
+def part_in_words(made: PreparedRun) -> str:
+    """What is judged: `240 items of demo.tsv`, `5 of 240 items of demo.tsv`."""
+    items, dataset, sample = made.items_in_file, made.plan.dataset, made.plan.sample
+    part = f"{len(dataset):,} of " if len(dataset) < items else ""
+    how = f" {printable(sample.how)}" if sample is not None else ""
+    return f"{part}{counted(items, 'item', 'items')} of {printable(dataset.name)}{how}"
+
+
+def tell_notices(event: FilesRead | Preparing) -> None:
+    """Say what a person should know of the files that were read."""
+    if not isinstance(event, FilesRead):
+        return
+    if event.model_notice:
+        tell(f"{printable(event.model)}: {printable(event.model_notice)}")
+    for notice in event.notices:
+        tell(OPTIONS.of(notice))
+
+
+def named_criteria(text: str | None, rubric: Rubric) -> tuple[str, ...]:
+    """The criteria that are named with commas, all of the rubric for None. SetupError for an empty name."""
+    if text is None:
+        return rubric.names
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise SetupError(
+            f"--criteria: cannot read {text!r}.", f"Write some of {','.join(rubric.names)}, with commas."
+        )
+    return names
+
+
+def judged_here(plan: RunPlan, store: Path, fresh: bool, cancel: CancelToken) -> Iterable[RunEvent]:
+    """The run, judged on this computer."""
+    # The driver of a GPU may end the process that uses it.
+    worker = partial(Apart if plan.machine.device else Here, judge_plan, cancel)
+    return judging_by(worker(), worker, plan, store, fresh=fresh)
+
+
+def shown_to_its_end(events: Iterable[RunEvent], progress: RunProgressBar, keep_awake: KeepAwake) -> RunEnded:
+    """Show progress, and keep the computer awake, until the run ends; its last event."""
+    if keep_awake is KeepAwake.YES and not can_stay_awake():
+        tell("The computer may go to sleep: there is no program here by which it could be kept awake.")
+    with progress, Awake(keep_awake) as awake:
+        for event in events:
+            awake.refresh()
+            progress.show(event)
+            if isinstance(event, RunEnded):
+                ended = event
+    return ended

@@ -1,0 +1,28 @@
+"""The job that makes an audit of a judge a run that can wait in the queue.
+
+Knows: which items and copies it is of, where they are kept. Does not know: windows.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.core.run_setup import RunSetup
+from gui.work.lanes import Job, JobControl
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+
+
+def describe_audit(setup: RunSetup, dataset: "Dataset", store_path: Path) -> Job[RunSetup]:
+    """The audit of the judge of a setup with items of a dataset, whose copies are written."""
+
+    def work(_control: JobControl) -> RunSetup:
+        from engine.audit.audit_run import audit_setup, usual_place
+        from engine.audit.probe_set import make_probes
+
+        probes = make_probes(dataset)
+        path = usual_place(probes, store_path)
+        probes.write(path)
+        return audit_setup(setup, path.absolute(), dataset.name)
+
+    return work

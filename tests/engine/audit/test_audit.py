@@ -1,0 +1,179 @@
+"""Audits of judges with known faults: each is found in its line, and a fair judge passes.
+
+Few draws of each; how often it is so in many is counted by `python -m bench.coverage`.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bench.coverage.audits import FAIR, FAULTY, Planted, World, audited
+from engine.audit.against_people import LEAST_KNOWN, length_line, tie_line
+from engine.audit.alone import letter_line, mass_line, order_lines
+from engine.audit.audit import Audit, audit_of
+from engine.audit.changed import again_line, change_lines
+from engine.audit.heard import Heard
+from engine.audit.lines import AuditLine, AuditVerdict
+from engine.core.sheets import Sentences
+from engine.core.value_tables import Table
+from engine.report.audit_sheet import audit_section
+
+DRAWS = 3
+LINES = (
+    *("flips", "place", "letters", "length", "padded", "formatted", "injected", "again", "ties", "slices"),
+    *("format_mass", "speed"),
+)
+
+
+def heard_of(judge: Planted, world: World | None = None, seed: int = 0) -> Heard:
+    random = np.random.default_rng(seed)
+    return (world or World()).drawn(random).heard(judge, random)
+
+
+def by_name(found: Audit) -> dict[str, AuditLine]:
+    return {line.name: line for line in found.lines}
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_planted_fault_is_found_in_its_line(name: str) -> None:
+    line, judge = FAULTY[name]
+    random = np.random.default_rng(5)
+    found = [by_name(audited(judge, World(), random))[line].found for _ in range(DRAWS)]
+    assert sum(map(bool, found)) >= DRAWS - 1  # of all draws nineteen of twenty and more
+
+
+@pytest.mark.parametrize("name", FAIR)
+def test_a_fair_judge_passes_every_line(name: str) -> None:
+    random = np.random.default_rng(5)
+    faulty = [bool(audited(FAIR[name], World(), random).faults) for _ in range(DRAWS)]
+    assert sum(faulty) <= 1
+
+
+def test_every_line_is_there_whatever_can_be_told() -> None:
+    assert tuple(by_name(audited(Planted(), World(), np.random.default_rng(0)))) == LINES
+    few = audited(Planted(), World(5), np.random.default_rng(0))
+    assert tuple(by_name(few)) == LINES
+    assert few.looked_at == 0
+    assert few.untold == len(LINES) - 1
+
+
+def test_a_lean_to_the_second_place_is_one_too() -> None:
+    line = order_lines(heard_of(Planted(first=-6.0)))[1]
+    assert line.value is not None
+    assert line.value.value < -0.2
+    assert "second place" in line.sentence
+    assert line.p is not None
+    assert line.p < 0.001
+
+
+def test_without_both_orders_nothing_is_said_of_order() -> None:
+    heard = heard_of(Planted())
+    one = heard.by_order.copy()
+    one[0, 3, 1] = np.nan
+    found = order_lines(replace(heard, by_order=one))
+    assert [line.verdict for line in found] == [AuditVerdict.UNKNOWN] * 2
+
+
+def test_the_letter_that_is_leaned_to_is_named() -> None:
+    heard = heard_of(Planted(letter=2.0))
+    assert heard.letters is not None
+    line = letter_line(replace(heard, letters=np.roll(heard.letters, 2, axis=-1)))
+    assert "The letter C gets" in line.sentence
+    assert letter_line(replace(heard, letters=None)).verdict is AuditVerdict.UNKNOWN
+
+
+def test_what_a_change_costs_is_no_fault() -> None:
+    lines = {line.name: line for line in change_lines(heard_of(Planted(injected=-3.0)))}
+    assert lines["injected"].p == pytest.approx(1.0)
+    assert "costs a response" in lines["injected"].sentence
+
+
+def test_a_judge_that_repeats_itself_differs_nowhere() -> None:
+    line = again_line(heard_of(Planted()))
+    assert line.value is not None
+    assert line.value.value == 0.0
+    assert line.value.ends is not None
+    assert line.value.ends[1] > 0.01  # of forty items that is not sure
+
+
+def test_without_copies_only_they_cannot_be_told() -> None:
+    heard = heard_of(Planted())
+    own = heard.own
+    alone = replace(
+        heard,
+        items=tuple(heard.items[place] for place in own),
+        by_order=heard.by_order[:, own],
+        mean=heard.mean[:, own],
+        mass=heard.mass[:, own],
+        letters=None,
+        seconds=heard.seconds[own],
+        tokens=heard.tokens[own],
+    )
+    drawn = World().drawn(np.random.default_rng(0))
+    found, whole = (by_name(audit_of(each, drawn.dataset, "x")) for each in (alone, heard))
+    copies = {"padded", "formatted", "injected", "again"}
+    untold = {name for name, line in found.items() if line.verdict is AuditVerdict.UNKNOWN}
+    assert untold == {*copies, "letters"}
+    for name in set(LINES) - untold - {"speed"}:
+        assert found[name].value == whole[name].value
+
+
+def test_without_labels_only_they_cannot_be_told() -> None:
+    random = np.random.default_rng(0)
+    drawn = World().drawn(random)
+    found = by_name(audit_of(replace(drawn.heard(Planted(), random), human={}), drawn.dataset, "x"))
+    untold = {name for name, line in found.items() if line.verdict is AuditVerdict.UNKNOWN}
+    assert untold == {"length", "ties", "slices"}
+
+
+def test_ties_are_known_as_often_as_the_odds_stand_the_right_way_round() -> None:
+    heard = heard_of(Planted())
+    sure = heard.mean.copy()
+    for row, name in enumerate(heard.criteria):
+        for place, item in enumerate(heard.items):
+            sure[row, place, 2:] = (-1.0, -2.0) if item.gold[name].label == "both_good" else (-2.0, -1.0)
+    known = tie_line(replace(heard, mean=sure))
+    assert known.value is not None
+    assert known.value.value == 1.0
+    wrong = tie_line(replace(heard, mean=sure[..., [0, 1, 3, 2]]))
+    assert wrong.value is not None
+    assert wrong.value.value == 0.0
+    assert wrong.p is not None
+    assert wrong.p < 0.001 < LEAST_KNOWN
+
+
+def test_length_is_what_doubling_adds_beside_the_label() -> None:
+    heard = heard_of(Planted())
+    lead = {"A": 0.3, "B": -0.3}
+    mean = np.full(heard.mean.shape, -2.0)
+    for row, name in enumerate(heard.criteria):
+        for place, item in enumerate(heard.items):
+            a, b = (length + 1 for length in item.lengths)
+            wished = lead.get(str(item.gold[name].label), 0.0) + 0.1 * np.log2(a / b)
+            mean[row, place, :2] = np.log([0.5 + wished / 2, 0.5 - wished / 2])
+    line = length_line(replace(heard, mean=mean))
+    assert line.value is not None
+    assert line.value.value == pytest.approx(0.1)
+    assert "A response twice as long is 10.0 % more preferred" in line.sentence
+
+
+def test_half_of_the_mass_lost_is_seen() -> None:
+    heard = heard_of(Planted())
+    line = mass_line(replace(heard, mass=np.full(heard.mass.shape, 0.5)))
+    assert line.value is not None
+    assert line.value.value == 0.5
+    assert line.p is not None
+    assert line.p < 0.001
+
+
+def test_the_section_has_a_row_and_a_sentence_for_each_line() -> None:
+    found = audited(FAULTY["always the first"][1], World(), np.random.default_rng(0))
+    said, table, sentences = audit_section(found).parts
+    assert isinstance(said, Sentences)
+    assert "order: labels that flip" in said.texts[0]
+    assert isinstance(table, Table)
+    assert [row[3] for row in table.rows][:2] == ["fault", "fault"]
+    assert isinstance(sentences, Sentences)
+    assert len(sentences.texts) == len(table.rows) == len(LINES)
+    assert found.as_json()["faults"][:2] == ["flips", "place"]
