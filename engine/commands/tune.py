@@ -6,7 +6,6 @@ Knows: its arguments, how progress is shown, what it prints.
 import argparse
 import sys
 from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -18,14 +17,13 @@ from engine.commands.shared.console import (
     add_store,
     command_parser,
     interruptible,
-    printable,
     raw_stderr,
     tell,
 )
+from engine.commands.shared.judging import judged_here, tell_notices
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.printed_sheet import print_sheet
-from engine.commands.shared.remedies import OPTIONS
-from engine.commands.shared.setting_arguments import add_device, add_settings, given_settings
+from engine.commands.shared.setting_arguments import add_machine, given_settings
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, ItemJudged, MeasureProgress, Reports, RunEvent, TuningStage
 from engine.core.items import Way
@@ -34,11 +32,9 @@ from engine.core.run_setup import RunSetup
 from engine.core.settings import USUAL_SHOTS
 from engine.core.ways.all_ways import parse_ways
 from engine.data.rubrics.offered import find_rubric
-from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
-from engine.judge.work import judge_plan
 from engine.report.tuning_sheet import told, tuning_sheet
-from engine.system.apart import Apart, Here
+from engine.system.awake import Awake, KeepAwake
 from engine.system.files import check_targets
 from engine.tune.recipe import check_name, examples_beside, save_recipe
 from engine.tune.tried import USUAL_TRIED
@@ -59,8 +55,8 @@ def parser() -> argparse.ArgumentParser:
         "which `judge --recipe` judges by. All that is judged is kept: the same command goes on where\n"
         "it was stopped, or where the time ended.",
     )
+    arguments.add_argument("model", metavar="MODEL", help=MODEL_WORDS)
     arguments.add_argument("dataset", type=Path, metavar="DATASET", help="with human labels")
-    arguments.add_argument("--model", required=True, metavar="MODEL", help=MODEL_WORDS)
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the recipe")
     arguments.add_argument(
         "--minutes", type=float, default=_MINUTES, metavar="M", help="for all of it (%(default)g)"
@@ -91,9 +87,7 @@ def parser() -> argparse.ArgumentParser:
         "--shots", type=int, default=USUAL_SHOTS, metavar="K", help="how many of them (%(default)s)"
     )
     add_columns(arguments, "DATASET")
-    machine = arguments.add_argument_group("computer")
-    add_settings(machine, "context", "kv_type", "threads")
-    add_device(machine)
+    add_machine(arguments.add_argument_group("computer"))
     add_store(arguments, "runs")
     return arguments
 
@@ -107,15 +101,14 @@ def run(options: argparse.Namespace) -> int:
         read["examples"] = options.examples
     written = {"--out": options.out} | ({} if options.examples else {"its examples": wish.examples_file})
     check_targets(written, read)
-    with interruptible() as cancel, _Progress() as progress:
+    with interruptible() as cancel, _Progress() as progress, Awake(KeepAwake(options.keep_awake)) as awake:
 
         def judge(plan: RunPlan) -> Iterable[RunEvent]:
-            # The driver of a GPU may end the process that uses it.
-            worker = partial(Apart if plan.machine.device else Here, judge_plan, cancel)
-            return judging_by(worker(), worker, plan, options.store)
+            return judged_here(plan, options.store, fresh=False, cancel=cancel)
 
         search = Reports(tuning(wish, options.store, judge, cancel))
         for event in search:
+            awake.refresh()
             progress.show(event)
     tuned = search.result
     save_recipe(options.out, told(tuned))
@@ -190,10 +183,7 @@ class _Progress:
                 mininterval=_SECONDS_ON_SCREEN if sys.stderr.isatty() else _SECONDS_IN_A_LOG,
             )
         elif isinstance(event, FilesRead):
-            for notice in event.notices:
-                tell(OPTIONS.of(notice))
-            if event.model_notice:
-                tell(f"{printable(event.model)}: {printable(event.model_notice)}")
+            tell_notices(event)
         elif self._bar is not None and isinstance(event, ItemJudged):
             self._judged += 1
             self._bar.set_description_str(f"{self._judged:,} items judged", refresh=False)

@@ -16,7 +16,7 @@ from engine.system.paths import demo_dataset
 from engine.tune.recipe import load_recipe
 
 COLUMNS = ("id", "instruction", "output_a", "output_b", "safety_preference")
-QUICK = ("--model", "demo", "--ways", "letters", "--context", "2048", "--threads", "1")
+QUICK = ("--ways", "letters", "--context", "2048", "--threads", "1")
 
 
 def labelled(path: Path, count: int) -> Path:
@@ -42,7 +42,7 @@ def test_the_best_settings_are_written_as_a_recipe_that_judges(
         tmp_path / "runs.sqlite",
         tmp_path / "best.json",
     )
-    assert give(tune, store, gold, "--out", recipe, *QUICK) == 0
+    assert give(tune, store, "demo", gold, "--out", recipe, *QUICK) == 0
     first = capsys.readouterr().out
     assert "It surely beats always giving the most frequent label." in first
     assert "12 items" in first  # are held out: of 40 instructions 8 are examples
@@ -62,7 +62,7 @@ def test_the_best_settings_are_written_as_a_recipe_that_judges(
         assert runs[3].judged < 32 or found.judge.examples_path  # what was given up judges no more
         judged = [run.judged for run in runs]
     # The same again judges nothing, and finds the same.
-    assert give(tune, store, gold, "--out", recipe, *QUICK) == 0
+    assert give(tune, store, "demo", gold, "--out", recipe, *QUICK) == 0
     again = capsys.readouterr().out
     chosen = [text.split("settings", 1)[1].splitlines()[0] for text in (first, again)]
     assert chosen[0] == chosen[1]
@@ -103,7 +103,7 @@ def test_what_cannot_be_is_refused_before_anything_is_judged(
 ) -> None:
     gold = labelled(tmp_path / "gold.tsv", 40)
     with pytest.raises(SetupError, match=said):
-        give(tune, tmp_path / "runs.sqlite", gold, "--out", tmp_path / "best.json", *QUICK, *words)
+        give(tune, tmp_path / "runs.sqlite", "demo", gold, "--out", tmp_path / "best.json", *QUICK, *words)
     assert not (tmp_path / "best.json").exists()
     assert not (tmp_path / "runs.sqlite").exists()
 
@@ -111,22 +111,22 @@ def test_what_cannot_be_is_refused_before_anything_is_judged(
 def test_few_labels_and_other_files_are_refused(tmp_path: Path) -> None:
     few = labelled(tmp_path / "few.tsv", 20)
     with pytest.raises(SetupError, match=r"few\.tsv has human labels for 20 instructions"):
-        give(tune, tmp_path / "runs.sqlite", few, "--out", tmp_path / "best.json", *QUICK)
+        give(tune, tmp_path / "runs.sqlite", "demo", few, "--out", tmp_path / "best.json", *QUICK)
     with pytest.raises(SetupError, match="JSON"):
-        give(tune, tmp_path / "runs.sqlite", few, "--out", tmp_path / "best.toml", *QUICK)
+        give(tune, tmp_path / "runs.sqlite", "demo", few, "--out", tmp_path / "best.toml", *QUICK)
 
 
 def test_too_little_time_is_said_and_what_was_judged_is_kept(tmp_path: Path) -> None:
     gold, store = labelled(tmp_path / "gold.tsv", 32), tmp_path / "runs.sqlite"
     with pytest.raises(SetupError, match="too few of them") as caught:
-        give(tune, store, gold, "--out", tmp_path / "best.json", *QUICK, "--minutes", "0.0001")
+        give(tune, store, "demo", gold, "--out", tmp_path / "best.json", *QUICK, "--minutes", "0.0001")
     assert "more time" in str(caught.value.remedy)
     assert not (tmp_path / "best.json").exists()
 
 
 def test_the_recipe_is_readable(tmp_path: Path) -> None:
     gold, recipe = labelled(tmp_path / "gold.tsv", 32), tmp_path / "best.json"
-    assert give(tune, tmp_path / "runs.sqlite", gold, "--out", recipe, *QUICK) == 0
+    assert give(tune, tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0
     values = json.loads(recipe.read_text("utf-8"))
     assert list(values)[:4] == ["tiebreak_recipe", "says", "settings", "measured_held_out"]
     assert values["settings"]["ways"] == ["letters"]
