@@ -114,7 +114,8 @@ def _worth_table(worth: HeldOut) -> Table:
     if worth.over_usual is not None:
         rows.append(("the usual settings", worth.over_usual))
     return Table(
-        _WORTH, [[name, gain.right, gain.nats, *(gain.interval or (None, None))] for name, gain in rows]
+        _WORTH,
+        [[name, gain.right, gain.nats.value, *(gain.nats.interval or (None, None))] for name, gain in rows],
     )
 
 

@@ -11,12 +11,13 @@ from math import ceil
 import numpy as np
 
 from engine.calibrate.fitting import LEAST_FOR_FITTING, Views, fitted
+from engine.calibrate.learning import Nats
 from engine.core.cancel import CancelToken
 from engine.core.log_probs import FloatArray
 from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
-from engine.measure.intervals import Interval, OverInstructions
+from engine.measure.intervals import OverInstructions
 from engine.tune.choosing import held_against, labelled_of
 from engine.tune.parts import Parts
 
@@ -28,19 +29,16 @@ GAIN_TO_SEE = 0.03
 class Gain:
     """By how much something is better than something else on the same items, in the mean over criteria.
 
-    `nats`: of log-loss, with its `interval` over instructions, None where nothing varies; `right`: of the
-    share of labels that are right, -1 to 1.
+    `nats`: by how much the log-loss is lower; `right`: of the share of labels that are right, -1 to 1.
     """
 
-    nats: float
-    interval: Interval | None
+    nats: Nats
     right: Estimate
 
     @property
     def surely_better(self) -> bool:
         """Whether its labels are surely right more often, or its probabilities surely say more."""
-        says_more = self.interval is not None and self.interval.low > 0
-        return says_more or (self.right.ends is not None and self.right.ends[0] > 0)
+        return self.nats.surely_above or (self.right.ends is not None and self.right.ends[0] > 0)
 
 
 @dataclass(frozen=True)
@@ -149,7 +147,7 @@ def _measured(
 def _gain(one: _Told, other: _Told, groups: Mapping[str, Sequence[str]]) -> Gain:
     nats = _over({name: np.round(other.losses[name] - one.losses[name], 12) for name in groups}, groups)
     right = _over({name: one.right[name] - other.right[name] for name in groups}, groups)
-    return Gain(nats.mean, nats.mean_interval(), Estimate(right.mean, right.difference_interval()))
+    return Gain(Nats(nats.mean, nats.mean_interval()), Estimate(right.mean, right.difference_interval()))
 
 
 def _needed(over: Gain, instructions: int) -> int:

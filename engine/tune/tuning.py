@@ -308,6 +308,5 @@ def _measured(worth: HeldOut | None) -> dict[str, object] | None:
         "gain": over.right.value,
         "gain_interval": over.right.ends,
         "log_loss": worth.log_loss,
-        "log_loss_gain": over.nats,
-        "log_loss_gain_interval": over.interval,
+        "log_loss_gain": over.nats.as_json(),
     }
