@@ -18,7 +18,7 @@ from engine.core.events import MeasureProgress
 from engine.core.log_probs import FloatArray
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
-from engine.measure.intervals import Interval, OverInstructions
+from engine.measure.intervals import OverInstructions
 from engine.measure.matching import Matched, match
 from engine.measure.systems import system_of_run
 from engine.tune.tried import Prompt, TriedSettings
@@ -53,11 +53,6 @@ class Rated:
     def as_good(self) -> bool:
         """Whether it is within one standard error of the best."""
         return self.behind <= self.error + _AS_GOOD
-
-    @property
-    def interval(self) -> Interval:
-        """Of `behind`, by two standard errors: to be read, not to choose by."""
-        return Interval(self.behind - 2 * self.error, self.behind + 2 * self.error)
 
 
 @dataclass(frozen=True)
