@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine.calibrate.fitting import Views, fitted, views_of
-from engine.calibrate.learning import LEAST_TO_LEARN, CurveEffort, LearningCurve, learning, run_curve
+from engine.calibrate.learning import LEAST_TO_LEARN, LearningCurve, Thoroughness, learning, run_curve
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
@@ -19,7 +19,7 @@ from engine.measure.systems import system_of_run
 from engine.store.run_store import RunStore
 from tests.judged import SURE_A, SURE_B, A, B, dataset, stored_run, system
 
-FEW = CurveEffort(folds=3, orders=1)
+FEW = Thoroughness(folds=3, orders=1)
 SKEW = (0.38, 0.32, 0.2, 0.1)
 
 
@@ -31,8 +31,8 @@ def drawn(items: int, signal: float, groups: Sequence[Hashable] | None = None, s
     return views_of(log_softmax(3 * read), labels, groups or range(items))
 
 
-def made(effort: CurveEffort = FEW, **seen: Views) -> LearningCurve:
-    return followed(learning(seen, effort=effort), lambda _: None)
+def made(thorough: Thoroughness = FEW, **seen: Views) -> LearningCurve:
+    return followed(learning(seen, thorough=thorough), lambda _: None)
 
 
 def test_where_labels_help_the_curve_falls_and_beats_the_frequencies() -> None:
@@ -128,7 +128,7 @@ def test_a_run_is_learned_from_its_own_readings_beside_the_people_who_labelled_i
             for item in "1234":
                 store.override(1, NewOverride(item, "safety", label, None, person))
         run = system_of_run(load_results(store, 1))
-    curve = followed(run_curve(match(run, gold), effort=FEW), lambda _: None)
+    curve = followed(run_curve(match(run, gold), thorough=FEW), lambda _: None)
     assert curve.labelled == {"safety": 29}  # one is unscored
     assert curve.left_out == {"relevance": 0}
     assert curve.points[-1].right.value == 1.0  # whatever people say
