@@ -27,7 +27,7 @@ from engine.data.dataset import Dataset
 from engine.decisions.read_items import SWAPPED
 from engine.decisions.run_results import RunResults
 from engine.tune.choosing import Cost, Seen, SettingsChoice, choose
-from engine.tune.held_out import HeldOut, held_out
+from engine.tune.held_out import HeldOut, TriedRun, held_out
 from engine.tune.parts import Parts, parts_of
 from engine.tune.tried import Prompt, TriedSettings, looks_at
 
@@ -73,7 +73,7 @@ def worth_of(
 ) -> HeldOut:
     """What is said of what was chosen."""
     look, usual = choice.chosen.look, TriedSettings(NO_EXAMPLES)
-    chosen, rival = (runs[each.prompt].as_asked(each.ways, each.orders) for each in (look, usual))
+    chosen, rival = (TriedRun(each, runs[each.prompt]) for each in (look, usual))
     found = held_out(chosen, None if look == usual else rival, gold, parts, CancelToken())
     assert found is not None  # there are items enough
     return found

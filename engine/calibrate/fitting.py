@@ -80,11 +80,13 @@ class Shrinkage(NamedTuple):
 @dataclass(frozen=True)
 class ChosenShrinkage:
     """A shrinkage, with the loss of each item by what is fitted with it without the item's fold, shape
-    (items,), nats: on items by which it was chosen, so a little less than on others.
+    (items,), nats: on items by which it was chosen, so a little less than on others. `frequencies`: the same
+    of the frequencies of the labels.
     """
 
     shrinkage: Shrinkage
     losses: FloatArray
+    frequencies: FloatArray
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,17 @@ class Views:
             labels=self.labels[:, places],
             groups=tuple(self.groups[place] for place in places),
             beside=self.beside[:, places],
+        )
+
+    @property
+    def as_they_are(self) -> "Views":
+        """With the responses in their own places alone."""
+        return replace(
+            self,
+            log_probs=self.log_probs[:1],
+            labels=self.labels[:1],
+            beside=self.beside[:1],
+            mirrored=False,
         )
 
     def looking_at(self, parts: Sequence[HeadPart]) -> "Views":
@@ -321,8 +334,8 @@ def chosen(seen: Views, cancel: CancelToken | None = None) -> ChosenShrinkage:
     """
     cancel = cancel or CancelToken()
     if seen.instructions < LEAST_FOR_READINGS:
-        frequencies = np.broadcast_to(seen.frequencies, seen.log_probs.shape)
-        return ChosenShrinkage(Shrinkage(None), seen.losses(frequencies))
+        losses = seen.losses(np.broadcast_to(seen.frequencies, seen.log_probs.shape))
+        return ChosenShrinkage(Shrinkage(None), losses, losses)
     frequencies, by_strength = _inner_losses(seen, cancel)
     if seen.instructions < LEAST_FOR_FITTING:
         rivals = {AS_READ: seen.losses(seen.log_probs)}
@@ -330,9 +343,9 @@ def chosen(seen: Views, cancel: CancelToken | None = None) -> ChosenShrinkage:
         rivals = dict(zip(STRENGTHS, by_strength, strict=True))
     strength = min(rivals, key=lambda each: (rivals[each].mean(), -each))
     if rivals[strength].mean() < frequencies.mean() - _AS_GOOD:
-        alone = ChosenShrinkage(Shrinkage(strength), rivals[strength])
+        alone = ChosenShrinkage(Shrinkage(strength), rivals[strength], frequencies)
     else:
-        alone = ChosenShrinkage(Shrinkage(None), frequencies)
+        alone = ChosenShrinkage(Shrinkage(None), frequencies, frequencies)
     if not seen.parts or strength == AS_READ:
         return alone
     return _with_parts(seen, strength, alone, cancel)
@@ -366,7 +379,7 @@ def _with_parts(seen: Views, strength: float, alone: ChosenShrinkage, cancel: Ca
     for rival, own in zip(rivals, by_rival, strict=True):
         worse = OverInstructions.of_one((own - best).tolist(), seen.groups)
         if worse is None or worse.mean <= worse.standard_error + _AS_GOOD:
-            return ChosenShrinkage(rival, own)
+            return ChosenShrinkage(rival, own, alone.frequencies)
     raise AssertionError("the best is as good as itself")
 
 

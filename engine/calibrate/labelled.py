@@ -169,13 +169,25 @@ class Labelled:
         Where A and B are alike, BA tells what AB were with the responses in the other places: so the leaning
         of the model to a place is mended, and what places mean in the data is not learned.
         """
+        seen = self.in_first_order(tuple(made.parts), without)
+        if seen is None:
+            return made
+        return replace(made, first_order=fitted_with(seen, Shrinkage.of(made)))
+
+    def in_first_order(
+        self, looked_at: Sequence[HeadPart] | None = None, without: Sequence[int] = ()
+    ) -> Views | None:
+        """The items that were read in both orders, by what the first one said; `looked_at`: these parts
+        alone, `without`: the places of items that take no part. None where too few instructions are left.
+        """
         twice = self.read.of(self.criterion).twice
         absent = frozenset(without)
         places = [place for place, both in enumerate(twice) if both and place not in absent]
         groups = [self.groups[place] for place in places]
         if len(set(groups)) < LEAST_FOR_FITTING:
-            return made
-        parts = tuple(part for part in made.parts if part.order is not Order.BA)
+            return None
+        known = self.parts if looked_at is None else looked_at
+        parts = tuple(part for part in known if part.order is not Order.BA)
         first, second = (
             (
                 self._mean(of_order(order))[places],
@@ -185,8 +197,7 @@ class Labelled:
         )
         others = second[0][:, SWAPPED] if self.alike else None
         beside = PartReadings(parts, first[1], second[1][..., SWAPPED])
-        seen = views_of(first[0], self.labels[places], groups, others, beside=beside)
-        return replace(made, first_order=fitted_with(seen, Shrinkage.of(made)))
+        return views_of(first[0], self.labels[places], groups, others, beside=beside)
 
 
 def with_folds(

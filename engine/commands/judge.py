@@ -45,7 +45,13 @@ from engine.commands.shared.judging import (
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import RunProgressBar
-from engine.commands.shared.recipe_argument import add_recipe, by_recipe, model_of, recipe_of
+from engine.commands.shared.recipe_argument import (
+    add_recipe,
+    by_recipe,
+    examples_of_recipe,
+    model_of,
+    named_recipe,
+)
 from engine.commands.shared.run_outputs import (
     check_outputs,
     export_results,
@@ -80,6 +86,7 @@ from engine.report.until_sheet import until_section
 from engine.store.run_store import RunStore
 from engine.system.awake import KeepAwake
 from engine.system.places import Found, seen_at
+from engine.tune.recipe import Recipe
 
 
 def parser() -> argparse.ArgumentParser:
@@ -153,11 +160,11 @@ def run(options: argparse.Namespace) -> int:
     over = cluster_of(options)
     bar = RunProgressBar()
     with interruptible(bar.loss_of_a_stop) as cancel:
-        recipe, anchors = recipe_of(options), anchors_of(options, cancel)
+        recipe, anchors = named_recipe(options), anchors_of(options, cancel)
         model = model_of(options, recipe, anchors)
         if not options.plan:
-            check_outputs(options, _read(options, model, ids, anchors))
-        made = _asking(_prepared(options, model, over, cancel, anchors), until)
+            check_outputs(options, _read(options, model, ids, anchors) | examples_of_recipe(options, recipe))
+        made = _asking(_prepared(options, model, over, cancel, anchors, recipe=recipe), until)
         fresh = options.fresh or (anchors is not None and anchors.begins_anew(made.plan, options.store))
         if options.plan:
             return _show_plan(made, options, over, cancel, fresh)
@@ -232,8 +239,10 @@ def _prepared(
     over: ClusterRun | None,
     cancel: CancelToken,
     anchors: Anchors | None,
+    *,
+    recipe: Recipe | None,
 ) -> PreparedRun:
-    setup, orders = _setup(options, model, anchors)
+    setup, orders = _setup(options, model, anchors, recipe)
     if over is not None:
         setup = replace(setup, device=CPU)  # of this computer, which judges nothing
         device = device_of_cluster(over, cancel)
@@ -252,9 +261,11 @@ def _prepared(
     return made
 
 
-def _setup(options: argparse.Namespace, model: Path, anchors: Anchors | None) -> tuple[RunSetup, Orders]:
-    """The run that the arguments ask for, with this model; of anchors what they leave open is as in the
-    earlier run. SetupError where they contradict each other.
+def _setup(
+    options: argparse.Namespace, model: Path, anchors: Anchors | None, recipe: Recipe | None
+) -> tuple[RunSetup, Orders]:
+    """The run that the arguments ask for, with this model, by a recipe if there is one; of anchors what they
+    leave open is as in the earlier run. SetupError where they contradict each other.
     """
     usual = RunSetup(_dataset(options), model) if anchors is None else anchors.usual
     rubric = rubric_of(options) or usual.rubric
@@ -282,7 +293,7 @@ def _setup(options: argparse.Namespace, model: Path, anchors: Anchors | None) ->
         **given_examples(options),
         **given_settings(options),
     )
-    return by_recipe(options, recipe_of(options), setup), orders
+    return by_recipe(options, recipe, setup), orders
 
 
 def _dataset(options: argparse.Namespace) -> Path:

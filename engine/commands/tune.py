@@ -14,6 +14,7 @@ from tqdm import tqdm
 from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, rubric_of
 from engine.commands.shared.console import (
     DONE,
+    INCOMPLETE,
     add_store,
     command_parser,
     interruptible,
@@ -24,8 +25,10 @@ from engine.commands.shared.judging import judged_here, tell_notices
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.setting_arguments import add_machine, given_settings
+from engine.core.cancel import Cancelled
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, ItemJudged, MeasureProgress, Reports, RunEvent, TuningStage
+from engine.core.item_sample import checked_seed
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
@@ -99,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
     read = {"dataset": options.dataset, "model": wish.run.model_path, "run store": options.store}
     if options.examples:
         read["examples"] = options.examples
-    written = {"--out": options.out} | ({} if options.examples else {"its examples": wish.examples_file})
+    written = {"--out": options.out, "its examples": examples_beside(options.out)}
     check_targets(written, read)
     with interruptible() as cancel, _Progress() as progress, Awake(KeepAwake(options.keep_awake)) as awake:
 
@@ -107,11 +110,15 @@ def run(options: argparse.Namespace) -> int:
             return judged_here(plan, options.store, fresh=False, cancel=cancel)
 
         search = Reports(tuning(wish, options.store, judge, cancel))
-        for event in search:
-            awake.refresh()
-            progress.show(event)
+        try:
+            for event in search:
+                awake.refresh()
+                progress.show(event)
+        except Cancelled:
+            tell("\nStopped. What was judged is kept: the same command goes on from there.")
+            return INCOMPLETE
     tuned = search.result
-    save_recipe(options.out, told(tuned))
+    save_recipe(options.out, told(tuned), tuned.own_examples)
     print_sheet(tuning_sheet(tuned))
     print(f"\nRecipe: {options.out}")
     return DONE
@@ -121,8 +128,9 @@ def _wish(options: argparse.Namespace) -> TuneWish:
     """What the arguments ask for. SetupError where they contradict each other."""
     if not options.minutes > 0:
         raise SetupError(f"--minutes is {options.minutes:g}.", "Use more than 0.")
-    if options.items is not None and options.items < 1:
-        raise SetupError(f"--items is {options.items}.", "Use 1 or more.")
+    for option, given in (("--items", options.items), ("--shots", options.shots)):
+        if given is not None and given < 1:
+            raise SetupError(f"{option} is {given}.", "Use 1 or more.")
     rubric = rubric_of(options) or ELOQUENT
     setup = RunSetup(
         dataset_path=options.dataset,
@@ -138,9 +146,8 @@ def _wish(options: argparse.Namespace) -> TuneWish:
     return TuneWish(
         run=setup,
         seconds=60 * options.minutes,
-        examples_file=examples_beside(options.out),
         items=options.items,
-        seed=options.seed,
+        seed=checked_seed(options.seed),
         ways=parse_ways(options.ways),
         rubrics=tuple(_wording(word, rubric) for word in options.wording),
     )

@@ -195,6 +195,17 @@ class CriterionCalibration:
         """Whether it trusts anything but the frequencies of the labels."""
         return self.scale > 0 or any(self.parts.values())
 
+    @property
+    def in_one_order(self) -> "CriterionCalibration | None":
+        """What decides items of the first order, with its own folds, for a judge that reads no other; None
+        where it is not known.
+        """
+        if self.first_order is None:
+            return None
+        folds = tuple(fold.first_order for fold in self.folds if fold.first_order is not None)
+        whole = len(folds) == len(self.folds)
+        return replace(self.first_order, folds=folds if whole else (), fold_of=self.fold_of if whole else {})
+
     def fold(self, content_hash: str) -> int | None:
         """The place of what decides an item: it was fitted without it. None for one that took no part."""
         return self.fold_of.get(short_hash(content_hash))

@@ -191,12 +191,17 @@ class StoredRun:
     @property
     def stopped_early(self) -> bool:
         """True where it was to stop once something was clear, and items are left."""
+        return self.is_random_part and not self.manifest[RANDOM_ORDER].get(TUNING)
+
+    @property
+    def is_random_part(self) -> bool:
+        """True where its instructions are judged in a random order, and items are left."""
         return self.order_seed is not None and not self.complete
 
     @property
     def is_sample(self) -> bool:
         """True where what is judged so far was drawn at random, instruction by instruction."""
-        return self.stopped_early and not self.manifest[RANDOM_ORDER].get("after")
+        return self.is_random_part and not self.manifest[RANDOM_ORDER].get("after")
 
     @property
     def sample_in_short(self) -> str:

@@ -157,6 +157,14 @@ class Calibration:
         lacking = len(self.judge.orders) > 1 and any(not each.first_order for each in self.criteria.values())
         return f"{said} It was not fitted for items that are read in one order." if lacking else said
 
+    def in_one_order(self, judge: JudgeIdentity) -> "Calibration":
+        """What decides the items of a judge that reads the first order alone; without the figures, which are
+        of both orders. Criteria for which that is not known are left out.
+        """
+        alone = {name: fitted.in_one_order for name, fitted in self.criteria.items()}
+        known = {name: fitted for name, fitted in alone.items() if fitted is not None}
+        return replace(self, judge=judge, criteria=known, measured={}, accuracies=None)
+
     def check_lengths(self, judged: Iterable[JudgedItem], run: str) -> None:
         """Raise SetupError where it looks at the lengths of responses and a run does not know them."""
         if LENGTHS in self.parts and any(item.lengths is None for item in judged):

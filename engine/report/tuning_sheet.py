@@ -5,10 +5,10 @@ Knows: which tables and sentences there are, their words. Does not know: how set
 windows.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from engine.core.formatting import counted, duration, number
+from engine.core.formatting import counted, duration, number, words
 from engine.core.sheets import Facts, Part, Section, Sentences, Sheet, Tone
 from engine.core.value_tables import Column, Kind, Table
 from engine.tune.choosing import Rated
@@ -97,16 +97,34 @@ def outcome_in_words(tuned: Tuned) -> list[str]:
     worth = tuned.held_out
     if worth is None:
         return ["Too few items took no part in the choice: what it is worth is not known."]
-    right = f"{worth.right} % of labels are right on items that took no part, {worth.frequent} % with always"
     if worth.beats_frequent:
-        said = ["It surely beats always giving the most frequent label."]
-    else:
+        said = ["The chosen settings surely beat always giving the most frequent label."]
+    elif not tuned.choice.over_frequencies.surely_above:
+        # Not even on the items by which the best was found, which flatter it.
         said = ["Nothing that was tried surely beats always giving the most frequent label."]
+    else:
+        said = ["The chosen settings do not surely beat always giving the most frequent label."]
+    right = f"{worth.right} % of labels are right on items that took no part, {worth.frequent} % with always"
     said.append(f"{right} the most frequent label.")
     if worth.over_usual is not None:
-        is_better = "" if worth.over_usual.surely_better else "not "
-        said.append(f"It is {is_better}surely better than the usual settings ({USUAL_IN_WORDS}).")
-    return [*said, _needed(worth)]
+        are_better = "" if worth.over_usual.surely_better else "not "
+        said.append(f"They are {are_better}surely better than the usual settings ({USUAL_IN_WORDS}).")
+    return [*said, _needed(worth), *_on_criteria(tuned, worth)]
+
+
+def _on_criteria(tuned: Tuned, worth: HeldOut) -> Iterator[str]:
+    """What was not measured, or is not calibrated, for want of labels; what could not be judged."""
+    if unmeasured := [name for name in tuned.criteria if name not in worth.criteria]:
+        yield f"Measured without {_listed(unmeasured)}: too few labels."
+    if plain := [name for name in tuned.criteria if name not in tuned.recipe.calibration.criteria]:
+        yield f"Not calibrated, for want of labels: {_listed(plain)}."
+    if worth.unscored:
+        judgments = counted(worth.unscored, "judgment", "judgments")
+        yield f"{judgments} could not be made on items that took no part, and do not count."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(words, names))
 
 
 def _worth_table(worth: HeldOut) -> Table:
@@ -120,11 +138,14 @@ def _worth_table(worth: HeldOut) -> Table:
 
 
 def _needed(worth: HeldOut) -> str:
-    gain = f"A gain of {100 * GAIN_TO_SEE:.0f} points over the most frequent label would show"
+    gain = f"A gain of {100 * GAIN_TO_SEE:.0f} points over the most frequent label"
     if worth.needed <= worth.instructions:
-        return f"{gain} on as many items as were held out."
+        return f"{gain} would be seen on as many items as were held out, in four of five cases."
     held = counted(worth.instructions, "instruction was", "instructions were")
-    return f"{gain} with about {worth.needed:,} labelled instructions held out; {held}."
+    return (
+        f"{gain} would be seen in four of five cases with about {worth.needed:,} labelled instructions held"
+        f" out; {held}."
+    )
 
 
 def _given_up(tuned: Tuned) -> Iterator[str]:
@@ -136,7 +157,7 @@ def _given_up(tuned: Tuned) -> Iterator[str]:
 
 def _on_time(tuned: Tuned) -> Iterator[str]:
     if tuned.out_of_time:
-        yield "The time ended before all items were judged. With more time it goes on from there."
+        yield "The time ended before all items were judged. Begun again, it goes on from there."
 
 
 def _compared(tuned: Tuned) -> Section:

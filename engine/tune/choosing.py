@@ -1,6 +1,8 @@
 """Which settings are chosen: the cheapest of those that are within one standard error of the best.
 
-Each is measured as it would be used: calibrated, on the log-loss of items without whose fold it was fitted.
+Each is measured as it would be used: calibrated, on the log-loss of items without whose fold it was fitted. A
+and B are alike to all of them: one order too is read as it would be with the responses in the other places,
+so none of them gains by what places mean in the data.
 
 Knows: looks at runs, labels, folds. Does not know: how runs are made, items that took no part.
 """
@@ -11,20 +13,22 @@ from statistics import fmean
 
 import numpy as np
 
-from engine.calibrate.fitting import chosen
+from engine.calibrate.fitting import LEAST_FOR_FITTING, ChosenShrinkage, Views, chosen
 from engine.calibrate.labelled import Labelled
+from engine.calibrate.learning import Nats
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress
-from engine.core.log_probs import FloatArray
+from engine.core.formatting import counted
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
 from engine.measure.intervals import OverInstructions
 from engine.measure.matching import Matched, match
 from engine.measure.systems import system_of_run
-from engine.tune.tried import Prompt, TriedSettings
+from engine.tune.tried import BOTH, Prompt, TriedSettings
 
 _AS_GOOD = 1e-12  # nats
 _MOST_LACKING = 0.1  # of a prompt's items, without a judgment, more than of the first prompt's
+_LEAST_JUDGED = 0.8  # of the items that the first prompt judged; with fewer, all would be compared on few
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,39 @@ class Cost:
 
     tokens: float
     seconds: float
+
+
+@dataclass(frozen=True)
+class BesideLabels:
+    """A run of a prompt beside human labels, looked at as some settings say; `matched`: in all orders."""
+
+    tried: TriedSettings
+    matched: Matched
+
+    @classmethod
+    def of(
+        cls, tried: TriedSettings, results: RunResults, gold: Dataset, ids: frozenset[str]
+    ) -> "BesideLabels":
+        """Of these items."""
+        return cls(tried, held_against(results.as_asked(tried.ways, BOTH), gold, ids))
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """Those with a label."""
+        return tuple(self.matched.pairs)
+
+    def scored(self, criterion: str) -> frozenset[str]:
+        """The ids of the items with a judgment and a label on a criterion."""
+        return frozenset(pair.item.id for pair in self.matched.pairs[criterion] if pair.judgment is not None)
+
+    def views(self, criterion: str, ids: frozenset[str]) -> Views:
+        """These items, all of which are scored, as what is calibrated sees them."""
+        results = self.matched.system.results
+        assert results is not None  # it is of a run
+        pairs = [pair for pair in self.matched.pairs[criterion] if pair.item.id in ids]
+        labelled = Labelled.of(criterion, pairs, results, alike=True, lengths=False)
+        first = labelled.in_first_order() if self.tried.orders != BOTH else None
+        return first or labelled.views()
 
 
 @dataclass(frozen=True)
@@ -70,13 +107,15 @@ class Seen:
 class SettingsChoice:
     """All that were compared, the best first, on how many `items`; and the one that is `chosen`.
 
-    `lacking`: prompts that took no part, each with how many of the items it left without a judgment.
+    `over_frequencies`: by how much the log-loss of the best is below that of the frequencies of the labels,
+    on these items, by which it was found to be the best. `left_out`: prompts that took no part, and why.
     """
 
     standings: tuple[Rated, ...]
     items: int
     chosen: Rated
-    lacking: Mapping[Prompt, int]
+    over_frequencies: Nats
+    left_out: Mapping[Prompt, str]
 
 
 def choose(
@@ -86,42 +125,40 @@ def choose(
     whatever it lacks. Cancelled between two steps. ValueError where no item was judged by it.
     """
     judged = {each.prompt: scored_items(each.results, criteria) for each in seen}
-    unscored = {each.prompt: len(each.results.judged) - len(judged[each.prompt]) for each in seen}
-    first = seen[0].prompt
-    lacking = {
-        each.prompt: unscored[each.prompt]
-        for each in seen
-        if unscored[each.prompt] - unscored[first] > _MOST_LACKING * len(each.results.judged)
-    }
-    compared = [each for each in seen if each.prompt not in lacking]
+    left_out = {each.prompt: why for each in seen[1:] if (why := _why_left_out(each, seen[0], judged))}
+    compared = [each for each in seen if each.prompt not in left_out]
     shared = frozenset.intersection(*(judged[each.prompt] for each in compared))
     looks = [(look, cost, each.results) for each in compared for look, cost in each.costs.items()]
-    losses: dict[TriedSettings, dict[str, FloatArray]] = {}
+    found: dict[TriedSettings, dict[str, ChosenShrinkage]] = {}
     groups: dict[str, Sequence[str]] = {}
     for done, (look, _, results) in enumerate(looks):
         yield MeasureProgress(done, len(looks))
-        matched = held_against(results.as_asked(look.ways, look.orders), gold, shared)
-        labelled = {name: labelled_of(matched, name) for name in criteria if name in matched.pairs}
-        losses[look] = {name: chosen(each.views(), cancel).losses for name, each in labelled.items()}
-        groups = {name: each.groups for name, each in labelled.items()}
+        beside = BesideLabels.of(look, results, gold, shared)
+        known = {name: beside.views(name, shared) for name in criteria if name in beside.criteria}
+        enough = {name: views for name, views in known.items() if views.instructions >= LEAST_FOR_FITTING}
+        found[look] = {name: chosen(views, cancel) for name, views in (enough or known).items()}
+        groups = {name: tuple(map(str, known[name].groups)) for name in found[look]}
     yield MeasureProgress(len(looks), len(looks))
-    standings = _standings({look: cost for look, cost, _ in looks}, losses, groups)
+    standings, over = _standings({look: cost for look, cost, _ in looks}, found, groups)
     as_good = [each for each in standings if each.as_good]
     cheapest = min(as_good, key=lambda each: (each.cost.tokens, each.log_loss))
-    return SettingsChoice(tuple(standings), len(shared), cheapest, lacking)
+    return SettingsChoice(tuple(standings), len(shared), cheapest, over, left_out)
+
+
+def _why_left_out(seen: Seen, first: Seen, judged: Mapping[Prompt, frozenset[str]]) -> str:
+    """Why a prompt takes no part, as a clause; empty where it does."""
+    unscored, of_first = (len(each.results.judged) - len(judged[each.prompt]) for each in (seen, first))
+    if unscored - of_first > _MOST_LACKING * len(seen.results.judged):
+        return f"it left {counted(unscored, 'item', 'items')} without a judgment"
+    if len(seen.results.judged) < _LEAST_JUDGED * len(first.results.judged):
+        few = counted(len(seen.results.judged), "item", "items")
+        return f"there was time for {few} of {len(first.results.judged):,} alone"
+    return ""
 
 
 def held_against(results: RunResults, gold: Dataset, ids: frozenset[str]) -> Matched:
     """A run, on some of its items, beside their labels."""
     return match(system_of_run(results.model_alone().only(ids)), gold.only(ids), partial=True)
-
-
-def labelled_of(matched: Matched, criterion: str) -> Labelled:
-    """The items of a criterion that have a judgment and a label."""
-    results = matched.system.results
-    assert results is not None  # it is of a run
-    pairs = [pair for pair in matched.pairs[criterion] if pair.judgment is not None]
-    return Labelled.of(criterion, pairs, results, results.run.in_both_orders, lengths=False)
 
 
 def scored_items(results: RunResults, criteria: Sequence[str]) -> frozenset[str]:
@@ -133,15 +170,24 @@ def scored_items(results: RunResults, criteria: Sequence[str]) -> frozenset[str]
 
 def _standings(
     costs: Mapping[TriedSettings, Cost],
-    losses: Mapping[TriedSettings, Mapping[str, FloatArray]],
+    found: Mapping[TriedSettings, Mapping[str, ChosenShrinkage]],
     groups: Mapping[str, Sequence[str]],
-) -> list[Rated]:
-    means = {look: fmean(float(own.mean()) for own in of.values()) for look, of in losses.items()}
-    best = losses[min(means, key=lambda look: (means[look], costs[look].tokens))]
-    found = []
-    for look, own in losses.items():
-        more = {name: np.subtract(own[name], best[name]).tolist() for name in own}
-        behind = OverInstructions.of(more, groups)
-        assert behind is not None  # there are several instructions
-        found.append(Rated(look, costs[look], means[look], behind.mean, behind.standard_error))
-    return sorted(found, key=lambda each: (each.log_loss, each.cost.tokens))
+) -> tuple[list[Rated], Nats]:
+    """All, the best first; by how much that one is below the frequencies."""
+    means = {look: fmean(float(own.losses.mean()) for own in of.values()) for look, of in found.items()}
+    best = found[min(means, key=lambda look: (means[look], costs[look].tokens))]
+    rated = []
+    for look, own in found.items():
+        more = {name: np.subtract(own[name].losses, best[name].losses).tolist() for name in own}
+        behind = _over(more, groups)
+        rated.append(Rated(look, costs[look], means[look], behind.mean, behind.standard_error))
+    less = {name: np.round(own.frequencies - own.losses, 12).tolist() for name, own in best.items()}
+    over = _over(less, groups)
+    standings = sorted(rated, key=lambda each: (each.log_loss, each.cost.tokens))
+    return standings, Nats(over.mean, over.mean_interval())
+
+
+def _over(values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[str]]) -> OverInstructions:
+    over = OverInstructions.of(values, groups)
+    assert over is not None  # there are several instructions
+    return over

@@ -1,5 +1,8 @@
 """What chosen settings are worth on items that took no part in the choice.
 
+All is held against the labels as they are, each response in its own place: A and B are alike to what is
+calibrated, not to always giving the most frequent label.
+
 Knows: fits to some items, held against others; the frequencies of labels. Does not know: how settings were
 chosen, files.
 """
@@ -18,11 +21,13 @@ from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
 from engine.measure.intervals import OverInstructions
-from engine.tune.choosing import held_against, labelled_of
+from engine.tune.choosing import BesideLabels
 from engine.tune.parts import Parts
+from engine.tune.tried import TriedSettings
 
 GAIN_TO_SEE = 0.03
 """Of the share of labels that are right: a gain of which it is said how many labels would show it."""
+_SURELY_SEEN = ((1.96 + 0.84) / 1.96) ** 2  # so many times as many show it in 80 of 100 cases, not in half
 
 
 @dataclass(frozen=True)
@@ -45,15 +50,18 @@ class Gain:
 class HeldOut:
     """Chosen settings on `items` of so many `instructions` that took no part, fitted to those that did.
 
-    `log_loss`: nats; `right`: the share of labels that are right; `frequent`: that of the label which is most
-    frequent where it was fitted. `over_frequent`, `over_usual`: the gain over the frequencies there, and over
-    the usual settings fitted in the same way; None for the latter where these were chosen. `needed`: so many
-    held-out instructions would let a gain of GAIN_TO_SEE over the most frequent label be seen.
+    `criteria`: with labels enough of both; `unscored`: judgments that could not be made there, and take no
+    part. `log_loss`: nats; `right`: the share of labels that are right; `frequent`: that of the label which
+    is most frequent where it was fitted. `over_frequent`, `over_usual`: the gain over the frequencies there,
+    and over the usual settings fitted in the same way, on the items that these judged too; None for the
+    latter where these were chosen, or judged too few. `needed`: so many held-out instructions would let a
+    gain of GAIN_TO_SEE over the most frequent label be seen in four of five cases.
     """
 
     items: int
     instructions: int
     criteria: tuple[str, ...]
+    unscored: int
     log_loss: float
     right: Estimate
     frequent: Estimate
@@ -67,81 +75,106 @@ class HeldOut:
         return self.over_frequent.surely_better
 
 
+@dataclass(frozen=True)
+class TriedRun:
+    """Settings, and the results of a run in which they can be looked at."""
+
+    tried: TriedSettings
+    results: RunResults
+
+    @property
+    def judged(self) -> frozenset[str]:
+        """The ids of its items."""
+        return frozenset(item.item_id for item in self.results.judged)
+
+    def beside(self, gold: Dataset, ids: frozenset[str]) -> BesideLabels:
+        """Beside the labels of these items."""
+        return BesideLabels.of(self.tried, self.results, gold, ids)
+
+
 @dataclass
 class _Told:
-    """By criterion, what is said of each held-out item: its loss, whether it is right; its instruction."""
+    """By criterion, what is said of each held-out item: its loss, whether it is right."""
 
     losses: dict[str, FloatArray] = field(default_factory=dict)
     right: dict[str, FloatArray] = field(default_factory=dict)
 
-    def add(self, name: str, losses: FloatArray, right: Sequence[float]) -> None:
-        self.losses[name] = losses
-        self.right[name] = np.asarray(right)
+    def add(self, name: str, views: Views, after: FloatArray, read: FloatArray) -> None:
+        """What is said `after` of some items as they are; of equals that which is likelier as `read`."""
+        self.losses[name] = views.losses(after)
+        self.right[name] = np.asarray(views.right(after, read))
+
+
+@dataclass
+class _Compared:
+    """What rivals say of the same held-out items, and what the frequencies of the labels do."""
+
+    rivals: list[_Told]
+    frequent: _Told
+    groups: dict[str, Sequence[str]]
+    items: frozenset[str]
 
 
 def held_out(
-    chosen: RunResults, usual: RunResults | None, gold: Dataset, parts: Parts, cancel: CancelToken
+    chosen: TriedRun, usual: TriedRun | None, gold: Dataset, parts: Parts, cancel: CancelToken
 ) -> HeldOut | None:
-    """What `chosen` is worth, beside the `usual` settings where these are others, on the held-out items that
-    both judged. None where too few of either part are there. Cancelled.
+    """What `chosen` is worth, beside the `usual` settings where these are others, on held-out items. None
+    where too few of either part were judged. Cancelled.
     """
-    rivals = [each for each in (chosen, usual) if each is not None]
-    both = frozenset(item.item_id for item in chosen.judged)
-    if usual is not None:
-        both &= {item.item_id for item in usual.judged}
-    known, told = both & set(parts.to_choose_by), both & set(parts.held_out)
-    if not known or not told:
+    alone = _compared([chosen], gold, parts, cancel)
+    if alone is None:
         return None
-    views = [_both_parts(each, gold, known, told) for each in rivals]
-    criteria = [name for name in views[0] if all(name in other for other in views)]
-    if not criteria:
-        return None
-    frequent, by_rival = _Told(), [_Told() for _ in rivals]
-    groups: dict[str, Sequence[str]] = {}
-    for name in criteria:
-        known_views, told_views = views[0][name]
-        guess = np.broadcast_to(known_views.frequencies, told_views.log_probs.shape)
-        frequent.add(name, told_views.losses(guess), told_views.right(guess, guess))
-        groups[name] = tuple(map(str, told_views.groups))
-        for rival, of_rival in zip(by_rival, views, strict=True):
-            learned, seen = of_rival[name]
-            after = seen.decided(fitted(learned, cancel))
-            rival.add(name, seen.losses(after), seen.right(after, seen.log_probs))
-    return _measured(by_rival, frequent, groups, len(told))
-
-
-def _both_parts(
-    results: RunResults, gold: Dataset, known: frozenset[str], told: frozenset[str]
-) -> dict[str, tuple[Views, Views]]:
-    """By criterion with enough of both, the items that are fitted to, and those that are asked."""
-    one, other = (held_against(results, gold, ids) for ids in (known, told))
-    found = {}
-    for name in one.pairs:
-        if name not in other.pairs:
-            continue
-        learned, seen = labelled_of(one, name), labelled_of(other, name)
-        if len(set(learned.groups)) >= LEAST_FOR_FITTING and len(set(seen.groups)) >= LEAST_FOR_FITTING:
-            found[name] = (learned.views(), seen.views())
-    return found
-
-
-def _measured(
-    rivals: Sequence[_Told], frequent: _Told, groups: Mapping[str, Sequence[str]], items: int
-) -> HeldOut:
-    chosen = rivals[0]
-    over = _gain(chosen, frequent, groups)
-    loss = _over(chosen.losses, groups)
+    both = None if usual is None else _compared([chosen, usual], gold, parts, cancel)
+    (told,), groups = alone.rivals, alone.groups
+    over = _gain(told, alone.frequent, groups)
+    loss = _over(told.losses, groups)
     return HeldOut(
-        items=items,
+        items=len(alone.items),
         instructions=loss.instructions,
         criteria=tuple(groups),
+        unscored=_unscored(chosen, gold, parts),
         log_loss=loss.mean,
-        right=_share(chosen.right, groups),
-        frequent=_share(frequent.right, groups),
+        right=_share(told.right, groups),
+        frequent=_share(alone.frequent.right, groups),
         over_frequent=over,
-        over_usual=_gain(chosen, rivals[1], groups) if len(rivals) > 1 else None,
+        over_usual=None if both is None else _gain(both.rivals[0], both.rivals[1], both.groups),
         needed=_needed(over, loss.instructions),
     )
+
+
+def _compared(
+    rivals: Sequence[TriedRun], gold: Dataset, parts: Parts, cancel: CancelToken
+) -> _Compared | None:
+    """On the items that all rivals have a judgment of; None where there are too few."""
+    judged = frozenset.intersection(*(rival.judged for rival in rivals))
+    known, asked = judged & set(parts.to_choose_by), judged & set(parts.held_out)
+    if not known or not asked:
+        return None
+    sides = [[rival.beside(gold, ids) for rival in rivals] for ids in (known, asked)]
+    found = _Compared([_Told() for _ in rivals], _Told(), {}, asked)
+    for name in sides[0][0].criteria:
+        if name not in sides[1][0].criteria:
+            continue
+        scored = [frozenset.intersection(*(each.scored(name) for each in side)) for side in sides]
+        if not all(scored):
+            continue
+        for place, rival in enumerate(found.rivals):
+            learned, seen = (side[place].views(name, ids) for side, ids in zip(sides, scored, strict=True))
+            if min(learned.instructions, seen.instructions) < LEAST_FOR_FITTING:
+                break
+            asis, plain = seen.as_they_are, learned.as_they_are
+            rival.add(name, asis, seen.decided(fitted(learned, cancel))[:1], asis.log_probs)
+            if place == 0:
+                guess = np.broadcast_to(plain.frequencies, asis.log_probs.shape)
+                found.frequent.add(name, asis, guess, guess)
+                found.groups[name] = tuple(map(str, asis.groups))
+    return found if found.groups else None
+
+
+def _unscored(chosen: TriedRun, gold: Dataset, parts: Parts) -> int:
+    """How many judgments with a label the chosen settings lack among the held-out items that they judged."""
+    beside = chosen.beside(gold, chosen.judged & set(parts.held_out))
+    return sum(len(pairs) - len(beside.scored(name)) for name, pairs in beside.matched.pairs.items())
 
 
 def _gain(one: _Told, other: _Told, groups: Mapping[str, Sequence[str]]) -> Gain:
@@ -155,7 +188,7 @@ def _needed(over: Gain, instructions: int) -> int:
     ends = over.right.ends
     assert ends is not None  # there are several instructions
     half = (ends[1] - ends[0]) / 2
-    return ceil(instructions * (half / GAIN_TO_SEE) ** 2)
+    return ceil(instructions * (half / GAIN_TO_SEE) ** 2 * _SURELY_SEEN)
 
 
 def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> Estimate:

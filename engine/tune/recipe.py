@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.file_kinds import FileKind
 from engine.core.formatting import quoted
@@ -21,7 +22,7 @@ from engine.core.settings import ExampleKind, KvType
 from engine.data.file_kinds import expecting
 from engine.data.plain_file import load_record
 from engine.decisions.calibration import Calibration, calibration_of
-from engine.system.files import write_json
+from engine.system.files import write_json, write_whole
 from engine.system.gate import gated
 from engine.system.paths import text_of_path
 
@@ -47,7 +48,6 @@ class Recipe:
         ours = self.judge
         return replace(
             setup,
-            model_path=setup.model_path,
             rubric=ours.rubric,
             criteria=ours.criteria,
             ways=ours.ways,
@@ -57,7 +57,7 @@ class Recipe:
             second_order_below=None,
             kv_type=ours.kv_type,
             examples_path=ours.examples_path and path.parent / ours.examples_path,
-            example_columns=None,
+            example_columns=ours.example_columns,
             shots=ours.shots,
             example_choice=ours.example_choice,
             calibration_path=path,
@@ -81,6 +81,7 @@ class Recipe:
                 "file": judge.examples_path.as_posix(),
                 "shots": judge.shots,
                 "choose": judge.example_choice.value,
+                **({"columns": judge.example_columns.as_json()} if judge.example_columns else {}),
             }
         return {
             _MARK: FORMAT,
@@ -120,6 +121,7 @@ def recipe_of(value: Mapping[str, Any]) -> Recipe:
             examples_path=Path(_text(examples["file"])),
             shots=int(examples["shots"]),
             example_choice=ExampleKind(examples["choose"]),
+            example_columns=ColumnMap.of_json(examples.get("columns")),
         )
     says = tuple(map(str, value.get("says", ())))
     return Recipe(judge, calibration_of(value), says, value.get("measured_held_out"))
@@ -138,8 +140,15 @@ def load_recipe(path: Path) -> Recipe:
         return load_record(path, "recipe", recipe_of, _MAKE_AGAIN)
 
 
-def save_recipe(path: Path, recipe: Recipe) -> None:
-    """Write a recipe, whole or not at all. SetupError where it cannot be written."""
+def save_recipe(path: Path, recipe: Recipe, with_examples: bool = False) -> None:
+    """Write a recipe, whole or not at all; `with_examples`: its examples too, beside it, so that both can go
+    elsewhere together. SetupError where it cannot be written.
+    """
+    examples = recipe.judge.examples_path
+    if with_examples and examples is not None:
+        beside = examples_beside(path)
+        write_whole(beside, examples.read_bytes())
+        recipe = replace(recipe, judge=replace(recipe.judge, examples_path=Path(beside.name)))
     write_json(path, recipe.as_json())
 
 
@@ -150,5 +159,5 @@ def check_name(path: Path) -> None:
 
 
 def examples_beside(path: Path) -> Path:
-    """The file in which a recipe's examples are, where they were put aside for it: beside the recipe."""
+    """Where the examples of a recipe are that were put aside for it."""
     return path.with_name(f"{path.stem}-examples.tsv")

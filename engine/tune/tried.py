@@ -52,6 +52,8 @@ class Prompt:
             if self.shots
             else {"examples_path": None, "example_columns": None}
         )
+        if examples != setup.examples_path:  # others than the setup's: they have our own columns
+            shown["example_columns"] = None
         return replace(setup, rubric=self.rubric, **shown)
 
 

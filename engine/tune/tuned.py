@@ -27,13 +27,16 @@ class GivenUp:
 
 @dataclass(frozen=True)
 class Tuned:
-    """`runs`: the number of the run of each prompt. `held_out`: None where too few items took no part.
+    """`criteria`: those that were asked; `runs`: the number of the run of each prompt. `held_out`: None where
+    too few items took no part. `own_examples`: whether the examples of the recipe were put aside for it.
     `seconds`: of work in all; `out_of_time`: whether the time ended something.
     """
 
     choice: SettingsChoice
     held_out: HeldOut | None
+    criteria: tuple[str, ...]
     recipe: Recipe
+    own_examples: bool
     given_up: tuple[GivenUp, ...]
     runs: Mapping[Prompt, int]
     seconds: float

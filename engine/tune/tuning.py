@@ -28,21 +28,23 @@ from engine.core.events import (
     followed,
 )
 from engine.core.formatting import counted, duration
-from engine.core.items import Order, Way
+from engine.core.items import Order, Way, digest
 from engine.core.rubric import Rubric, usual_criterion
 from engine.core.run_setup import RunSetup
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.dataset_file import write_dataset
+from engine.decisions.calibration import judge_of_run
 from engine.decisions.run_results import RunResults, load_results
 from engine.judge.forecast import forecast
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import prepare_run
 from engine.store.run_store import RunStore
-from engine.tune.choosing import Cost, Rated, Seen, SettingsChoice, choose, held_against, scored_items
-from engine.tune.held_out import HeldOut, held_out
+from engine.system.files import make_folder
+from engine.tune.choosing import Cost, Rated, Seen, SettingsChoice, choose, scored_items
+from engine.tune.held_out import HeldOut, TriedRun, held_out
 from engine.tune.parts import PartOfItems, Parts, columns_of_examples, parts_of
 from engine.tune.recipe import Recipe
-from engine.tune.tried import USUAL_TRIED, Prompt, TriedSettings, looks_at, prompts_of, wide
+from engine.tune.tried import BOTH, USUAL_TRIED, Prompt, TriedSettings, looks_at, prompts_of, wide
 from engine.tune.tuned import GivenUp, Tuned, TuneEvent
 
 _UNTIL = (0.4, 0.65, 1.0)  # shares of the time by which each stage is to end
@@ -50,7 +52,10 @@ _MOST_KEPT = 2  # prompts that are tried further beside the usual one
 _STAGES = 4
 _ITEMS_COUNTED = 12  # for what a look costs
 _NO_TIME = "there was no time for it"
+_DIGITS = 8  # of a hash, in the name of a file
 
+EXAMPLES_FOLDER = "examples"
+"""Beside the run store, where examples are that were put aside."""
 JudgePlan = Callable[[RunPlan], Iterable[RunEvent]]
 """Judges a plan, into the store; the last event is RunEnded."""
 
@@ -60,13 +65,12 @@ class TuneWish:
     """What is asked for.
 
     `run`: dataset, model, criteria and machine; of its settings ways, orders, and examples without a file are
-    tried. `seconds`: for all of it. `items`: so many are judged at most. `rubrics`: more wordings of the same
-    criteria. `examples_file`: where examples are written that are put aside for it.
+    tried. `seconds`: from its beginning, for all of it. `items`: so many are judged at most. `rubrics`: more
+    wordings of the same criteria.
     """
 
     run: RunSetup
     seconds: float
-    examples_file: Path
     items: int | None = None
     seed: int = 0
     ways: tuple[Way, ...] = USUAL_TRIED
@@ -79,7 +83,8 @@ def tuning(
     """Find the best settings; `at_hand`: the dataset, where it is open.
 
     SetupError where there are too few labels, nothing can be judged, or the time is too short; Cancelled. The
-    same wish goes on with what its runs have judged, also with more time.
+    same wish goes on with what its runs have judged. Examples that are put aside for it are written beside
+    the run store.
     """
     yield Preparing("Reading the files")
     run = wish.run
@@ -115,7 +120,7 @@ class _Search:
         own = run.examples_path is None
         self.parts: Parts = parts_of(dataset, self.criteria, wish.seed, wish.items, own)
         self.prompts = prompts_of(run, wish.rubrics, with_examples=bool(self.parts.examples) or not own)
-        self._examples = wish.examples_file if own else run.examples_path
+        self._examples = self._put_aside() if self.parts.examples else run.examples_path
         self._plans: dict[Prompt, RunPlan] = {}
         self._costs: dict[Prompt, Mapping[TriedSettings, float]] = {}
         self.given_up: list[GivenUp] = []
@@ -126,9 +131,12 @@ class _Search:
     # Preparing
 
     def prepare(self) -> Generator[FilesRead | Preparing | MeasureProgress, None, None]:
-        """Write the examples, make a plan for each prompt, count what each takes. Raises what these raise."""
-        if self.parts.examples:
-            write_dataset(self._wish.examples_file, columns_of_examples(self._dataset, self.parts))
+        """Write the examples, make a plan for each prompt, count what each takes; the time begins with it.
+        Raises what these raise.
+        """
+        if self.parts.examples and self._examples is not None:
+            make_folder(self._examples.parent)
+            write_dataset(self._examples, columns_of_examples(self._dataset, self.parts))
         for place, prompt in enumerate(self.prompts):
             setup = wide(prompt.in_setup(self._wish.run, self._examples), self._wish.ways, self.parts.judged)
             setup = replace(setup, criteria=self.criteria, name=f"Settings tried: {prompt.words}")
@@ -146,7 +154,11 @@ class _Search:
                 if (known := store.find(plan.identity().key)) is not None
                 for effort in store.efforts(known.id)
             )
-        self._began = time.monotonic()
+
+    def _put_aside(self) -> Path:
+        """Where the examples are; another file for other ones."""
+        content = digest(dict(columns_of_examples(self._dataset, self.parts)))
+        return self._store_path.absolute().parent / EXAMPLES_FOLDER / f"examples-{content[:_DIGITS]}.tsv"
 
     def _tokens(self, prompt: Prompt) -> Mapping[TriedSettings, float]:
         """What the model reads of an item of usual length for each look at a prompt."""
@@ -164,9 +176,9 @@ class _Search:
     # Judging
 
     @property
-    def seconds(self) -> float:
-        """How long it has taken, with what was judged before."""
-        return self._before + time.monotonic() - self._began
+    def _elapsed(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._began
 
     def judge(
         self, prompts: Sequence[Prompt], ids: Sequence[str], until: float
@@ -175,9 +187,11 @@ class _Search:
         The first has what it needs of it, the others as much as each other. Cancelled.
         """
         for place, prompt in enumerate(prompts):
-            left = until * self._wish.seconds - self.seconds
+            left = until * self._wish.seconds - self._elapsed
             left /= len(prompts) - place if place else 1
-            part = PartOfItems(ids, self._wish.seed, usual_criterion(self.criteria), max(left, 0.0))
+            if left <= 0:
+                continue
+            part = PartOfItems(ids, self._wish.seed, usual_criterion(self.criteria), left)
             plan = replace(self._plans[prompt], inquiry=part)
             for event in self._judge(plan):
                 yield event
@@ -221,12 +235,7 @@ class _Search:
             for prompt, standing in best.items()
             if prompt not in kept
         ]
-        self.given_up += [
-            GivenUp(
-                prompt, choice.items, None, f"it left {counted(lacks, 'item', 'items')} without a judgment"
-            )
-            for prompt, lacks in choice.lacking.items()
-        ]
+        self.given_up += [GivenUp(prompt, 0, None, why) for prompt, why in choice.left_out.items()]
         return kept
 
     def choice(
@@ -236,11 +245,13 @@ class _Search:
         seen = self._seen(prompts, ids)
         if prompts[0] not in {each.prompt for each in seen}:
             raise SetupError(
-                f"In {duration(self.seconds)} {counted(self._judged(prompts[0], ids), 'item', 'items')} of"
+                f"In {duration(self._elapsed)} {counted(self._judged(prompts[0], ids), 'item', 'items')} of"
                 f" {self._dataset.name} were judged, and too few of them have a judgment to choose by.",
                 "Give it more time: it goes on from there. If items do not fit, use a larger context.",
             )
-        return (yield from choose(seen, self._dataset, self.criteria, self._cancel))
+        choice = yield from choose(seen, self._dataset, self.criteria, self._cancel)
+        self.given_up += [GivenUp(prompt, 0, None, why) for prompt, why in choice.left_out.items()]
+        return choice
 
     def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[Seen]:
         """What there is to compare: prompts by which enough items have a judgment."""
@@ -265,30 +276,34 @@ class _Search:
     def outcome(self, choice: SettingsChoice) -> Generator[MeasureProgress, None, Tuned]:
         """What was chosen, calibrated on all that was judged, and what it is worth where it took no part."""
         look, usual = choice.chosen.look, TriedSettings(self.prompts[0])
-        chosen = self._as_asked(look)
-        rival = self._as_asked(usual) if Way.LETTERS in self._wish.ways and usual != look else None
+        chosen = self._tried(look)
+        rival = self._tried(usual) if Way.LETTERS in self._wish.ways and usual != look else None
         worth = held_out(chosen, rival, self._dataset, self.parts, self._cancel)
-        matched = held_against(chosen, self._dataset, frozenset(self.parts.judged))
-        made = yield from calibrating(matched, self._cancel)
-        examples = self._examples if look.prompt.shots else None
-        own = examples == self._wish.examples_file and examples is not None
-        beside = Path(examples.name) if own and examples is not None else examples
-        judge = replace(look.in_setup(self._wish.run, beside), criteria=self.criteria)
+        whole = chosen.beside(self._dataset, frozenset(self.parts.judged))
+        made = yield from calibrating(whole.matched, self._cancel)
+        calibration = made.calibration
+        if look.orders != BOTH:
+            asked = chosen.results.as_asked(look.ways, look.orders).run.identity
+            calibration = calibration.in_one_order(judge_of_run(asked))
+        examples = self._examples.absolute() if look.prompt.shots and self._examples is not None else None
+        judge = replace(look.in_setup(self._wish.run, examples), criteria=self.criteria)
         runs = {prompt: results.run.id for prompt in self._plans if (results := self._results(prompt))}
         return Tuned(
             choice=choice,
             held_out=worth,
-            recipe=Recipe(judge, made.calibration, measured=_measured(worth)),
+            criteria=self.criteria,
+            recipe=Recipe(judge, calibration, measured=_measured(worth)),
+            own_examples=examples is not None and bool(self.parts.examples),
             given_up=tuple(self.given_up),
             runs=runs,
-            seconds=self.seconds,
+            seconds=self._before + self._elapsed,
             out_of_time=self._out_of_time,
         )
 
-    def _as_asked(self, look: TriedSettings) -> RunResults:
+    def _tried(self, look: TriedSettings) -> TriedRun:
         results = self._results(look.prompt)
         assert results is not None  # it was compared
-        return results.model_alone().as_asked(look.ways, look.orders)
+        return TriedRun(look, results.model_alone())
 
 
 def _why_behind(standing: Rated) -> str:

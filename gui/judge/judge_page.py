@@ -246,9 +246,10 @@ class JudgePage(Page):
         """Find the best settings for the open dataset and the chosen model, in a window of its own."""
         dialog = TuneDialog(self.workspace, self.setup(), self.workspace.dataset, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.wanted.connect(self._use_settings)
+        dialog.wanted.connect(self.use_recipe)
         dialog.show()
 
+    @Slot(object)
     def use_recipe(self, path: Path) -> None:
         """Describe a run of the open items by a recipe."""
         self._recipes.start(open_recipe(path, self.setup()))

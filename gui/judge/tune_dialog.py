@@ -49,7 +49,7 @@ _SIZE = (150, 44)  # letters, lines
 
 
 class TuneDialog(QDialog):
-    """`wanted`: a RunSetup by the recipe that was found, which a person wants to use."""
+    """`wanted`: the path of the recipe that was found, which a person wants to use."""
 
     wanted = Signal(object)
 
@@ -193,5 +193,5 @@ class TuneDialog(QDialog):
     @Slot()
     def _use(self) -> None:
         if self.found is not None:
-            self.wanted.emit(self.found.setup)
+            self.wanted.emit(self.found.path)
             self.accept()

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.events import Preparing, followed
-from engine.core.items import Way
+from engine.core.items import Way, digest
 from engine.core.run_setup import RunSetup
 from engine.core.sheets import Sheet
-from engine.system.paths import recipes_folder
+from engine.system.paths import recipes_folder, text_of_path
 from gui.work.apart_jobs import worker
 from gui.work.lanes import Job, JobControl
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.judge.plan import RunPlan
 
 _LONGEST_STEM = 60  # letters, of each of the two names in that of a recipe
+_DIGITS = 6  # of a hash
 _READING = Preparing("Reading the files")
 
 
@@ -41,11 +42,10 @@ class TuneAsked:
 
 @dataclass(frozen=True)
 class FoundSettings:
-    """What came of it, as a sheet; `path`: the recipe; `setup`: a run by it."""
+    """What came of it, as a sheet; `path`: the recipe."""
 
     path: Path
     sheet: Sheet
-    setup: RunSetup
 
 
 def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[FoundSettings]:
@@ -57,7 +57,7 @@ def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[F
         from engine.judge.work import judge_plan
         from engine.report.tuning_sheet import told, tuning_sheet
         from engine.system.files import make_folder
-        from engine.tune.recipe import examples_beside, save_recipe
+        from engine.tune.recipe import save_recipe
         from engine.tune.tuning import TuneWish, tuning
 
         def judge(plan: "RunPlan") -> "Iterable[RunEvent]":
@@ -66,19 +66,19 @@ def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[F
 
         path = _recipe_of(asked.setup)
         make_folder(path.parent)
-        examples = examples_beside(path)
-        wish = TuneWish(asked.setup, 60 * asked.minutes, examples, asked.items, ways=asked.ways)
+        wish = TuneWish(asked.setup, 60 * asked.minutes, asked.items, ways=asked.ways)
         tuned = followed(tuning(wish, store_path, judge, control.cancel, at_hand), control.report)
-        recipe = told(tuned)
-        save_recipe(path, recipe)
-        return FoundSettings(path, tuning_sheet(tuned), recipe.in_setup(asked.setup, path))
+        save_recipe(path, told(tuned), tuned.own_examples)
+        return FoundSettings(path, tuning_sheet(tuned))
 
     return work
 
 
 def _recipe_of(setup: RunSetup) -> Path:
+    """A name for the recipe of this dataset and model, which no other two share."""
     dataset, model = setup.dataset_path.stem[:_LONGEST_STEM], setup.model_path.stem[:_LONGEST_STEM]
-    return recipes_folder() / f"{dataset}-{model}.json"
+    paths = digest([text_of_path(setup.dataset_path), text_of_path(setup.model_path)])
+    return recipes_folder() / f"{dataset}-{model}-{paths[:_DIGITS]}.json"
 
 
 def open_recipe(path: Path, setup: RunSetup) -> Job[RunSetup]:

@@ -32,7 +32,7 @@ def add_recipe(arguments: argparse._ActionsContainer) -> None:
     )
 
 
-def recipe_of(options: argparse.Namespace) -> Recipe | None:
+def named_recipe(options: argparse.Namespace) -> Recipe | None:
     """The recipe that is named, if one is. SetupError where it is none, or an option says what it decides."""
     if options.recipe is None:
         return None
@@ -63,6 +63,13 @@ def model_of(options: argparse.Namespace, recipe: Recipe | None, anchors: Anchor
             "Name a model with --model, or put that one back.",
         )
     return path
+
+
+def examples_of_recipe(options: argparse.Namespace, recipe: Recipe | None) -> dict[str, Path]:
+    """The file of the labelled examples that a recipe names, as a file that is read."""
+    if recipe is None or recipe.judge.examples_path is None:
+        return {}
+    return {"examples of the recipe": options.recipe.parent / recipe.judge.examples_path}
 
 
 def by_recipe(options: argparse.Namespace, recipe: Recipe | None, setup: RunSetup) -> RunSetup:

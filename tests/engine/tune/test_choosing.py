@@ -20,6 +20,8 @@ from engine.core.events import MeasureProgress, followed
 from engine.core.items import Order, Way
 from engine.decisions.calibration import judge_of_run
 from engine.tune.choosing import Cost, Seen, SettingsChoice, choose
+from engine.tune.held_out import TriedRun, held_out
+from engine.tune.parts import parts_of
 from engine.tune.tried import TriedSettings, looks_at
 
 EVEN = (0.25, 0.25, 0.25, 0.25)
@@ -87,14 +89,14 @@ def compared(
 
 def test_a_prompt_that_leaves_many_items_without_a_judgment_takes_no_part() -> None:
     choice = compared(unscored=8)
-    assert choice.lacking == {WITH_EXAMPLES: 8}
+    assert choice.left_out == {WITH_EXAMPLES: "it left 8 items without a judgment"}
     assert {each.look.prompt for each in choice.standings} == {NO_EXAMPLES}
     assert choice.items == 40
 
 
 def test_few_such_items_are_left_out_of_the_comparison() -> None:
     choice = compared(unscored=3)
-    assert not choice.lacking
+    assert not choice.left_out
     assert choice.items == 37
 
 
@@ -122,3 +124,74 @@ def test_a_run_that_is_looked_at_in_part_is_the_judge_of_a_run_that_asks_just_th
     usual = run.as_asked((Way.LETTERS,), tuple(Order))
     assert "ways" not in usual.run.identity.settings
     assert TriedSettings(NO_EXAMPLES).in_words == "letters, both orders, no examples"
+
+
+def test_a_prompt_that_had_time_for_few_items_does_not_cut_what_all_are_compared_on() -> None:
+    random = drawn()
+    labels = random.integers(4, size=60)
+    gold = labelled(labels)
+    runs = [
+        drawn_run(random, gold, labels, Known(prompt, NOTHING)) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)
+    ]
+    runs[1] = runs[1].only(frozenset(gold.ids[:12]))
+    seen = [
+        Seen(prompt, run, {look: Cost(1.0, 1.0) for look in looks_at(prompt, (Way.LETTERS,))})
+        for prompt, run in zip((NO_EXAMPLES, WITH_EXAMPLES), runs, strict=True)
+    ]
+    choice = followed(choose(seen, gold, (CRITERION,), CancelToken()), lambda _: None)
+    assert choice.items == 60
+    assert "12 items of 60" in choice.left_out[WITH_EXAMPLES]
+
+
+def test_what_places_mean_in_the_data_makes_one_order_no_better_than_both() -> None:
+    lopsided = (0.62, 0.08, 0.15, 0.15)
+    judges = [Known(NO_EXAMPLES, {Way.LETTERS: 0.8})]
+    worlds, random = 10, drawn(5)
+    found = [found_settings(random, 120, lopsided, judges) for _ in range(worlds)]
+    said = [worth.over_usual is not None and worth.over_usual.surely_better for _, worth in found]
+    assert sum(said) <= 1
+
+
+def test_the_most_frequent_label_is_that_of_the_places_as_they_are() -> None:
+    judges = [Known(NO_EXAMPLES, NOTHING)]
+    _, worth = found_settings(drawn(2), 300, (0.6, 0.1, 0.2, 0.1), judges)
+    assert worth.frequent.value == pytest.approx(0.6, abs=0.1)
+
+
+def test_items_that_one_side_cannot_score_are_left_out_for_both() -> None:
+    random = drawn(4)
+    labels = random.integers(4, size=100)
+    gold = labelled(labels)
+    parts = parts_of(gold, (CRITERION,), 0, None, own_examples=False)
+    signals = {Way.LETTERS: 2.0, Way.ABSOLUTE: 0.0}
+    run = drawn_run(random, gold, labels, Known(NO_EXAMPLES, signals))
+    gone = set(parts.held_out[:3])
+    judged = tuple(
+        replace(item, readings={}, unscored={CRITERION: "too long"}) if item.item_id in gone else item
+        for item in run.judged
+    )
+    lacks = replace(run, judged=judged).calibrated(None)
+    chosen, usual = (
+        TriedRun(TriedSettings(prompt), each) for prompt, each in ((WITH_EXAMPLES, lacks), (NO_EXAMPLES, run))
+    )
+    worth = held_out(chosen, usual, gold, parts, CancelToken())
+    assert worth is not None
+    assert worth.unscored == 3
+    assert worth.instructions == len(parts.held_out) - 3
+    assert worth.over_usual is not None
+    assert worth.over_usual.nats.value == pytest.approx(0, abs=1e-9)  # the very same judge
+    assert worth.over_usual.right.value == 0
+
+
+def test_what_the_chosen_settings_are_worth_does_not_wait_for_the_usual_ones() -> None:
+    random = drawn(4)
+    labels = random.integers(4, size=100)
+    gold = labelled(labels)
+    parts = parts_of(gold, (CRITERION,), 0, None, own_examples=False)
+    signals = {Way.LETTERS: 2.0, Way.ABSOLUTE: 0.0}
+    run = drawn_run(random, gold, labels, Known(NO_EXAMPLES, signals))
+    usual = TriedRun(TriedSettings(NO_EXAMPLES), run.only(frozenset(parts.to_choose_by)))
+    worth = held_out(TriedRun(TriedSettings(WITH_EXAMPLES), run), usual, gold, parts, CancelToken())
+    assert worth is not None
+    assert worth.over_usual is None
+    assert worth.items == len(parts.held_out)

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from engine.store.run_store import RunStore
+from engine.tune.recipe import load_recipe
 from gui.judge.judge_page import JudgePage
 from gui.judge.tune_dialog import TuneDialog
 from gui.judge.usual_setup import usual_setup
@@ -72,13 +73,12 @@ def test_they_are_found_after_a_stop_and_used_with_their_calibration(
     found = dialog.found
     assert found is not None
     assert found.path.exists()
-    assert found.path.name == "gold-demo-judge.json"
+    assert found.path.name.startswith("gold-demo-judge-")
     assert [section.key for section in found.sheet.sections] == ["outcome", "compared"]
     QTest.mouseClick(dialog.use_button, Qt.MouseButton.LeftButton)
-    described = page.setup()
-    assert (described.ways, described.both_orders) == (found.setup.ways, found.setup.both_orders)
-    assert described.calibration_path == found.path
-    assert described.criteria == ("safety",)
+    qtbot.waitUntil(lambda: page.setup().calibration_path == found.path, timeout=A_WHILE)
+    assert page.setup().criteria == ("safety",)
+    assert load_recipe(found.path).judge.both_orders == page.setup().both_orders
     page.settings.show_setup(replace(usual_setup(), threads=1))
     assert page.setup().calibration_path is None
     page.use_recipe(found.path)
