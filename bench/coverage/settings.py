@@ -169,10 +169,12 @@ def usual_is_as_good(times: int) -> Iterator[Claim]:
     is one way of asking: two know more than one.
     """
     worlds = max(times // 10, 10)
-    for seed, (signal, items) in enumerate(product((0.5, 1.5), (40, 100))):
+    skews = {"even labels": (0.25,) * _LABELS, "A is usual": (0.62, 0.08, 0.15, 0.15)}
+    for seed, (signal, items, name) in enumerate(product((0.5, 1.5), (40, 100), skews)):
         judges = [Known(prompt, {Way.LETTERS: signal}) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
-        draw = partial(_is_said_to_be_better, items=items, skew=(0.25,) * _LABELS, judges=judges)
-        yield Claim.drawn(_FALSE_USUAL, f"signal {signal:g}, {items} labels", draw, worlds, 100 + seed)
+        draw = partial(_is_said_to_be_better, items=items, skew=skews[name], judges=judges)
+        world = f"signal {signal:g}, {items} labels, {name}"
+        yield Claim.drawn(_FALSE_USUAL, world, draw, worlds, 100 + seed)
 
 
 def _is_said_to_be_better(
