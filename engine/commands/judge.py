@@ -336,7 +336,10 @@ def _report(
     print(f"\n{printed_section(labels_given_section(results))}")
     if isinstance(plan.inquiry, UntilSure):
         print(f"\n{printed_section(until_section(told_of(plan.inquiry, results)))}")
-    if accuracies := run_accuracy(results, plan.dataset):
+    accuracies = run_accuracy(results, plan.dataset)
+    if accuracies and results.fit_in_words:
+        tell(results.fit_in_words)
+    if accuracies:
         print(f"\nAgainst the human labels of {plan.dataset.name}:")
         print(printed(run_accuracy_table(accuracies)))
     for section in way_sections(results, plan.dataset):

@@ -16,6 +16,7 @@ from engine.calibrate.order_margin import (
 )
 from engine.commands.shared.column_arguments import add_columns, columns_of
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
+from engine.commands.shared.measure_arguments import files_of_runs
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
 from engine.core.cancel import CancelToken
@@ -69,7 +70,8 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     """Measure, write and print."""
     read_from = {"--calibration": options.calibration} if options.calibration else {}
-    check_targets({"--json": options.json}, {"run store": options.store, **read_from})
+    read_from |= {"run store": options.store, **files_of_runs(options.store, [options.run])}
+    check_targets({"--json": options.json}, read_from)
     if not is_there(options.store):
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     with interruptible() as cancel, RunStore(options.store) as store:

@@ -183,15 +183,20 @@ class StoredRun:
     @property
     def until(self) -> Until | None:
         """What it was to answer last; None for the whole of its file, or which settings are the best."""
-        if self.order_seed is None or self.manifest[RANDOM_ORDER].get(TUNING):
+        if self.order_seed is None or self.is_tuning:
             return None
         width = self.manifest[RANDOM_ORDER].get("width")
         return Until.of_json({"width": 100 * width if width else None, "seed": self.order_seed})
 
     @property
+    def is_tuning(self) -> bool:
+        """True where it was judged to see which settings are the best."""
+        return self.order_seed is not None and bool(self.manifest[RANDOM_ORDER].get(TUNING))
+
+    @property
     def stopped_early(self) -> bool:
         """True where it was to stop once something was clear, and items are left."""
-        return self.is_random_part and not self.manifest[RANDOM_ORDER].get(TUNING)
+        return self.is_random_part and not self.is_tuning
 
     @property
     def is_random_part(self) -> bool:

@@ -39,7 +39,8 @@ def newest_masses(store_path: Path, hashes: Container[str]) -> Mapping[str, RunM
     with RunStore(store_path) as store, store.reading():
         for run in reversed(store.runs()):
             model = run.identity.model_hash
-            if model in hashes and model not in found and run.judged and run.by_a_model:
+            counts = run.judged and run.by_a_model and not run.is_tuning  # of settings that were given up
+            if counts and model in hashes and model not in found:
                 judged = tuple(islice(store.judged(run.id), _MOST_ITEMS))
                 first = settings_of(run.identity.settings).ways[0]
                 alone = [item.of_way(first) for item in judged]

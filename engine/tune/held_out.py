@@ -1,7 +1,7 @@
 """What chosen settings are worth on items that took no part in the choice.
 
-All is held against the labels as they are, each response in its own place: A and B are alike to what is
-calibrated, not to always giving the most frequent label.
+Against always giving the most frequent label each response stands in its own place: A and B are alike to what
+is calibrated, not to that. Settings are held against each other in both places, as they are calibrated.
 
 Knows: fits to some items, held against others; the frequencies of labels. Does not know: how settings were
 chosen, files.
@@ -121,10 +121,10 @@ def held_out(
     """What `chosen` is worth, beside the `usual` settings where these are others, on held-out items. None
     where too few of either part were judged. Cancelled.
     """
-    alone = _compared([chosen], gold, parts, cancel)
+    alone = _compared([chosen], gold, parts, cancel, as_they_are=True)
     if alone is None:
         return None
-    both = None if usual is None else _compared([chosen, usual], gold, parts, cancel)
+    both = None if usual is None else _compared([chosen, usual], gold, parts, cancel, as_they_are=False)
     (told,), groups = alone.rivals, alone.groups
     over = _gain(told, alone.frequent, groups)
     loss = _over(told.losses, groups)
@@ -143,9 +143,11 @@ def held_out(
 
 
 def _compared(
-    rivals: Sequence[TriedRun], gold: Dataset, parts: Parts, cancel: CancelToken
+    rivals: Sequence[TriedRun], gold: Dataset, parts: Parts, cancel: CancelToken, *, as_they_are: bool
 ) -> _Compared | None:
-    """On the items that all rivals have a judgment of; None where there are too few."""
+    """On the items that all rivals have a judgment of; None where there are too few. `as_they_are`: else each
+    also counts with its responses in the other places.
+    """
     judged = frozenset.intersection(*(rival.judged for rival in rivals))
     known, asked = judged & set(parts.to_choose_by), judged & set(parts.held_out)
     if not known or not asked:
@@ -162,12 +164,14 @@ def _compared(
             learned, seen = (side[place].views(name, ids) for side, ids in zip(sides, scored, strict=True))
             if min(learned.instructions, seen.instructions) < LEAST_FOR_FITTING:
                 break
-            asis, plain = seen.as_they_are, learned.as_they_are
-            rival.add(name, asis, seen.decided(fitted(learned, cancel))[:1], asis.log_probs)
+            after = seen.decided(fitted(learned, cancel))
+            if as_they_are:
+                learned, seen, after = learned.as_they_are, seen.as_they_are, after[:1]
+            rival.add(name, seen, after, seen.log_probs)
             if place == 0:
-                guess = np.broadcast_to(plain.frequencies, asis.log_probs.shape)
-                found.frequent.add(name, asis, guess, guess)
-                found.groups[name] = tuple(map(str, asis.groups))
+                guess = np.broadcast_to(learned.frequencies, seen.log_probs.shape)
+                found.frequent.add(name, seen, guess, guess)
+                found.groups[name] = tuple(map(str, seen.groups))
     return found if found.groups else None
 
 

@@ -25,6 +25,7 @@ from engine.decisions.calibration import Calibration, calibration_of
 from engine.system.files import write_json, write_whole
 from engine.system.gate import gated
 from engine.system.paths import text_of_path
+from engine.system.places import is_there, shown
 
 FORMAT = 1
 _MARK = "tiebreak_recipe"
@@ -44,8 +45,16 @@ class Recipe:
     measured: Mapping[str, Any] | None = None
 
     def in_setup(self, setup: RunSetup, path: Path) -> RunSetup:
-        """A run of a setup's items by these settings, calibrated; `path`: where the recipe is."""
+        """A run of a setup's items by these settings, calibrated; `path`: where the recipe is. SetupError
+        where its examples are not there.
+        """
         ours = self.judge
+        examples = ours.examples_path and path.parent / ours.examples_path
+        if examples is not None and not is_there(examples):
+            raise SetupError(
+                f"{shown(path)}: the labelled examples that it shows are not there: {shown(examples)}.",
+                "Put that file back: it goes along with the recipe.",
+            )
         return replace(
             setup,
             rubric=ours.rubric,
@@ -56,7 +65,7 @@ class Recipe:
             both_orders=ours.both_orders,
             second_order_below=None,
             kv_type=ours.kv_type,
-            examples_path=ours.examples_path and path.parent / ours.examples_path,
+            examples_path=examples,
             example_columns=ours.example_columns,
             shots=ours.shots,
             example_choice=ours.example_choice,
@@ -96,14 +105,25 @@ class Recipe:
 def recipe_of(value: Mapping[str, Any]) -> Recipe:
     """The recipe that `as_json` gave.
 
-    Raises KeyError, AttributeError, TypeError, ValueError or SetupError for anything else.
+    Raises KeyError, AttributeError, TypeError or ValueError for anything else.
     """
     if value[_MARK] != FORMAT:
         raise ValueError(f"its version is {value[_MARK]!r}, this program knows {FORMAT}")
+    try:
+        return _made_of(value)
+    except SetupError as error:  # of the rubric, or of a setting: it is the file that is wrong
+        raise ValueError(error.problem.rstrip(".")) from error
+
+
+def _made_of(value: Mapping[str, Any]) -> Recipe:
     settings, rubric = value["settings"], Rubric.of_json(value["rubric"])
+    if not isinstance(settings, dict):
+        raise TypeError("its settings are none")
     examples = settings.get("examples")
     criteria = tuple(map(str, settings["criteria"]))
     rubric.only(criteria)
+    if not settings["ways"]:
+        raise ValueError("it names no way of asking")
     judge = RunSetup(
         dataset_path=Path(_text(settings["dataset"])),
         model_path=Path(_text(settings["model"])),

@@ -65,6 +65,7 @@ class JudgePage(Page):
         self._reading = False  # a dataset
         self._shown_path: Path | None = None
         self._awaited: RunSetup | None = None  # whose dataset is still read
+        self._best: TuneDialog | None = None
         self._make_parts()
         self._make_header()
         self._make_body()
@@ -244,10 +245,24 @@ class JudgePage(Page):
     @Slot()
     def _find_best(self) -> None:
         """Find the best settings for the open dataset and the chosen model, in a window of its own."""
-        dialog = TuneDialog(self.workspace, self.setup(), self.workspace.dataset, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.wanted.connect(self.use_recipe)
-        dialog.show()
+        if self._best is not None and self._best.isVisible():
+            self._best.raise_()
+            self._best.activateWindow()
+            return
+        self._best = TuneDialog(self.workspace, self.setup(), self.workspace.dataset, self)
+        self._best.wanted.connect(self.use_recipe)
+        self._best.finished.connect(self._best.deleteLater)
+        self._best.finished.connect(self._forget_best)
+        self._best.show()
+
+    @Slot()
+    def _forget_best(self) -> None:
+        self._best = None
+
+    @property
+    def searching(self) -> bool:
+        """Whether a search for the best settings is under way."""
+        return self._best is not None and self._best.searching
 
     @Slot(object)
     def use_recipe(self, path: Path) -> None:

@@ -36,6 +36,7 @@ _KEPT = (
     "Everything that is judged is kept in runs of its own. If you stop, or the time ends, the same search"
     " goes on from there."
 )
+_NO_DATASET = "No dataset is open. Open one with human labels."
 _NO_LABELS = (
     "The open dataset has no human labels, and without them nothing can be chosen. Open one with labels."
 )
@@ -76,6 +77,11 @@ class TuneDialog(QDialog):
         self._enable()
 
     @property
+    def searching(self) -> bool:
+        """Whether a search is under way."""
+        return self._finding.busy
+
+    @property
     def asked(self) -> TuneAsked:
         """What is asked for."""
         ways = _WAYS[self.ways.currentText()]
@@ -98,7 +104,7 @@ class TuneDialog(QDialog):
         self.minutes.setRange(1, 7 * 24 * 60)
         self.minutes.setDecimals(0)
         self.minutes.setValue(_USUAL_MINUTES)
-        self.minutes.setSuffix(" minutes")
+        self.minutes.setSuffix(" min")
         name(self.minutes, "How long it may take", "With more time later it goes on from where it ended.")
         self.items.setRange(0, 100_000)
         self.items.setSpecialValueText("as many as there is time for")
@@ -148,7 +154,7 @@ class TuneDialog(QDialog):
         self.find_button.setEnabled(not busy and labelled)
         self.use_button.setVisible(self.found is not None)
         if not labelled:
-            show_text(self.outcome, _NO_LABELS)
+            show_text(self.outcome, _NO_DATASET if self._dataset is None else _NO_LABELS)
 
     @Slot(object)
     def _follow(self, event: object) -> None:

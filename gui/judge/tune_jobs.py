@@ -75,10 +75,15 @@ def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[F
 
 
 def _recipe_of(setup: RunSetup) -> Path:
-    """A name for the recipe of this dataset and model, which no other two share."""
+    """A name for the recipe of this dataset, model and rubric, which no others share."""
     dataset, model = setup.dataset_path.stem[:_LONGEST_STEM], setup.model_path.stem[:_LONGEST_STEM]
-    paths = digest([text_of_path(setup.dataset_path), text_of_path(setup.model_path)])
-    return recipes_folder() / f"{dataset}-{model}-{paths[:_DIGITS]}.json"
+    asked = [
+        text_of_path(setup.dataset_path),
+        text_of_path(setup.model_path),
+        setup.criteria,
+        setup.rubric.asked,
+    ]
+    return recipes_folder() / f"{dataset}-{model}-{digest(asked)[:_DIGITS]}.json"
 
 
 def open_recipe(path: Path, setup: RunSetup) -> Job[RunSetup]:

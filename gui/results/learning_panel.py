@@ -55,6 +55,7 @@ class LearningPanel(QWidget):
         workspace.failures.follow(self._learning)
         self.button.clicked.connect(self.learn)
         self.busy.cancelled.connect(self._learning.drop)
+        workspace.run_wanted.connect(self._make_way)
         workspace.run_changed.connect(self.follow_run)
         workspace.gold_changed.connect(self.follow_run)
         self._show(None)
@@ -68,6 +69,11 @@ class LearningPanel(QWidget):
             self._of, self._gold = self._open, gold
             self._learning.start(learning_jobs.learn(run.results, gold, self._wishes()))
             self.busy.begin(_LEARNING)
+
+    @Slot(int)
+    def _make_way(self, _run_id: int) -> None:
+        """Another run would wait for the curve, which takes long, and is not of it."""
+        self._learning.drop()
 
     @Slot()
     def follow_run(self) -> None:

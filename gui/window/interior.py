@@ -436,7 +436,10 @@ class Interior(QObject):
 
     @Slot(object)
     def _consider_closing(self, event: QCloseEvent) -> None:
-        """Remember the layout; during a run ask, let it stop, and close then."""
+        """Remember the layout; during a run ask, let it stop, and close then; during a search ask, too."""
+        if self.judge.searching and not self.frame.closing and not self._may_end_search():
+            event.ignore()
+            return
         if not self.run_control.running:
             for page in self.pages:
                 page.keep_layout()
@@ -452,6 +455,14 @@ class Interior(QObject):
             self.frame.show_note("The run stops; the window closes then.")
         else:  # it ended while the question was asked
             QTimer.singleShot(0, self.frame.close)
+
+    def _may_end_search(self) -> bool:
+        kept = "What is judged is kept, and the same search goes on from there."
+        box = question(self.frame, "The best settings are looked for", "Stop that and close Tiebreak?", kept)
+        stop = box.addButton("Stop and close", QMessageBox.ButtonRole.AcceptRole)
+        box.addButton("Go on", QMessageBox.ButtonRole.RejectRole)
+        self._show(box)
+        return box.clickedButton() is stop
 
     def _may_stop(self) -> bool:
         progress = self.run_control.progress

@@ -54,6 +54,7 @@ class Workspace(QObject):
     dataset_changed = Signal()
     dataset_loading = Signal(object)  # file_jobs.Loading, the rows so far; None at the end
     dataset_failed = Signal(object)  # an EngineError: shown on the Dataset page
+    run_wanted = Signal(int)  # another run is to be opened: what is measured of the open one can end
     run_changed = Signal()  # another run is open, or it was read again
     overrides_changed = Signal(object)  # a JudgmentKey
     sample_drawn = Signal(int)  # the random sample of the open run is by another seed now
@@ -250,6 +251,7 @@ class Workspace(QObject):
         self._changes_seen = self._changes
         if self.run is None or self.run.id != run_id:
             self.note.emit(f"Opening {self._called(run_id)} …")
+            self.run_wanted.emit(run_id)
         self._opening.start(store_jobs.open_run(self.store_path, run_id, at_hand or self.dataset))
 
     def open_last_run(self) -> None:

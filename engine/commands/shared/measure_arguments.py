@@ -4,8 +4,8 @@ Knows: arguments and how they are used. The measures themselves are other module
 """
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,8 @@ from engine.measure.model_measures import (
     score_texts,
 )
 from engine.measure.systems import System
+from engine.store.opening import is_there
+from engine.store.run_store import RunStore
 from engine.system.files import check_targets
 from engine.weigh.fitted_weights import load_fitted_weights
 from engine.weigh.system_weighing import ScoredPairs, Weighing, scored_pairs_of, weigh
@@ -169,7 +171,23 @@ def check_measure_outputs(
         if path
     }
     read |= {f"file {word}": Path(word) for word in systems if not word.isdecimal()}
+    read |= files_of_runs(options.store, [int(word) for word in systems if word.isdecimal()])
     check_targets(written, read)
+
+
+def files_of_runs(store: Path, run_ids: Iterable[int]) -> dict[str, Path]:
+    """The datasets and models of runs, for who writes something: as what a person would lose they are named.
+    Nothing of what cannot be read; whoever reads it says so.
+    """
+    found: dict[str, Path] = {}
+    with suppress(SetupError):
+        if is_there(store):
+            with RunStore(store) as opened:
+                for run_id in run_ids:
+                    identity = opened.run(run_id).identity
+                    found |= {f"dataset of run {run_id}": identity.dataset_path}
+                    found |= {f"model of run {run_id}": identity.model_path}
+    return found
 
 
 def say_what_was_left_out(matched: Matched) -> None:

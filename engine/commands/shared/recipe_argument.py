@@ -16,7 +16,7 @@ from engine.tune.recipe import Recipe, load_recipe
 
 _SAYS = (
     *("ways", "orders", "margin", "margin_from", "rubric", "criteria", "examples", "shots", "choose"),
-    *("calibration", "kv_type", "thoughts", "max_thought_tokens", "anchors"),
+    *("calibration", "kv_type", "thoughts", "max_thought_tokens"),
 )
 """The options, by the names of what they give, that a recipe decides."""
 
@@ -36,6 +36,11 @@ def named_recipe(options: argparse.Namespace) -> Recipe | None:
     """The recipe that is named, if one is. SetupError where it is none, or an option says what it decides."""
     if options.recipe is None:
         return None
+    if options.anchors is not None:
+        raise SetupError(
+            "--anchors judges as an earlier run did, --recipe otherwise.",
+            "Leave one of them out; runs diff says what is other in two runs of the same items.",
+        )
     given = [name for name in _SAYS if getattr(options, name) is not None]
     if given:
         named = " and ".join(f"--{name.replace('_', '-')}" for name in given)
