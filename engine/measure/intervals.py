@@ -21,6 +21,7 @@ FEW = 10
 """Fewer instructions than this say next to nothing: on them nothing is called better than something else."""
 
 _TAIL = 0.025
+_FOUND = 0.8
 _NORMAL = NormalDist().inv_cdf(1 - _TAIL)
 _ONE = "all"
 
@@ -197,6 +198,21 @@ class OverInstructions:
         from scipy.special import stdtr  # noqa: PLC0415
 
         return 2 * float(stdtr(self._freedom, -abs(self.mean) / self._error))
+
+    def findable_difference(self, tests: int = 1) -> float:
+        """How large a true difference of shares must be (0 to 1) to be surely one in 80 % of cases, where p
+        is corrected for so many tests.
+
+        So many items more that went one way vary by themselves, as shares do: the error of a difference that
+        is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
+        """
+        from scipy.special import stdtrit  # noqa: PLC0415
+
+        times = float(stdtrit(self._freedom, 1 - _TAIL / tests) + stdtrit(self._freedom, _FOUND))
+        # The positive root of x^2 = times^2 (error^2 + x (1 - x) / whole).
+        own = times**2 / self._whole
+        root = np.sqrt(own**2 + 4 * (1 + own) * (times * self._error) ** 2)
+        return min(float((own + root) / (2 * (1 + own))), 1.0)
 
     def p_below(self, bound: float) -> float:
         """One-sided, that a mean of differences is `bound` (0 to 1) or more.
