@@ -32,7 +32,8 @@ LEAST_TO_LEARN = 2 * LEAST_FOR_FITTING
 """Instructions with labels: of a criterion with fewer no curve is drawn."""
 _SEED = 0  # the same items make the same curve
 # How much wider intervals of nats are than items alone tell: the labels that teach vary too, and all folds
-# share most of them. Without it intervals of 95 % held 90 % in drawn worlds (`bench/coverage/learning.py`).
+# share most of them. A few items may lose far more than the rest, too: see `skewed_interval`. Without both,
+# intervals of 95 % held 90 % in drawn worlds (`bench/coverage/learning.py`).
 _WIDER = 1.2
 
 
@@ -327,7 +328,7 @@ def _nats(taught: Sequence[_Taught], gains: Sequence[FloatArray]) -> Nats:
 
 
 def _with_interval(found: OverInstructions) -> Nats:
-    ends = found.mean_interval()
+    ends = found.skewed_interval()
     if ends is None:
         return Nats(found.mean, None)
     half = _WIDER * (ends.high - found.mean)

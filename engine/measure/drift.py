@@ -128,9 +128,10 @@ class LabelDrift:
 
     `items`: that both judged. `unscored`: how many then and now. `changed`: the share with another label.
     `distance`: the mean of what both scored, `shifts`: by how much each label became likelier there; None,
-    and empty, where there is nothing; `distance_read`: that mean without a calibration. `flips`: the share of what both read in both orders that these decide.
-    `accuracy`: of the items with a human label; unscored counts as wrong. `moves`: how often each label
-    became each other one; `in_doubt`: how many of these may be by rounding.
+    and empty, where there is nothing; `distance_read`: that mean without a calibration. `flips`: the share
+    of what both read in both orders that these decide. `accuracy`: of the items with a human label; unscored
+    counts as wrong. `moves`: how often each label became each other one; `in_doubt`: how many of these may be
+    by rounding.
     """
 
     criterion: str | None
@@ -231,8 +232,9 @@ class Drift:
             )
         if not self.labels_surely_changed:
             return (
-                f"Nothing surely changed in the labels: {share} are others, but these were in doubt: as they"
-                f" were read, their probabilities moved by less than {100 * ROUNDING:g} point, as by rounding."
+                f"Nothing surely changed in the labels: {share} are others, but these were in doubt: as"
+                f" they were read, their probabilities moved by less than {100 * ROUNDING:g} point, as by"
+                " rounding."
             )
         return f"Labels surely changed: {share}."
 
@@ -266,8 +268,8 @@ class Drift:
             least = 100 * mean.over.findable_difference(self.tests)
             where = " in the mean" if moves else ""
             said = (
-                f"Accuracy did not surely change{where}: {by}. So many items show a change of about"
-                f" {least:.0f} points in four of five checks, a smaller one less often."
+                f"Accuracy did not surely change{where}: {by}. So many items show a change of"
+                f" {least:.0f} points in at least four of five checks, a smaller one perhaps less often."
             )
         on = (
             f"On {words(name)} it surely {_DIRECTION[moves[name]]}, by {_points(each.accuracy)}."

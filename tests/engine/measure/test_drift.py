@@ -67,7 +67,7 @@ def test_where_all_is_the_same_it_says_how_much_it_could_have_seen() -> None:
         " 7.1 % of them or more.",
         "No probability changed.",
         "Accuracy did not surely change: from 100.0 % to 100.0 %, by +0.0 points (-5.7 to 5.7). So many items"
-        " show a change of about 17 points in four of five checks, a smaller one less often.",
+        " show a change of 17 points in at least four of five checks, a smaller one perhaps less often.",
     )
     assert not same.labels_surely_changed
 
@@ -242,7 +242,12 @@ def test_the_calibration_of_the_earlier_run_decides_both_where_it_fits(
 @pytest.mark.parametrize(
     ("scale", "now", "sure", "said_so"),
     [
-        (0.0, SURE_B, True, "0.0 points on average (0.0 to 60.2); as they were read, without the calibration,"),
+        (
+            0.0,
+            SURE_B,
+            True,
+            "0.0 points on average (0.0 to 60.2); as they were read, without the calibration,",
+        ),
         (40.0, (0.499, 0.501, 1e-9, 1e-9), False, ""),
     ],
 )
