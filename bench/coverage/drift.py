@@ -209,8 +209,8 @@ class Check:
         now = np.where(random.random(self.items) < self.drawn, again, then)
         now &= random.random(self.items) >= lost / _RIGHT
         return [
-            Anchor(f"{place // self.each}", *map(_opinion, both), Preference.A)
-            for place, both in enumerate(zip(then, now, strict=True))
+            Anchor(f"{place // self.each}", _opinion(before), _opinion(after), Preference.A)
+            for place, (before, after) in enumerate(zip(then, now, strict=True))
         ]
 
 
