@@ -50,6 +50,7 @@ CLONED = "llama.cpp/"
 
 ROOMS = "engine|gui|tests|bench|models|packaging|examples|docs"
 _FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+_INDENTED = re.compile(r"^ +```.*?^ +```$", re.M | re.S)
 _INLINE = re.compile(r"`([^`\n]+)`")
 _COMMENT = re.compile(r"\s+(#\s|\(Windows: ).*$")
 _OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
@@ -58,6 +59,7 @@ _HEADING = re.compile(r"^#+ +(.+)$", re.M)
 _DOTTED = re.compile(r"(?:engine|gui|tests|bench|models|packaging)(?:\.\w+)+")
 _PATH = re.compile(rf"(?:{ROOMS})/[\w./-]*")
 _FILE = re.compile(r"[\w-]+\.(?:py|sh|spec)")
+_UNFINISHED = re.compile(r"^[A-Z]{2,}\W*$|\b[A-Z]+_[A-Z_]+\b|@[A-Z_]+@", re.M)
 _NAME = re.compile(r"_?[A-Za-z]\w*")
 
 Check = Callable[[str, Path], list[str]]
@@ -302,6 +304,17 @@ def source_words() -> frozenset[str]:
     return frozenset(word for text in texts for word in re.findall(r"\w+", text))
 
 
+def unfinished_problems(text: str, _page: Path = README) -> list[str]:
+    """What stands where a number was to be filled in: a line of one word in capitals, or a word like it."""
+    prose = _INLINE.sub("", _INDENTED.sub("", prose_of(text)))
+    return [found.group() for found in _UNFINISHED.finditer(prose)]
+
+
+def heading_problems(text: str, _page: Path = README) -> list[str]:
+    """Headings without a blank line before them."""
+    return re.findall(r"(?<=[^\n]\n)#+ .+", prose_of(text))
+
+
 def map_problems(text: str, _page: Path = README) -> list[str]:
     """What the map of the code names that is not there, and the packages that it lacks."""
     named = [line.split()[0] for line in block_lines(section(text, "Map of the code"))]
@@ -323,7 +336,14 @@ def table_of_imports(text: str) -> dict[str, frozenset[str]]:
 
 # The pages as they are
 
-CHECKS: tuple[Check, ...] = (command_problems, option_problems, link_problems, name_problems)
+CHECKS: tuple[Check, ...] = (
+    command_problems,
+    option_problems,
+    link_problems,
+    name_problems,
+    unfinished_problems,
+    heading_problems,
+)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -454,6 +474,10 @@ def test_a_right_command_line_passes(line: str) -> None:
         (name_problems, "the file `engine/data/datasets.py`"),
         (name_problems, "the script `bild.py`"),
         (identifier_problems, "the record `DataSett`"),
+        (unfinished_problems, "It held in:\n\nSIMULATED\n\nof them."),
+        (unfinished_problems, "in DRIFT_TABLE of them"),
+        (unfinished_problems, "in @SIM@ of them"),
+        (heading_problems, "A line.\n## Calibration\n"),
         (map_problems, "## Map of the code\n\n```\nengine/nowhere/   nothing\n```\n"),
     ],
 )

@@ -25,6 +25,9 @@ _DISTANCE = Promise("probabilities moved: interval", _NOMINAL, _BAR)
 _SHIFT = Promise("likelier label: interval", _NOMINAL, _BAR)
 _ACCURACY = Promise("accuracy then and now: interval", _NOMINAL, _BAR)
 _FALSELY = Promise("“labels surely changed” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
+_FINDS = Promise("a loss that is found in four of five", 0.8, 0.75)
+_FOUND_ON = ((30, 1, 1), (50, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1), (200, 1, 3))
+_RIGHT = 0.8  # of a judge's labels
 _MOVED_FALSELY = Promise("“accuracy surely moved” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
 
 
@@ -175,6 +178,52 @@ def nothing_changed(times: int) -> Iterator[Claim]:
     ]
     for seed, judge in enumerate([*(each for each in same if each.draws), *others]):
         yield Claim.drawn(_MOVED_FALSELY, str(judge), partial(_says_moved, judge), times, seed)
+
+
+def losses_found(times: int) -> Iterator[Claim]:
+    """How often a judge that truly lost so many labels is said to have, of a loss that a check of the same
+    judge unchanged says is found in four of five.
+    """
+    for seed, ((items, each, criteria), drawn) in enumerate(product(_FOUND_ON, (0.0, 0.1))):
+        world = f"{items} items, {each} each, {criteria} criteria, {drawn:g} others by chance"
+        finds = partial(_finds, Check(items, each, criteria, drawn))
+        yield Claim.drawn(_FINDS, world, finds, times, seed)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A judge that is right on four of five items, of which a share is `drawn` anew in the second run."""
+
+    items: int
+    each: int
+    criteria: int
+    drawn: float
+
+    def drift(self, random: np.random.Generator, lost: float = 0.0) -> Drift:
+        """What is said where it truly loses so much of its accuracy."""
+        columns = {str(name): self._column(random, lost) for name in range(self.criteria)}
+        return drift(columns, "then", "now")
+
+    def _column(self, random: np.random.Generator, lost: float) -> list[Anchor]:
+        then, again = random.random((2, self.items)) < _RIGHT
+        now = np.where(random.random(self.items) < self.drawn, again, then)
+        now &= random.random(self.items) >= lost / _RIGHT
+        return [
+            Anchor(f"{place // self.each}", _opinion(before), _opinion(after), Preference.A)
+            for place, (before, after) in enumerate(zip(then, now, strict=True))
+        ]
+
+
+def _opinion(right: bool) -> Opinion:
+    return Opinion(Preference.A if right else Preference.B)
+
+
+def _finds(check: Check, random: np.random.Generator) -> bool:
+    found = check.drift(random)
+    assert found.whole.accuracy is not None
+    assert found.whole.accuracy.over is not None
+    lost = found.whole.accuracy.over.findable_difference(found.tests)
+    return check.drift(random, lost).accuracy_moves.get(None) == -1
 
 
 def _says_changed(judge: Judge, random: np.random.Generator) -> bool:

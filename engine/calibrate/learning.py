@@ -16,10 +16,11 @@ import numpy as np
 
 from engine.calibrate.fitting import LEAST_FOR_FITTING, Views, fitted
 from engine.calibrate.run_calibration import USUAL, RunReadings, Wishes, scored
+from engine.calibrate.scaling import is_right, log_frequencies
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, Reports
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.core.value_tables import Estimate
 from engine.measure.against_others import AgainstOthers
 from engine.measure.folds import Fold, grouped_folds
@@ -31,7 +32,8 @@ LEAST_TO_LEARN = 2 * LEAST_FOR_FITTING
 """Instructions with labels: of a criterion with fewer no curve is drawn."""
 _SEED = 0  # the same items make the same curve
 # How much wider intervals of nats are than items alone tell: the labels that teach vary too, and all folds
-# share most of them. Without it intervals of 95 % held 90 % in drawn worlds (`bench/coverage/learning.py`).
+# share most of them. A few items may lose far more than the rest, too: see `skewed_interval`. Without both,
+# intervals of 95 % held 90 % in drawn worlds (`bench/coverage/learning.py`).
 _WIDER = 1.2
 
 
@@ -79,7 +81,8 @@ class LearningPoint:
 
     `labels`: of one criterion, in the mean. `right`: the share of labels that are right. `frequencies`: the
     log-loss of the frequencies of the same labels, in nats, and `ahead`: by how much it is more than
-    `log_loss`; `frequent`: how often the most frequent of them is right.
+    `log_loss`; `frequent`: how often the most frequent of them is right, with A and B in the places they have
+    in the dataset.
     """
 
     labels: int
@@ -265,10 +268,19 @@ def _teaching(
                 losses[row, test] += asked.losses(after) / orders
                 right[row, test] += np.divide(asked.right(after, asked.log_probs), orders)
                 frequencies[row, test] += asked.losses(plain) / orders
-                # Of equally frequent labels the first: what was read must not help them.
-                frequent[row, test] += np.divide(asked.right(plain, plain), orders)
+                frequent[row, test] += _most_frequent_right(known, asked) / orders
             yield
     return _Taught(sizes, losses, right, frequencies, frequent, seen.groups)
+
+
+def _most_frequent_right(known: Views, asked: Views) -> BoolArray:
+    """Of which of the items asked the most frequent label of those known is right, shape (items,).
+
+    In their own places alone: in both together A and B are equally frequent, and where A is usual that would
+    be far below always A. Of equally frequent labels the first.
+    """
+    usual = log_frequencies(known.labels[0]).argmax()
+    return is_right(np.full(len(asked.groups), usual), asked.labels[0])
 
 
 def _in_drawn_order(seen: Views, train: IntArray, random: np.random.Generator) -> IntArray:
@@ -316,7 +328,7 @@ def _nats(taught: Sequence[_Taught], gains: Sequence[FloatArray]) -> Nats:
 
 
 def _with_interval(found: OverInstructions) -> Nats:
-    ends = found.mean_interval()
+    ends = found.skewed_interval()
     if ends is None:
         return Nats(found.mean, None)
     half = _WIDER * (ends.high - found.mean)

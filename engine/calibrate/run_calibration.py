@@ -64,8 +64,8 @@ USUAL = Wishes()
 
 @dataclass(frozen=True)
 class RunReadings:
-    """The readings of a run that labels may teach, and how: whether A and B are `alike` to what is fitted,
-    and whether the `lengths` of the responses may count.
+    """The readings of a run that labels may teach, without what people overrode, and how: whether A and B are
+    `alike` to what is fitted, and whether the `lengths` of the responses may count.
     """
 
     results: RunResults
@@ -87,7 +87,7 @@ class RunReadings:
         if wishes.lengths and any(item.lengths is None for item in results.judged):
             raise lengths_unknown(results.run.title)
         alike = results.run.in_both_orders and not wishes.places_matter
-        return cls(results, alike, wishes.lengths)
+        return cls(results.model_alone(), alike, wishes.lengths)
 
     def labelled(self, criterion: str, read: Sequence[Pair]) -> Labelled:
         """The items of one criterion that were read and have a label."""

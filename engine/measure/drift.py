@@ -8,7 +8,7 @@ Knows: what was said then and now, human labels, intervals. Does not know: runs,
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from engine.core.formatting import counted, interval, percent, words
@@ -33,19 +33,22 @@ Move = tuple[Preference | None, Preference | None]
 class Opinion:
     """What a run says of an item on a criterion; all None where it is unscored.
 
-    `probabilities`: of the four labels, in the order of `PREFERENCES`. `flipped`: as of a Judgment.
+    `probabilities`: of the four labels, in the order of `PREFERENCES`. `flipped`: as of a Judgment. `read`:
+    the probabilities without a calibration; None where none decides.
     """
 
     label: Preference | None = None
     probabilities: tuple[float, ...] | None = None
     flipped: bool | None = None
+    read: tuple[float, ...] | None = None
 
     @classmethod
-    def of(cls, judgment: AnyJudgment) -> "Opinion":
-        """What a judgment says."""
+    def of(cls, judgment: AnyJudgment, read: AnyJudgment | None = None) -> "Opinion":
+        """What a judgment says; `read`: the same without a calibration, where one decides."""
         if not isinstance(judgment, Judgment):
             return cls(label_of(judgment))
-        return cls(judgment.preference, judgment.probabilities, judgment.flipped)
+        as_read = read.probabilities if isinstance(read, Judgment) else None
+        return cls(judgment.preference, judgment.probabilities, judgment.flipped, as_read)
 
 
 @dataclass(frozen=True)
@@ -67,23 +70,36 @@ class Anchor:
         """By how much each label became likelier (-1 to 1), in the order of `PREFERENCES`; None where one
         side is unscored.
         """
-        then, now = self.then.probabilities, self.now.probabilities
-        if then is None or now is None:
-            return None
-        return tuple(later - before for before, later in zip(then, now, strict=True))
+        return _shifted(self.then.probabilities, self.now.probabilities)
 
     @property
     def distance(self) -> float | None:
         """How far apart its probabilities are, 0 to 1: the total variation, half the sum of the absolute
         differences. None where one side is unscored.
         """
-        shifts = self.shifts
-        return None if shifts is None else min(sum(map(abs, shifts)) / 2, 1.0)
+        return _apart(self.shifts)
+
+    @property
+    def distance_read(self) -> float | None:
+        """The same of what was read: a calibration makes it smaller or larger."""
+        then, now = (each.read or each.probabilities for each in (self.then, self.now))
+        return _apart(_shifted(then, now))
 
     @property
     def was_in_doubt(self) -> bool:
         """Whether its label may have changed by rounding alone."""
-        return self.changed and self.distance is not None and self.distance < ROUNDING
+        distance = self.distance_read
+        return self.changed and distance is not None and distance < ROUNDING
+
+
+def _shifted(then: Sequence[float] | None, now: Sequence[float] | None) -> tuple[float, ...] | None:
+    if then is None or now is None:
+        return None
+    return tuple(later - before for before, later in zip(then, now, strict=True))
+
+
+def _apart(shifts: Sequence[float] | None) -> float | None:
+    return None if shifts is None else min(sum(map(abs, shifts)) / 2, 1.0)
 
 
 Columns = Mapping[str, Sequence[Anchor]]
@@ -93,7 +109,7 @@ Columns = Mapping[str, Sequence[Anchor]]
 @dataclass(frozen=True)
 class ThenAndNow:
     """A share (0 to 1) of so many `items`, of so many `instructions`, then and now, and the difference (-1 to
-    1). `p_value`: that it is 0; None for a single instruction.
+    1). `p_value`: that it is 0; `over`: the same over instructions; both None for a single instruction.
     """
 
     items: int
@@ -102,6 +118,7 @@ class ThenAndNow:
     now: float
     difference: Estimate
     p_value: float | None
+    over: OverInstructions | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -111,9 +128,10 @@ class LabelDrift:
 
     `items`: that both judged. `unscored`: how many then and now. `changed`: the share with another label.
     `distance`: the mean of what both scored, `shifts`: by how much each label became likelier there; None,
-    and empty, where there is nothing. `flips`: the share of what both read in both orders that these decide.
-    `accuracy`: of the items with a human label; unscored counts as wrong. `moves`: how often each label
-    became each other one; `in_doubt`: how many of these may be by rounding.
+    and empty, where there is nothing; `distance_read`: that mean without a calibration. `flips`: the share
+    of what both read in both orders that these decide. `accuracy`: of the items with a human label; unscored
+    counts as wrong. `moves`: how often each label became each other one; `in_doubt`: how many of these may be
+    by rounding.
     """
 
     criterion: str | None
@@ -122,6 +140,7 @@ class LabelDrift:
     unscored: tuple[int, int]
     changed: Estimate
     distance: Estimate | None
+    distance_read: float | None
     shifts: Mapping[Preference, Estimate]
     flips: ThenAndNow | None
     accuracy: ThenAndNow | None
@@ -130,8 +149,8 @@ class LabelDrift:
 
     @property
     def moved(self) -> bool:
-        """Whether any probability is another."""
-        return self.distance is not None and self.distance.value > 0
+        """Whether any probability was read otherwise."""
+        return self.distance_read is not None and self.distance_read > 0
 
     @property
     def labels_changed(self) -> int:
@@ -168,19 +187,29 @@ class Drift:
         """Where the accuracy surely rose (1) or fell (-1): by None in the mean, by name on one of several
         criteria. Together these are wrong in 5 % of cases at most. Empty on fewer than FEW instructions.
         """
-        parts = (self.whole, *(self.by_criterion if len(self.by_criterion) > 1 else ()))
-        tested = [
-            (each.criterion, each.accuracy.difference.value, each.accuracy.p_value)
-            for each in parts
-            if each.accuracy is not None and each.accuracy.p_value is not None
-            if each.accuracy.instructions >= FEW
-        ]
+        tested = self._tested
         corrected = holm([p_value for *_, p_value in tested])
         return {
             name: 1 if change > 0 else -1
             for (name, change, _), p_value in zip(tested, corrected, strict=True)
             if p_value < _UNLIKELY
         }
+
+    @property
+    def _tested(self) -> list[tuple[str | None, float, float]]:
+        """By what name which change of accuracy is tested, and its p-value."""
+        parts = (self.whole, *(self.by_criterion if len(self.by_criterion) > 1 else ()))
+        return [
+            (each.criterion, each.accuracy.difference.value, each.accuracy.p_value)
+            for each in parts
+            if each.accuracy is not None and each.accuracy.p_value is not None
+            if each.accuracy.instructions >= FEW
+        ]
+
+    @property
+    def tests(self) -> int:
+        """How many changes of accuracy are tested together."""
+        return len(self._tested)
 
     @property
     def verdict(self) -> tuple[str, ...]:
@@ -203,8 +232,9 @@ class Drift:
             )
         if not self.labels_surely_changed:
             return (
-                f"Nothing surely changed in the labels: {share} are others, but these were in doubt, and"
-                f" their probabilities moved by less than {100 * ROUNDING:g} point, as by rounding."
+                f"Nothing surely changed in the labels: {share} are others, but these were in doubt: as"
+                f" they were read, their probabilities moved by less than {100 * ROUNDING:g} point, as by"
+                " rounding."
             )
         return f"Labels surely changed: {share}."
 
@@ -215,28 +245,31 @@ class Drift:
             return ""
         if not self.whole.moved:
             return "No probability changed."
-        ends = f" ({interval(distance.ends, 100)})" if distance.ends else ""
-        return f"Probabilities moved by {100 * distance.value:.1f} points on average{ends}."
+        said = f"Probabilities moved by {100 * distance.value:.1f} points on average"
+        said += f" ({interval(distance.ends, 100)})" if distance.ends else ""
+        read = self.whole.distance_read
+        if read is not None and read != distance.value:
+            said += f"; as they were read, without the calibration, by {100 * read:.1f}"
+        return f"{said}."
 
     @property
     def _of_accuracy(self) -> str:
         mean = self.whole.accuracy
         if mean is None:
             return ""
-        change, ends = mean.difference.value, mean.difference.ends
         by = f"from {percent(mean.then)} to {percent(mean.now)}"
-        if ends is None or mean.instructions < FEW:
+        if mean.over is None or mean.instructions < FEW:
             return f"Accuracy: {by}. Fewer than {FEW} instructions do not say whether it surely changed."
         by += f", by {_points(mean)}"
         moves = self.accuracy_moves
         if None in moves:
             said = f"Accuracy surely {_DIRECTION[moves[None]]}: {by}."
         else:
-            least = 100 * max(ends[1] - change, change - ends[0])
+            least = 100 * mean.over.findable_difference(self.tests)
             where = " in the mean" if moves else ""
             said = (
-                f"Accuracy did not surely change{where}: {by}; so many items can show a change of about"
-                f" {least:.1f} points or more."
+                f"Accuracy did not surely change{where}: {by}. So many items show a change of"
+                f" {least:.0f} points in at least four of five checks, a smaller one perhaps less often."
             )
         on = (
             f"On {words(name)} it surely {_DIRECTION[moves[name]]}, by {_points(each.accuracy)}."
@@ -263,6 +296,7 @@ def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
     every = [anchor for column in columns.values() for anchor in column]
     changed = _mean(columns, lambda anchor: float(anchor.changed))
     distance = _mean(columns, lambda anchor: anchor.distance)
+    read = _mean(columns, lambda anchor: anchor.distance_read)
     assert changed is not None  # there is an item
     return LabelDrift(
         criterion=criterion,
@@ -274,6 +308,7 @@ def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
         ),
         changed=changed.share,
         distance=None if distance is None else distance.share,
+        distance_read=None if read is None else read.value,
         shifts=_shifts(columns),
         flips=_change(columns, _flips),
         accuracy=_change(columns, _right),
@@ -323,7 +358,7 @@ def _change(columns: Columns, both: Callable[[Anchor], tuple[float, float] | Non
     items = sum(both(anchor) is not None for column in columns.values() for anchor in column)
     over = difference.over
     instructions, p_value = (over.instructions, over.p_value) if over else (1, None)
-    return ThenAndNow(items, instructions, then.value, now.value, difference.difference, p_value)
+    return ThenAndNow(items, instructions, then.value, now.value, difference.difference, p_value, over)
 
 
 @dataclass(frozen=True)

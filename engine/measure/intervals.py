@@ -21,6 +21,7 @@ FEW = 10
 """Fewer instructions than this say next to nothing: on them nothing is called better than something else."""
 
 _TAIL = 0.025
+_FOUND = 0.8
 _NORMAL = NormalDist().inv_cdf(1 - _TAIL)
 _ONE = "all"
 
@@ -122,6 +123,14 @@ class OverInstructions:
         return count / (count - 1) * float(np.sum(self.pulls**2))
 
     @property
+    def _variance_with_one_more(self) -> float:
+        """The same with one instruction more, as far off as the furthest: a handful of skewed values would
+        seem more alike than they are.
+        """
+        count = self.instructions
+        return self._variance + count / (count - 1) * float(np.max(self.pulls**2))
+
+    @property
     def standard_error(self) -> float:
         """Of the mean, in its unit, as far as its values tell."""
         return float(np.sqrt(self._variance))
@@ -173,22 +182,30 @@ class OverInstructions:
         values of 0 or 1 as would vary as much, with Student's t over instructions; None where none varies.
 
         Source: Korn and Graubard, as above, without their limit to as many values as there are. The variance
-        is that with one instruction more, as far off as the furthest: a handful of skewed scores would seem
-        more alike than they are. Simulated coverage: `bench/coverage/intervals.py`.
+        is that with one instruction more, as far off as the furthest. Simulated coverage:
+        `bench/coverage/intervals.py`.
         """
         worth = self._worth_of_score()
         return None if worth is None else Interval(*clopper_pearson(self.mean, worth, _TAIL))
 
     def _worth_of_score(self) -> float | None:
-        count = self.instructions
-        variance = self._variance + count / (count - 1) * float(np.max(self.pulls**2))
+        variance = self._variance_with_one_more
         if variance <= 0 or not 0 < self.mean < 1:
             return None
         return self.mean * (1 - self.mean) / variance * (_NORMAL / float(_t(self._freedom))) ** 2
 
     def mean_interval(self) -> Interval | None:
         """Of a mean of other values, by Student's t over instructions; None where these do not vary."""
-        half = float(_t(self._freedom)) * self.standard_error
+        return self._around(self._variance)
+
+    def skewed_interval(self) -> Interval | None:
+        """Of a mean of other values of which a few may be far off, with one instruction more, as far off as
+        the furthest; None where none varies.
+        """
+        return self._around(self._variance_with_one_more)
+
+    def _around(self, variance: float) -> Interval | None:
+        half = float(_t(self._freedom) * np.sqrt(variance))
         return Interval(self.mean - half, self.mean + half) if half > 0 else None
 
     @property
@@ -197,6 +214,21 @@ class OverInstructions:
         from scipy.special import stdtr  # noqa: PLC0415
 
         return 2 * float(stdtr(self._freedom, -abs(self.mean) / self._error))
+
+    def findable_difference(self, tests: int = 1) -> float:
+        """How large a true difference of shares must be (0 to 1) to be surely one in 80 % of cases or more,
+        where p is corrected for so many tests.
+
+        So many items more that went one way vary by themselves, as shares do: the error of a difference that
+        is near 0 would promise too much. Simulated: `bench/coverage/drift.py`.
+        """
+        from scipy.special import stdtrit  # noqa: PLC0415
+
+        times = float(stdtrit(self._freedom, 1 - _TAIL / tests) + stdtrit(self._freedom, _FOUND))
+        # The positive root of x^2 = times^2 (error^2 + x (1 - x) / whole).
+        own = times**2 / self._whole
+        root = np.sqrt(own**2 + 4 * (1 + own) * (times * self._error) ** 2)
+        return min(float((own + root) / (2 * (1 + own))), 1.0)
 
     def p_below(self, bound: float) -> float:
         """One-sided, that a mean of differences is `bound` (0 to 1) or more.

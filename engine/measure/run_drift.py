@@ -8,11 +8,13 @@ Knows: stored runs, their datasets, what decides them. Does not know: how change
 differ.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
+from engine.core.judgments import AnyJudgment
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.settings import settings_of
@@ -106,12 +108,10 @@ def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset)
     hashes = dict(then.content_hashes.items() & now.content_hashes.items())
     items = list(dataset.same_items(hashes))
     labelled = {item.id: item.gold for item in gold.same_items(hashes)}
+    both = [(each, each.calibrated(None) if each.calibration else each) for each in (then, now)]
     columns = {}
     for name in _shared_criteria(then.run, now.run):
-        said = [
-            {judgment.item_id: Opinion.of(judgment) for judgment in each.judgments[name]}
-            for each in (then, now)
-        ]
+        said = [_opinions(results.judgments[name], read.judgments[name]) for results, read in both]
         columns[name] = [
             Anchor(
                 item.instruction,
@@ -122,3 +122,9 @@ def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset)
             for item in items
         ]
     return columns
+
+
+def _opinions(judgments: Sequence[AnyJudgment], read: Sequence[AnyJudgment]) -> dict[str, Opinion]:
+    """What is said of each item, by its id; `read`: the same without a calibration."""
+    pairs = zip(judgments, read, strict=True)
+    return {judgment.item_id: Opinion.of(judgment, as_read) for judgment, as_read in pairs}

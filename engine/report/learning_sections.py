@@ -57,7 +57,10 @@ _POINTS = (
         Kind.ESTIMATE,
         "The share of labels that are right, calibrated on so many, and its 95 % interval.",
     ),
-    replace(MOST_FREQUENT, meaning="How often the most frequent of the same labels is right."),
+    replace(
+        MOST_FREQUENT,
+        meaning="How often the most frequent of the same labels is right, A and B as the dataset has them.",
+    ),
 )
 _DOUBLINGS = (
     replace(CRITERION, title="the last doubling"),

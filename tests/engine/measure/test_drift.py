@@ -26,6 +26,7 @@ from tests.judged import (
     A,
     B,
     Columns,
+    Probabilities,
     dataset,
     stored_run,
     with_texts,
@@ -65,8 +66,8 @@ def test_where_all_is_the_same_it_says_how_much_it_could_have_seen() -> None:
         "Nothing surely changed in the labels: none of 50 labels is another; so many can show a change of"
         " 7.1 % of them or more.",
         "No probability changed.",
-        "Accuracy did not surely change: from 100.0 % to 100.0 %, by +0.0 points (-5.7 to 5.7); so many items"
-        " can show a change of about 5.7 points or more.",
+        "Accuracy did not surely change: from 100.0 % to 100.0 %, by +0.0 points (-5.7 to 5.7). So many items"
+        " show a change of 17 points in at least four of five checks, a smaller one perhaps less often.",
     )
     assert not same.labels_surely_changed
 
@@ -109,8 +110,18 @@ def test_a_label_that_rounding_can_change_did_not_surely_change() -> None:
     assert not close.labels_surely_changed
     assert "1 of 20 labels, 5.0 % (" in close.verdict[0]
     assert "as by rounding" in close.verdict[0]
+    assert close.verdict[1].endswith(").")  # nothing was calibrated
     column[1] = Anchor("1", said(A), said(B))
     assert found(column).verdict[0].startswith("Labels surely changed: 2 of 20 labels, 10.0 % (")
+
+
+def test_what_is_found_in_four_of_five_checks_is_more_where_more_is_tested() -> None:
+    same = anchors([A] * 50, [A] * 50, [A] * 50)
+    one = found(same).whole.accuracy
+    assert one is not None
+    assert one.over is not None
+    assert one.over.findable_difference(1) == pytest.approx(0.174, abs=0.001)
+    assert one.over.findable_difference(6) > 0.2
 
 
 def test_labels_that_are_drawn_may_differ_by_chance() -> None:
@@ -226,6 +237,34 @@ def test_the_calibration_of_the_earlier_run_decides_both_where_it_fits(
         else "Both are decided as they were read: the calibration of run 1 is of another judge than run 2."
     )
     assert run_drift(one.calibrated(fitted), other, FOUR_ITEMS).whole.moves == {}
+
+
+@pytest.mark.parametrize(
+    ("scale", "now", "sure", "said_so"),
+    [
+        (
+            0.0,
+            SURE_B,
+            True,
+            "0.0 points on average (0.0 to 60.2); as they were read, without the calibration,",
+        ),
+        (40.0, (0.499, 0.501, 1e-9, 1e-9), False, ""),
+    ],
+)
+def test_what_rounding_can_change_is_told_by_what_was_read(
+    tmp_path: Path, scale: float, now: Probabilities, sure: bool, said_so: str
+) -> None:
+    then = SURE_A if scale == 0 else (0.501, 0.499, 1e-9, 1e-9)
+    one = run_of(tmp_path, {"safety": [then] * 4})
+    other = run_of(tmp_path, {"safety": [now] * 4}, key="other")
+    equal = CriterionCalibration(scale, (0.0, 0.0, 0.0, 0.0), None if scale == 0 else 1.0, 4)
+    fitted = Calibration(judge_of_run(one.run.identity), "gold.tsv", "h", {"safety": equal}, {})
+    changed = run_drift(one.calibrated(fitted), other, FOUR_ITEMS)
+    assert changed.whole.moves == {(A, B): 4}
+    assert changed.whole.distance is not None
+    assert (changed.whole.distance.value < 0.01) == (scale == 0)  # of the calibrated ones it is the reverse
+    assert changed.labels_surely_changed is sure
+    assert said_so in changed.verdict[1]
 
 
 def test_a_calibration_of_the_later_run_alone_decides_nothing(tmp_path: Path) -> None:

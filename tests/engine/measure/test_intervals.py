@@ -130,6 +130,7 @@ def test_values_that_do_not_vary_have_no_interval_of_their_mean() -> None:
     equal, other = (OverInstructions.of_one([3.0, 3.0, last], range(3)) for last in (3.0, 5.0))
     assert equal is not None
     assert other is not None
+    assert equal.skewed_interval() is None
     assert equal.mean_interval() is None
     assert other.mean_interval() == pytest.approx((11 / 3 - 2.868, 11 / 3 + 2.868), abs=1e-3)
 
@@ -197,3 +198,21 @@ def test_a_mean_has_its_interval_by_its_pulls_too() -> None:
     mirrored = same.mirrored().mean_interval()
     assert mirrored == pytest.approx(tuple(-end for end in reversed(same.mean_interval() or ())))
     assert OverInstructions.of_pulls(0.5, [0.0], [1.0], ["one"]) is None
+
+
+def test_skewed_values_have_the_variance_of_one_instruction_more_as_far_off() -> None:
+    found = OverInstructions.of_one([0.0] * 9 + [5.0], range(10))
+    assert found is not None
+    plain, skewed = found.mean_interval(), found.skewed_interval()
+    assert plain is not None
+    assert skewed is not None
+    # Of squared pulls of nine of 0.05 and one of 0.45, the last counts twice.
+    assert (skewed.high - 0.5) / (plain.high - 0.5) == pytest.approx(((0.0225 + 2 * 0.2025) / 0.225) ** 0.5)
+
+
+def test_a_difference_that_is_found_is_larger_on_fewer_items_and_in_more_tests() -> None:
+    many, few = (OverInstructions.of_one([0.0] * count, range(count)) for count in (200, 20))
+    assert many is not None
+    assert few is not None
+    assert many.findable_difference() < many.findable_difference(5) < few.findable_difference(5) < 1
+    assert few.findable_difference() > few.difference_interval().high
