@@ -54,8 +54,8 @@ _LAST_WORD = re.compile(r"(?P<word>[^\W\d_]{3,})\.[\"'”’)]*$")
 _ABBREVIATED = """
 adm apr apt approx arch art assn assoc asst aug ave blvd bros brig capt chap cie cmdr col conf corp cpl dec
 dept dist div drs eds enc eqs esq est etc excl ext feb fig figs fri gen gov hon hrs inc incl ind jan jul jun
-lieut ltd maj mar max messrs min mlle mme mon mrs msgr mtn nos nov oct opp orig prof proc pres publ pvt rep rev
-sat sec sect sen sep sept sgt spec sqq std ste str sun supt tel thu thur thurs trans tue tues univ viz vol
+lieut ltd maj mar max messrs min mlle mme mon mrs msgr mtn nos nov oct opp orig prof proc pres publ pvt rep
+rev sat sec sect sen sep sept sgt spec sqq std ste str sun supt tel thu thur thurs trans tue tues univ viz vol
 vols wed
 """
 """What may end with a full stop within a sentence, of those with three letters or more."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DescribedAudit(NamedTuple):
-    """The run that an audit is, and a sentence on the copies that could not be made, empty where all could."""
+    """The run that an audit is, and a sentence on copies that could not be made, empty where all could."""
 
     setup: RunSetup
     lacking: str

@@ -83,10 +83,8 @@ def test_what_has_a_form_already_is_not_formatted(response: str) -> None:
         ("It was 5 p.m. In the U.S. Army, Prof. Lee of Acme Inc. Boston met John F. Kennedy.", 1),
         ("“Stop!” Mary said. Then she left.", 2),
         ("Costs rose by 3.5 percent. Why? Nobody knows. so it goes", 3),
-        (
-            f"{'This is a long line of prose, ' * 2}as they say.\n\nIt ended in 1999.\n{'And so on ' * 7}it went.",
-            3,
-        ),
+        (f"{'This is a long line, ' * 3}they say.\n\nIt ended in 1999.\n{'And so on ' * 7}it went.", 3),
+        ("Well… I think it works. Perhaps... Yes, it does.", 2),
     ],
 )
 def test_a_text_is_cut_only_where_a_sentence_surely_ends(response: str, sentences: int) -> None:
