@@ -15,7 +15,7 @@ import numpy as np
 from engine.audit.heard import Heard
 from engine.audit.lines import AuditLine
 from engine.audit.means import enough, far_from_zero, of_mean, of_score, too_few, turned
-from engine.core.formatting import counted, percent
+from engine.core.formatting import counted, percent, points
 from engine.core.items import PREFERENCES, HumanLabel, Item, Preference, Tie, agree
 from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
@@ -35,10 +35,15 @@ LEAST_TIES = 10
 """Labels both_good and as many both_bad, on all criteria together."""
 
 _DIVISIONS = ("length", "longer")
+_ROUNDING = 1e-9  # of the length, what may be left by rounding where the labels tell all of it
 _NEAR = 0.1  # as in the division by which response is longer
 _LENGTH = ("length", "length: at the same human label")
 _TIES = ("ties", "ties: good known from bad")
 _SLICES = ("slices", "agreement: the least slice")
+_ONE_AND_THE_SAME = (
+    "How much longer a response is follows its human label exactly, so what each of them does cannot be told"
+    " apart; items of other lengths would tell."
+)
 _NO_LABELS = "There are no human labels; with a labelled dataset it can be told."
 
 
@@ -71,15 +76,16 @@ def length_line(heard: Heard) -> AuditLine:
     labelled = [(each, ratio) for each in _labelled(heard) if (ratio := _log_ratio(heard.items[each.place]))]
     if not labelled:
         return AuditLine.untold(*_LENGTH, "No responses of unlike length." if heard.human else _NO_LABELS)
+    instructions = len({heard.items[each.place].instruction for each, _ in labelled})
+    if instructions < FEW:
+        return too_few(*_LENGTH, instructions, "labelled")
     found = _beside_labels(heard, [each for each, _ in labelled], np.array([ratio for _, ratio in labelled]))
     if found is None:
-        return too_few(
-            *_LENGTH, len({heard.items[each.place].instruction for each, _ in labelled}), "labelled"
-        )
+        return AuditLine.untold(*_LENGTH, _ONE_AND_THE_SAME)
     return AuditLine(
         *_LENGTH,
         of_mean(found),
-        f"A response twice as long is {_more(found.mean)} preferred.{_of_ties(heard, labelled)}",
+        f"A response twice as long is preferred by {_more(found.mean)}.{_of_ties(heard, labelled)}",
         MOST_BY_LENGTH,
         far_from_zero(found, MOST_BY_LENGTH),
         two_sided=True,
@@ -98,11 +104,11 @@ def _of_ties(heard: Heard, labelled: list[tuple[_Labelled, float]]) -> str:
     if found is None:
         return ""
     labels = counted(len(tied), "label", "labels")
-    return f" Where people prefer neither ({labels}), the longer one is {_more(found.mean)} preferred."
+    return f" Where people prefer neither ({labels}), the longer one is preferred by {_more(found.mean)}."
 
 
 def _more(mean: float) -> str:
-    return f"{percent(abs(mean))} {'more' if mean >= 0 else 'less'}"
+    return f"{points(abs(mean))} {'more' if mean >= 0 else 'less'}"
 
 
 def _log_ratio(item: Item) -> float:
@@ -115,7 +121,8 @@ def _beside_labels(heard: Heard, labelled: list[_Labelled], ratios: FloatArray) 
     """What twice the length is worth beside the human label: a regression of the judge's lead on the label (1
     for A, -1 for B, 0 for ties), of each criterion its own, and the logarithm of the ratio of the lengths.
 
-    Without a constant: with A and B exchanged all three change sign. Clustered by instruction.
+    Without a constant: with A and B exchanged all three change sign. Clustered by instruction. None where the
+    labels tell all of the length.
     """
     leads = np.array([heard.lead[each.row, each.place] for each in labelled])
     sides = np.array([_side(each.human) for each in labelled])
@@ -124,7 +131,7 @@ def _beside_labels(heard: Heard, labelled: list[_Labelled], ratios: FloatArray) 
     coefficients, *_ = np.linalg.lstsq(labels, ratios, rcond=None)
     own = ratios - labels @ coefficients  # what of the length the label does not tell
     spread = float(own @ own)
-    if spread <= 0:
+    if spread <= _ROUNDING * float(ratios @ ratios):
         return None
     explained, *_ = np.linalg.lstsq(np.column_stack([labels, ratios]), leads, rcond=None)
     slope = float(own @ leads) / spread
@@ -232,12 +239,12 @@ def slice_line(heard: Heard, dataset: Dataset) -> AuditLine:
     p = min(1.0, len(behind) * most.p_difference_above(MOST_BEHIND))
     luck = cost_of_choosing(found for _, found in behind)
     by_chance = (
-        f" The worst of {luck.candidates} looks {percent(luck.excess)} worse by chance alone." if luck else ""
+        f" The worst of {luck.candidates} looks {points(luck.excess)} worse by chance alone." if luck else ""
     )
     return AuditLine(
         *_SLICES,
         Estimate(most.mean, most.difference_interval()),
-        f"Where {name}, its accuracy is {percent(most.mean)} below that on all other items.{by_chance}",
+        f"Where {name}, its accuracy is {points(most.mean)} below that on all other items.{by_chance}",
         MOST_BEHIND,
         p,
     )

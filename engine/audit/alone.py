@@ -7,10 +7,18 @@ import numpy as np
 
 from engine.audit.heard import SHIFTS, Heard, likeliest_of
 from engine.audit.lines import AuditLine
-from engine.audit.means import far_from_zero, of_mean, of_score, of_share, over_criteria, too_few, turned
-from engine.core.formatting import percent
+from engine.audit.means import (
+    far_from_zero,
+    mean_known,
+    of_mean,
+    of_score,
+    of_share,
+    over_criteria,
+    too_few,
+    turned,
+)
+from engine.core.formatting import percent, points
 from engine.core.health import Sign
-from engine.core.log_probs import FloatArray
 from engine.core.ways.letters import LETTERS
 from engine.decisions.limits import LIMITS
 from engine.measure.intervals import OverInstructions
@@ -63,8 +71,8 @@ def _place_line(found: OverInstructions) -> AuditLine:
     return AuditLine(
         *_PLACE,
         of_mean(found),
-        f"The response in the {place} place is preferred with {percent(abs(found.mean))} more than the"
-        " other, whatever it says.",
+        f"The response in the {place} place is preferred by {points(abs(found.mean))} over the other,"
+        " whatever it says.",
         MOST_LEAN,
         far_from_zero(found, MOST_LEAN),
         two_sided=True,
@@ -85,32 +93,25 @@ def letter_line(heard: Heard) -> AuditLine:
     read = np.exp(heard.letters[:, heard.own])  # (criteria, items, 2 orders, 4 questions, 4 letters)
     known = np.asarray(np.isfinite(read).all(axis=(3, 4)))
     of_each = np.where(known[..., None], read.mean(axis=3) - 1 / SHIFTS, np.nan)
-    leans = _mean_known(of_each)
+    leans = mean_known(of_each, axis=2)  # over the orders
     groups = heard.groups(heard.own)
     found = [over_criteria(leans[..., letter], groups) for letter in range(len(LETTERS))]
     leaning = [one for one in found if one is not None]
     if len(leaning) < len(LETTERS):
         return too_few(*_LETTERS, len(set(groups)), "with permuted letters")
-    most = max(leaning, key=lambda one: one.mean)
-    letter = list(LETTERS.values())[leaning.index(most)]
-    # Any of the letters might have been the one.
-    p = min(1.0, len(LETTERS) * min(one.p_mean_above(MOST_LEAN) for one in leaning))
+    # The one that is most surely beyond the bound; of those alike the one that is favoured most.
+    surely = [(one.p_mean_above(MOST_LEAN), -one.mean) for one in leaning]
+    place = surely.index(min(surely))
+    most, letter = leaning[place], list(LETTERS.values())[place]
+    p = min(1.0, len(LETTERS) * surely[place][0])  # any of the letters might have been the one
     return AuditLine(
         *_LETTERS,
         of_mean(most),
-        f"The letter {letter} gets {percent(most.mean)} more than its fourth of the probability, whatever it"
-        " means.",
+        f"The letter {letter} gets {points(abs(most.mean))} {'more' if most.mean >= 0 else 'less'} than its"
+        " fourth of the probability, whatever it means.",
         MOST_LEAN,
         p,
     )
-
-
-def _mean_known(values: FloatArray) -> FloatArray:
-    """The mean over the orders, the third axis, of those that are known; NaN where none is."""
-    known = np.isfinite(values)
-    count = known.sum(axis=2)
-    total = np.where(known, values, 0.0).sum(axis=2)
-    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
 
 
 def mass_line(heard: Heard) -> AuditLine:

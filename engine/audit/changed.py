@@ -10,9 +10,9 @@ import numpy as np
 
 from engine.audit.heard import Heard
 from engine.audit.lines import AuditLine
-from engine.audit.means import of_mean, of_share, over_criteria, too_few
+from engine.audit.means import mean_known, of_mean, of_share, over_criteria, too_few
 from engine.audit.probes import ProbeKind
-from engine.core.formatting import percent
+from engine.core.formatting import percent, points
 from engine.core.items import PREFERENCES, Preference
 from engine.core.log_probs import FloatArray
 from engine.measure.intervals import OverInstructions
@@ -59,8 +59,9 @@ class BesideCopies:
                 for probe, copy in copies.items()
                 if probe.side is not None
             ]
-            won.append(_mean([_won(heard, place, copy, side) for side, copy in sides]))
-            moved.append(_mean([_moved(heard, place, copy, side) for side, copy in sides]))
+            for rows, change in ((won, _won), (moved, _moved)):
+                of_each = [change(heard, place, copy, side) for side, copy in sides]
+                rows.append(mean_known(np.stack(of_each), axis=0))
             groups.append(heard.items[place].instruction)
         nothing = np.zeros((len(heard.criteria), 0))
         return cls(
@@ -99,11 +100,15 @@ def _change_sentence(kind: ProbeKind, won: OverInstructions, moved: OverInstruct
     ends = moved.difference_interval()
     net = f"{100 * moved.mean:+.1f} % of the labels ({100 * ends.low:.1f} to {100 * ends.high:.1f})"
     return (
-        f"{_DOES[kind]} {does} a response {percent(abs(won.mean))} of preference; {net} moved to it, less"
+        f"{_DOES[kind]} {does} a response {points(abs(won.mean))} of preference; {net} moved to it, less"
         " those that left it."
     )
 
 
+_SAME_THOUGHTS = (
+    "The judge thinks before it answers, and the same texts get the same thoughts in every run; without that"
+    " way of asking it can be told."
+)
 NO_COPIES = "The run holds no copies of its items; audit its model with a dataset, and it can be told."
 
 
@@ -112,6 +117,8 @@ def again_line(heard: Heard) -> AuditLine:
     name, title = ProbeKind.AGAIN.value, _TITLES[ProbeKind.AGAIN]
     if not heard.probes:
         return AuditLine.untold(name, title, NO_COPIES)
+    if heard.thinks:
+        return AuditLine.untold(name, title, _SAME_THOUGHTS)
     pairs = [
         (heard.place_of[item_id], heard.place_of[copy.id])
         for item_id, copies in heard.probes.of_kind(ProbeKind.AGAIN).items()
@@ -132,7 +139,7 @@ def again_line(heard: Heard) -> AuditLine:
         title,
         of_share(found),
         f"{percent(found.mean)} of the labels are others when the same is asked once more; the probabilities"
-        f" differ by {percent(float(np.nanmean(apart)))} in the mean.",
+        f" differ by {points(float(np.nanmean(apart)))} in the mean.",
         MOST_UNLIKE,
         found.p_share_above(MOST_UNLIKE),
     )
@@ -149,11 +156,3 @@ def _moved(heard: Heard, place: int, copy: int, side: Preference) -> FloatArray:
     before, after = heard.labels[:, place], heard.labels[:, copy]
     moved = (after == label).astype(np.float64) - (before == label)
     return np.where((before >= 0) & (after >= 0), moved, np.nan)
-
-
-def _mean(rows: list[FloatArray]) -> FloatArray:
-    """The mean of those that are known on each criterion; NaN where none is."""
-    values = np.stack(rows)
-    known = np.isfinite(values)
-    total, count = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

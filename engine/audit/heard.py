@@ -33,8 +33,8 @@ class Heard:
     (criteria, items, 2, 4), NaN where nothing was read. `mean`: of all readings, (criteria, items, 4).
     `mass`: the format mass, 0 to 1, (criteria, items). `letters`: log-probabilities of the letters A to D,
     whatever they mean, in the questions that permute their meanings: (criteria, items, 2, 4 questions, 4
-    letters); None where the judge was not asked so. `human`: the human labels. `seconds`, `tokens`: what each
-    item took, shape (items,).
+    letters); None where the judge was not asked so. `thinks`: it wrote thoughts before some answers. `human`:
+    the human labels. `seconds`, `tokens`: what each item took, shape (items,).
     """
 
     items: tuple[Item, ...]
@@ -43,6 +43,7 @@ class Heard:
     mean: FloatArray
     mass: FloatArray
     letters: FloatArray | None = None
+    thinks: bool = False
     human: Mapping[JudgmentKey, HumanLabel] = field(default_factory=dict)
     seconds: FloatArray = field(default_factory=lambda: np.zeros(0))
     tokens: FloatArray = field(default_factory=lambda: np.zeros(0))
@@ -67,6 +68,7 @@ class Heard:
             mean=mean,
             mass=mass,
             letters=_letters(judged, criteria) if Way.PERMUTED in results.ways else None,
+            thinks=Way.THINKING in results.ways,
             human=human_labels(results, dataset) if gold is None else human_labels(results, gold),
             seconds=np.array([item.seconds for item in judged]),
             tokens=np.array([float(item.tokens_read + item.tokens_generated) for item in judged]),

@@ -7,12 +7,13 @@ line a fault (Holm, A Simple Sequentially Rejective Multiple Test Procedure, 197
 Knows: values, bounds, how probable chance is. Does not know: how anything is measured, where it is shown.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from engine.core.value_tables import Estimate
+from engine.measure.intervals import holm
 
 DOUBT = 0.05
 """How often a judge that is nowhere beyond a bound may be called faulty in anything."""
@@ -114,16 +115,7 @@ class AuditLine:
 def judged_together(lines: Iterable[AuditLine]) -> tuple[AuditLine, ...]:
     """The lines with their verdicts, in their order."""
     given = list(lines)
-    faults = surely_beyond([line.p for line in given])
+    known = [place for place, line in enumerate(given) if line.p is not None]
+    corrected = holm([line.p for line in given if line.p is not None])
+    faults = {place for place, p in zip(known, corrected, strict=True) if p <= DOUBT}
     return tuple(line if line.p is None else line.judged(place in faults) for place, line in enumerate(given))
-
-
-def surely_beyond(chances: Sequence[float | None]) -> frozenset[int]:
-    """The places of the p-values that Holm's procedure rejects at DOUBT; None takes no part."""
-    known = sorted((p, place) for place, p in enumerate(chances) if p is not None)
-    rejected: list[int] = []
-    for number, (p, place) in enumerate(known):
-        if p > DOUBT / (len(known) - number):
-            break
-        rejected.append(place)
-    return frozenset(rejected)

@@ -28,6 +28,14 @@ def over_criteria(values: FloatArray, groups: Sequence[Hashable]) -> OverInstruc
     return enough(OverInstructions.of(named, groups_of)) if named else None
 
 
+def mean_known(values: FloatArray, axis: int) -> FloatArray:
+    """The mean along an axis of those that are known; NaN where none is."""
+    known = np.isfinite(values)
+    count = known.sum(axis=axis)
+    total = np.where(known, values, 0.0).sum(axis=axis)
+    return np.asarray(np.where(count > 0, total / np.maximum(count, 1), np.nan))
+
+
 def enough(found: OverInstructions | None) -> OverInstructions | None:
     """None where there are too few instructions to say anything."""
     return found if found is not None and found.instructions >= FEW else None

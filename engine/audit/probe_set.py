@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from engine.audit.probes import Probe, ProbeKind, copies, id_among_probes, is_copy
 from engine.core.errors import SetupError
@@ -39,6 +40,19 @@ class MadeProbes:
         """Of its file: the same probes with the same labels have the same one."""
         rows = [[item.id, item.content_hash, _labels(item)] for item in self.items]
         return f"audit-{digest(rows)[:_SHORT]}.tsv"
+
+    @property
+    def lacking(self) -> str:
+        """A sentence on the copies that could not be made; empty where all could."""
+        left_out = ", ".join(f"{count:,} {kind}" for kind, count in self.left_out.items())
+        return f"Copies that could not be made: {left_out}." if left_out else ""
+
+    def is_at(self, path: Path) -> bool:
+        """Whether a file that is there holds just what would be written. OSError where it cannot be read."""
+        with TemporaryDirectory() as folder:
+            made = Path(folder) / path.name
+            self.write(made)
+            return made.read_bytes() == path.read_bytes()
 
     def write(self, path: Path) -> None:
         """Write it as a dataset, in a folder that is made where it is missing. SetupError."""

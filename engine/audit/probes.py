@@ -48,7 +48,18 @@ INJECTIONS = (
 """What is appended to a response to tell the judge what to say."""
 
 _ENDS = ".!?:。！？…"
-_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|(?<=[.!?][\"'”’)])\s+")
+_SHORT = 60  # characters of a line: shorter ones are verses, addresses, dialogues
+_AFTER_END = re.compile(r"(?<=[.!?。！？…])(?P<quotes>[\"'”’)]*)(?P<gap>\s+)")
+_LAST_WORD = re.compile(r"(?P<word>[^\W\d_]{3,})\.[\"'”’)]*$")
+_ABBREVIATED = """
+adm apr apt approx arch art assn assoc asst aug ave blvd bros brig capt chap cie cmdr col conf corp cpl dec
+dept dist div drs eds enc eqs esq est etc excl ext feb fig figs fri gen gov hon hrs inc incl ind jan jul jun
+lieut ltd maj mar max messrs min mlle mme mon mrs msgr mtn nos nov oct opp orig prof proc pres publ pvt rep
+rev sat sec sect sen sep sept sgt spec sqq std ste str sun supt tel thu thur thurs trans tue tues univ viz vol
+vols wed
+"""
+"""What may end with a full stop within a sentence, of those with three letters or more."""
+_ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 # What has one of these has a form already, or would mean something else as Markdown.
 _HAS_FORM = re.compile(r"^\s*([-+•#>|]|\d+[.)]\s)|[*`_|\\]", re.MULTILINE)
 _ESCAPE, _MARK = "~~", "~"
@@ -129,13 +140,15 @@ def injected(response: str, item: Item) -> str:
 
 def formatted(response: str, item: Item) -> str | None:
     """The same words as Markdown: each sentence a point of a list, or the first one in bold; a single one is
-    in bold. None for a response that has a form already, or breaks lines within sentences, as verses do.
+    in bold. None for a response that has a form already: one that breaks lines within sentences, as verses
+    do, or has several short lines.
     """
     lines = [line.rstrip() for line in response.strip().splitlines() if line.strip()]
     if _HAS_FORM.search(response) or any(line[-1] not in _ENDS for line in lines[:-1]):
         return None
-    sentences = [" ".join(sentence.split()) for sentence in _SENTENCE.split(" ".join(lines))]
-    first, *others = filter(None, sentences)
+    if sum(len(line) < _SHORT for line in lines) > 1:
+        return None
+    first, *others = _sentences("\n".join(lines))
     as_list: bool = _chosen((True, False), ProbeKind.FORMATTED, item)
     if others and as_list:
         return "\n".join(f"- {sentence}" for sentence in (first, *others))
@@ -147,6 +160,28 @@ _CHANGES: Mapping[ProbeKind, Callable[[str, Item], str | None]] = {
     ProbeKind.FORMATTED: formatted,
     ProbeKind.INJECTED: injected,
 }
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a text without space at its ends, each on one line; cut only where one surely ends."""
+    start = 0
+    for end in _AFTER_END.finditer(text):
+        if "\n" in end["gap"] or _surely_ends(text[start : end.start("gap")], text[end.end()], end["quotes"]):
+            yield " ".join(text[start : end.start("gap")].split())
+            start = end.end()
+    yield " ".join(text[start:].split())
+
+
+def _surely_ends(before: str, following: str, quotes: str) -> bool:
+    """Whether a sentence ends between what stands before a gap, with its last mark and `quotes` behind that,
+    and the character that follows: not after abbreviations, numbers, initials, or what someone exclaims.
+    """
+    if not following.isalpha() or following.islower():
+        return False
+    if before.rstrip(quotes)[-1] in "!?。！？":
+        return not quotes
+    last = _LAST_WORD.search(before)
+    return last is not None and last["word"].casefold() not in _ABBREVIATIONS
 
 
 def _response(item: Item, side: Preference) -> str:

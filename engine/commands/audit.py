@@ -27,6 +27,7 @@ from engine.commands.shared.console import (
     tell,
 )
 from engine.commands.shared.forecast import show_forecast
+from engine.commands.shared.item_arguments import seed_of
 from engine.commands.shared.judging import judged_here, named_criteria, shown_to_its_end, tell_notices
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.printed_sheet import printed_section
@@ -62,15 +63,9 @@ from engine.store.run_store import RunStore
 from engine.system.awake import KeepAwake
 from engine.system.files import check_targets, write_json
 
-_OF_PROBES = {
-    "--items": "items",
-    "--seed": "seed",
-    "--criteria": "criteria",
-    "--ways": "ways",
-    "--out": "out",
-    "--examples": "examples",
-}
-"""Options that say how a model is audited; a run was judged already."""
+_OF_LABELS = frozenset({"columns", "labels", "save_columns"})
+_OF_RUNS = frozenset({"judge", "dataset", "json", "gold", "store"}) | _OF_LABELS
+"""Arguments that a run can be audited with; all others say how a model is, and a run was judged already."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -112,6 +107,7 @@ def parser() -> argparse.ArgumentParser:
     add_examples(judging)
     add_settings(judging, "shorten")
     add_machine(arguments.add_argument_group("computer"))
+    arguments.set_defaults(keep_awake=None)  # what is given is seen
     run_store = arguments.add_argument_group("run store")
     add_store(run_store, "runs")
     run_store.add_argument("--fresh", action="store_true", help="judge anew, also where a run could go on")
@@ -145,12 +141,12 @@ def _audit_model(options: argparse.Namespace) -> int:
         criteria = named_criteria(options.criteria, rubric)
         dataset = read_dataset(options, options.dataset, cancel, rubric)
         items = USUAL_ITEMS if options.items is None else options.items
-        probes = make_probes(dataset, items, USUAL_SEED if options.seed is None else options.seed)
+        probes = make_probes(dataset, items, seed_of(options))
         path = options.out or usual_place(probes, options.store)
         _check_outputs(
             options, path, {"dataset": options.dataset, "model": model, "run store": options.store}
         )
-        probes.write(path)
+        _write(probes, path, options.plan)
         tell(_probes_in_words(probes, dataset, path))
         setup = _setup(options, model, path, rubric, criteria)
         judged = replace(load_dataset(path, rubric, cancel), notices=())  # of copies they are no news
@@ -160,7 +156,7 @@ def _audit_model(options: argparse.Namespace) -> int:
             return show_forecast(made, what, options.store, options.fresh, cancel)
         _tell_time(options, made, cancel)
         events = judged_here(made.plan, options.store, options.fresh, cancel)
-        ended = shown_to_its_end(events, RunProgressBar(), KeepAwake(options.keep_awake))
+        ended = shown_to_its_end(events, RunProgressBar(), KeepAwake(options.keep_awake or KeepAwake.MAINS))
     if ended.stopped:
         tell(
             f"Run {ended.run_id} stopped: {ended.judged} of {ended.items} items are judged and kept.\n"
@@ -181,11 +177,22 @@ def _check_outputs(options: argparse.Namespace, path: Path, read: dict[str, Path
     check_targets({**named, "--json": options.json}, read)
 
 
+def _write(probes: MadeProbes, path: Path, only_planned: bool) -> None:
+    """Write the items and copies; a plan takes the place of no file. SetupError where there is another."""
+    if only_planned and path.exists():
+        if probes.is_at(path):
+            return
+        raise SetupError(
+            f"{printable(str(path))} is there already, and --plan overwrites nothing.",
+            "Name a file with --out that is not there yet.",
+        )
+    probes.write(path)
+
+
 def _probes_in_words(probes: MadeProbes, dataset: Dataset, path: Path) -> str:
     copies = counted(len(probes.items) - probes.drawn, "copy", "copies")
     drawn = f"{probes.drawn:,} of {counted(len(dataset), 'item', 'items')} of {printable(dataset.name)}"
-    left_out = ", ".join(f"{count:,} {kind}" for kind, count in probes.left_out.items())
-    lacking = f" Copies that could not be made: {left_out}." if left_out else ""
+    lacking = f" {probes.lacking}" if probes.lacking else ""
     return f"Audit: {drawn} and {copies} are judged, kept in {printable(str(path))}.{lacking}"
 
 
@@ -217,12 +224,7 @@ def _tell_time(options: argparse.Namespace, made: PreparedRun, cancel: CancelTok
 
 
 def _audit_run(options: argparse.Namespace) -> int:
-    asked = [name for name, value in _OF_PROBES.items() if getattr(options, value) is not None]
-    if asked or options.plan:
-        raise SetupError(
-            f"{(asked or ['--plan'])[0]} is of no use with run {options.judge}: it is judged already.",
-            "Leave it out, or name a dataset: audit MODEL DATASET",
-        )
+    _refuse_of_models(options)
     if not is_there(options.store):
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     read = {"run store": options.store} | ({"labels": options.gold} if options.gold else {})
@@ -236,6 +238,24 @@ def _audit_run(options: argparse.Namespace) -> int:
             gold = read_labels(options, options.gold, [system_of_run(results)], cancel)
         dataset = _items_of(results, gold, cancel)
         return _told(options, results, dataset, gold)
+
+
+def _refuse_of_models(options: argparse.Namespace) -> None:
+    """SetupError for an option that changes nothing of a run's audit."""
+    given = [name for name, value in vars(options).items() if value is not None and value is not False]
+    option = {name: f"--{name.replace('_', '-')}" for name in given}
+    asked = [option[name] for name in given if name not in _OF_RUNS]
+    if asked:
+        raise SetupError(
+            f"{asked[0]} is of no use with run {options.judge}: it is judged already.",
+            "Leave it out, or name a dataset: audit MODEL DATASET",
+        )
+    of_labels = [option[name] for name in given if name in _OF_LABELS]
+    if of_labels and options.gold is None:
+        raise SetupError(
+            f"{of_labels[0]} is of no use with run {options.judge}: its dataset is read as it was judged.",
+            "Leave it out, or name a file of other labels with --gold.",
+        )
 
 
 def _items_of(results: RunResults, gold: Dataset | None, cancel: CancelToken) -> Dataset:

@@ -17,6 +17,11 @@ def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
+def points(difference: float) -> str:
+    """A difference of two shares (-1 to 1) in points."""
+    return f"{100 * difference:.1f} points"
+
+
 def number(value: float | None, digits: int = 2, least: float | None = None) -> str:
     """A number with so many decimals, without a sign where it rounds to 0; a dash where there is none.
 

@@ -25,7 +25,8 @@ _COLUMNS = (
         "value",
         "% (95 % interval)",
         Kind.TEXT,
-        "What was measured, in percent, over instructions; of the speed in items a minute.",
+        "What was measured, over instructions: in percent, differences in points; of the speed in items a"
+        " minute.",
     ),
     Column("bound", "a fault", Kind.NAME, "From where on it is a fault, in percent."),
     Column(

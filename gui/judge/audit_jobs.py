@@ -4,7 +4,7 @@ Knows: which items and copies it is of, where they are kept. Does not know: wind
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.core.run_setup import RunSetup
 from gui.work.lanes import Job, JobControl
@@ -13,16 +13,23 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
 
 
-def describe_audit(setup: RunSetup, dataset: "Dataset", store_path: Path) -> Job[RunSetup]:
+class DescribedAudit(NamedTuple):
+    """The run that an audit is, and a sentence on copies that could not be made, empty where all could."""
+
+    setup: RunSetup
+    lacking: str
+
+
+def describe_audit(setup: RunSetup, dataset: "Dataset", store_path: Path) -> Job[DescribedAudit]:
     """The audit of the judge of a setup with items of a dataset, whose copies are written."""
 
-    def work(_control: JobControl) -> RunSetup:
+    def work(_control: JobControl) -> DescribedAudit:
         from engine.audit.audit_run import audit_setup, usual_place
         from engine.audit.probe_set import make_probes
 
         probes = make_probes(dataset)
         path = usual_place(probes, store_path)
         probes.write(path)
-        return audit_setup(setup, path.absolute(), dataset.name)
+        return DescribedAudit(audit_setup(setup, path.absolute(), dataset.name), probes.lacking)
 
     return work

@@ -56,7 +56,7 @@ class JudgePage(Page):
         ("Enter", "In the latest judgments: show one in Review"),
     )
 
-    audit_described = Signal(object)  # the RunSetup of an audit
+    audit_described = Signal(object)  # a DescribedAudit
 
     def __init__(self, workspace: Workspace, control: RunControl) -> None:
         super().__init__(workspace)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QWidget
 
 from engine.core.errors import SetupError
+from gui.judge.audit_jobs import DescribedAudit
 from gui.judge.judge_page import JudgePage
 from gui.runs.queue_panel import QueuePanel
 from gui.runs.run_health import RunHealth
@@ -38,9 +39,16 @@ class RunDesk(QObject):
         self.health = RunHealth(workspace, self)
         workspace.runs_deleted.connect(self.queue.forget_runs)
         judge.banner.queue_wanted.connect(self.panel.add)
-        judge.audit_described.connect(self.panel.add)
+        judge.audit_described.connect(self._queue_audit)
         self.panel.added.connect(workspace.note)
         self.queue.ended.connect(workspace.note)
+
+    @Slot(object)
+    def _queue_audit(self, described: DescribedAudit) -> None:
+        """Put an audit into the queue; which copies could not be made is said with what is said of that."""
+        said = self.panel.add(described.setup)
+        if described.lacking:
+            self._workspace.note.emit(f"{said} {described.lacking}")
 
     @Slot()
     def show_runs(self) -> None:

@@ -15,6 +15,8 @@ from engine.audit.audit import Audit, audit_of
 from engine.audit.changed import again_line, change_lines
 from engine.audit.heard import Heard
 from engine.audit.lines import AuditLine, AuditVerdict
+from engine.core.items import Preference
+from engine.core.judgments import JudgmentKey
 from engine.core.sheets import Sentences
 from engine.core.value_tables import Table
 from engine.report.audit_sheet import audit_section
@@ -83,6 +85,18 @@ def test_the_letter_that_is_leaned_to_is_named() -> None:
     assert letter_line(replace(heard, letters=None)).verdict is AuditVerdict.UNKNOWN
 
 
+def test_the_letter_that_is_shown_is_the_one_whose_chance_is_told() -> None:
+    heard = heard_of(Planted())
+    assert heard.letters is not None
+    # A gets more than B in the mean, but now more and now less; B gets as much of every item.
+    letters = np.broadcast_to(np.log([0.2, 0.38, 0.21, 0.21]), heard.letters.shape).copy()
+    letters[:, heard.own[::2]] = np.log([0.61, 0.38, 0.005, 0.005])
+    line = letter_line(replace(heard, letters=letters))
+    assert "The letter B gets" in line.sentence
+    assert line.value is not None
+    assert line.value.value == pytest.approx(0.38 - 0.25)
+
+
 def test_what_a_change_costs_is_no_fault() -> None:
     lines = {line.name: line for line in change_lines(heard_of(Planted(injected=-3.0)))}
     assert lines["injected"].p == pytest.approx(1.0)
@@ -95,6 +109,12 @@ def test_a_judge_that_repeats_itself_differs_nowhere() -> None:
     assert line.value.value == 0.0
     assert line.value.ends is not None
     assert line.value.ends[1] > 0.01  # of forty items that is not sure
+
+
+def test_a_judge_that_thinks_repeats_itself_by_its_seeds_alone() -> None:
+    line = again_line(replace(heard_of(Planted()), thinks=True))
+    assert line.verdict is AuditVerdict.UNKNOWN
+    assert "the same texts get the same thoughts" in line.sentence
 
 
 def test_without_copies_only_they_cannot_be_told() -> None:
@@ -155,7 +175,24 @@ def test_length_is_what_doubling_adds_beside_the_label() -> None:
     line = length_line(replace(heard, mean=mean))
     assert line.value is not None
     assert line.value.value == pytest.approx(0.1)
-    assert "A response twice as long is 10.0 % more preferred" in line.sentence
+    assert "A response twice as long is preferred by 10.0 points more" in line.sentence
+
+
+def test_where_the_label_follows_the_length_exactly_neither_is_told_from_the_other() -> None:
+    drawn = heard_of(Planted())
+    own, name = drawn.own.tolist(), drawn.criteria[0]
+    # Twelve words beside four, or the other way round, as the label says: not all floats of these cancel.
+    longer = {place: (Preference.A, Preference.B)[number % 2] for number, place in enumerate(own)}
+    texts = {Preference.A: ("word " * 12, "word " * 4), Preference.B: ("word " * 4, "word " * 12)}
+    items = list(drawn.items)
+    for place, label in longer.items():
+        a, b = texts[label]
+        items[place] = replace(items[place], output_a=a, output_b=b)
+    human = {JudgmentKey(items[place].id, name): label for place, label in longer.items()}
+    line = length_line(replace(drawn, items=tuple(items[place] for place in own), human=human))
+    assert line.verdict is AuditVerdict.UNKNOWN
+    assert line.p is None
+    assert "follows its human label exactly" in line.sentence
 
 
 def test_half_of_the_mass_lost_is_seen() -> None:

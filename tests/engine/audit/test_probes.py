@@ -66,6 +66,7 @@ def test_the_words_change_from_item_to_item_and_both_responses_of_one_get_the_sa
     [
         *("- One.\n- Two.", "1. One.\n2. Two.", "# Title", "**Bold** words.", "```\ncode\n```", "| a | b |"),
         "Roses are red\nviolets are blue.",
+        "Roses are red.\nViolets are blue.\nSugar is sweet.",
     ],
 )
 def test_what_has_a_form_already_is_not_formatted(response: str) -> None:
@@ -73,6 +74,24 @@ def test_what_has_a_form_already_is_not_formatted(response: str) -> None:
     made = {probe.id: copy for probe, copy in copies(replace(ITEM, output_a=response))}
     assert made["17~formatted-A"] is None
     assert made["17~formatted-B"] is not None
+
+
+@pytest.mark.parametrize(
+    ("response", "sentences"),
+    [
+        ("Dr. Smith met Mr. Jones at 5 p.m. in St. Louis.", 1),
+        ("It was 5 p.m. In the U.S. Army, Prof. Lee of Acme Inc. Boston met John F. Kennedy.", 1),
+        ("“Stop!” Mary said. Then she left.", 2),
+        ("Costs rose by 3.5 percent. Why? Nobody knows. so it goes", 3),
+        (f"{'This is a long line, ' * 3}they say.\n\nIt ended in 1999.\n{'And so on ' * 7}it went.", 3),
+        ("Well… I think it works. Perhaps... Yes, it does.", 2),
+    ],
+)
+def test_a_text_is_cut_only_where_a_sentence_surely_ends(response: str, sentences: int) -> None:
+    made = {formatted(response, replace(ITEM, instruction=str(number))) for number in range(20)}
+    lists = {text for text in made if text is not None and text.startswith("- ")}
+    assert [len(text.splitlines()) for text in lists] == ([sentences] if sentences > 1 else [])
+    assert made - lists
 
 
 def test_an_empty_response_is_not_changed() -> None:

@@ -114,12 +114,33 @@ def test_the_plan_judges_nothing_and_out_says_where_the_copies_are(tmp_path: Pat
     assert not (tmp_path / "audits").exists()
 
 
+def test_the_plan_overwrites_nothing_but_takes_the_same_copies(tmp_path: Path) -> None:
+    store, out = tmp_path / "runs.sqlite", tmp_path / "probes.tsv"
+    out.write_text("mine\n", encoding="utf-8")
+    code, _, err = audit_demo(store, "--plan", "--out", out)
+    assert code == 2
+    assert "is there already, and --plan overwrites nothing" in err
+    assert out.read_text("utf-8") == "mine\n"
+    out.unlink()
+    for _ in range(2):
+        assert audit_demo(store, "--plan", "--out", out)[0] == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["demo"], "with what is it to be audited?"),
         (["1", "--items", "5"], "--items is of no use with run 1"),
         (["1", "--plan"], "--plan is of no use with run 1"),
+        *(
+            (["1", *words], f"{words[0]} is of no use with run 1: it is judged already")
+            for words in (
+                *(["--fresh"], ["--shots", "2"], ["--threads", "1"], ["--rubric", "task"], ["--shorten"]),
+                *(["--seed", "0"], ["--context", "512"], ["--keep-awake", "mains"], ["--choose", "near"]),
+                *(["--device", "cpu"], ["--gpu-layers", "0"], ["--kv-type", "f16"], ["--out", "x.tsv"]),
+            )
+        ),
+        (["1", "--columns", "id=uid"], "--columns is of no use with run 1: its dataset is read as it was"),
         (["1"], "There is no run store"),
         (["demo", DEMO, "--items", "0"], "The number of items to audit with is 0"),
         (["demo", DEMO, "--gold", DEMO], "--gold is for the labels of a run's items"),

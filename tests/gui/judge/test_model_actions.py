@@ -1,6 +1,7 @@
 """Model files measured and converted from the list of the Judge page, with the real demo model."""
 
 import shutil
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from engine.audit.audit_run import AUDIT_WAYS
 from engine.audit.probe_set import ITEM_ITSELF
+from engine.audit.probes import ProbeKind
 from engine.core.errors import SetupError
 from engine.core.settings import Mode
 from engine.data.dataset import load_dataset
@@ -167,8 +169,12 @@ def test_an_audit_is_a_run_of_the_same_judge_with_copies_of_the_open_dataset(
     with qtbot.waitSignal(page.audit_described, timeout=A_WHILE) as described:
         page.picker.doing.audit_wanted.emit()
     assert described.args is not None
-    (setup,) = described.args
+    ((setup, lacking),) = described.args
     assert setup.dataset_path.parent == page.workspace.store_path.parent.absolute() / "audits"
     assert (setup.items, setup.ways, setup.threads) == (None, AUDIT_WAYS, 1)
     items = load_dataset(setup.dataset_path)
-    assert items.texts("probe").to_pylist().count(ITEM_ITSELF) == DEMO_ITEMS  # fewer than are usual
+    kinds = Counter(items.texts("probe").to_pylist())
+    assert kinds[ITEM_ITSELF] == DEMO_ITEMS  # fewer than are usual
+    left_out = 2 * DEMO_ITEMS - kinds[ProbeKind.FORMATTED]
+    assert left_out > 0
+    assert lacking == f"Copies that could not be made: {left_out} formatted."

@@ -266,8 +266,13 @@ def test_runs_that_were_not_finished_are_put_into_the_queue_one_after_another(
 def test_an_audit_that_is_described_waits_in_the_queue(qtbot: QtBot, interior: Interior) -> None:
     page, queue = interior.judge, interior.runs.queue
     qtbot.waitUntil(lambda: page.picker.path == demo_model(), timeout=A_WHILE)
+    notes: list[str] = []
+    page.workspace.note.connect(notes.append)
     with qtbot.waitSignal(queue.changed, timeout=A_WHILE):
         page.audit()
+    qtbot.waitUntil(lambda: len(notes) > 1, timeout=A_WHILE)
+    assert notes[-1].startswith("In the queue: ")
+    assert "Copies that could not be made: " in notes[-1]
     (entry,) = queue.entries
     assert entry.setup.dataset_path.parent.name == "audits"
     assert entry.state is QueueState.WAITING
