@@ -102,7 +102,9 @@ def drawn_run(random: np.random.Generator, gold: Dataset, labels: IntArray, know
         shared = random.normal(0, 0.8, right.shape)
         taste = random.normal(0, 1, _LABELS)
         for order in Order:
-            rows = log_softmax(1.5 * (signal * right + shared + random.normal(0, 0.6, right.shape)) + taste)
+            # For what is shown first, and not for the item's own A.
+            liked = taste if order is Order.AB else taste[SWAPPED]
+            rows = log_softmax(1.5 * (signal * right + shared + random.normal(0, 0.6, right.shape)) + liked)
             read[way, order] = rows if order is Order.AB else rows[:, SWAPPED]
     judged = [
         JudgedItem(

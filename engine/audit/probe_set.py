@@ -7,6 +7,7 @@ judges, where the file is kept.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -75,23 +76,21 @@ def make_probes(dataset: Dataset, count: int = USUAL_ITEMS, seed: int = USUAL_SE
     """So many items of a dataset, or all that there are, each with its copies; SetupError for none.
 
     They are drawn by instruction: no instruction twice before each was drawn once, for items of one
-    instruction say little more together than one of them. They keep the order of the dataset.
+    instruction say little more together than one of them. They keep the order of the dataset, and all of them
+    come before the first copy: what is said early of the judge's health is said of different items.
     """
     if count < 1:
         raise SetupError(f"The number of items to audit with is {count}.", "Use 1 or more.")
     checked_seed(seed)
     left_out: Counter[ProbeKind] = Counter()
-    items: list[Item] = []
-    taken = _drawn(list(dataset), count, seed)
-    for item in taken:
-        own = replace(item, id=id_among_probes(item.id))
-        items.append(own)
-        for probe, copy in copies(own):
-            if copy is None:
-                left_out[probe.kind] += 1
-            else:
-                items.append(copy)
-    return MadeProbes(tuple(items), len(taken), left_out)
+    made: list[Item] = []
+    taken = [replace(item, id=id_among_probes(item.id)) for item in _drawn(list(dataset), count, seed)]
+    for probe, copy in chain.from_iterable(map(copies, taken)):
+        if copy is None:
+            left_out[probe.kind] += 1
+        else:
+            made.append(copy)
+    return MadeProbes((*taken, *made), len(taken), left_out)
 
 
 def _drawn(items: Sequence[Item], count: int, seed: int) -> list[Item]:
