@@ -29,6 +29,7 @@ from engine.commands.shared.console import (
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import seed_of
 from engine.commands.shared.judging import judged_here, named_criteria, shown_to_its_end, tell_notices
+from engine.commands.shared.measure_arguments import files_of_runs
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import RunProgressBar, show_measure
@@ -228,6 +229,7 @@ def _audit_run(options: argparse.Namespace) -> int:
     if not is_there(options.store):
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     read = {"run store": options.store} | ({"labels": options.gold} if options.gold else {})
+    read |= files_of_runs(options.store, [int(options.judge)])
     check_targets({"--json": options.json}, read)
     with interruptible() as cancel:
         with RunStore(options.store) as store:

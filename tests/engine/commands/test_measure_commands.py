@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -239,6 +240,16 @@ def test_what_is_read_is_never_overwritten(
     for target in (mine, demo_gold):
         with pytest.raises(SetupError, match="would be overwritten"):
             command(name, *systems, "--gold", demo_gold, "--json", target)
+
+
+@pytest.mark.parametrize("name", ["orders", "audit", "weigh"])
+def test_the_dataset_of_a_run_is_never_overwritten(demo_store: Path, demo_gold: Path, name: str) -> None:
+    before = demo_gold.read_bytes()
+    command = import_module(f"engine.commands.{name}")
+    words = ["1", "--json", str(demo_gold), "--store", str(demo_store)]
+    with pytest.raises(SetupError, match="is the dataset of run 1: it would be overwritten"):
+        command.run(command.parser().parse_args(words))
+    assert demo_gold.read_bytes() == before
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders(
