@@ -28,7 +28,13 @@ from engine.commands.shared.console import (
 )
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import seed_of
-from engine.commands.shared.judging import judged_here, named_criteria, shown_to_its_end, tell_notices
+from engine.commands.shared.judging import (
+    judged_here,
+    named_criteria,
+    shown_to_its_end,
+    tell_notices,
+    tell_stopped,
+)
 from engine.commands.shared.measure_arguments import files_of_runs
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.printed_sheet import printed_section
@@ -159,10 +165,7 @@ def _audit_model(options: argparse.Namespace) -> int:
         events = judged_here(made.plan, options.store, options.fresh, cancel)
         ended = shown_to_its_end(events, RunProgressBar(), KeepAwake(options.keep_awake or KeepAwake.MAINS))
     if ended.stopped:
-        tell(
-            f"Run {ended.run_id} stopped: {ended.judged} of {ended.items} items are judged and kept.\n"
-            f"The same command{' without --fresh' if options.fresh else ''} goes on from there."
-        )
+        tell_stopped(ended, options.fresh)
         return INCOMPLETE
     with RunStore(options.store) as store:
         results = load_results(store, ended.run_id)

@@ -41,6 +41,7 @@ from engine.commands.shared.judging import (
     part_in_words,
     shown_to_its_end,
     tell_notices,
+    tell_stopped,
 )
 from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
 from engine.commands.shared.printed_sheet import printed_section
@@ -317,10 +318,7 @@ def _report(
     anchors: Anchors | None,
 ) -> int:
     if ended.stopped:
-        tell(
-            f"Run {ended.run_id} stopped: {ended.judged} of {ended.items} items are judged and kept.\n"
-            f"The same command{' without --fresh' if options.fresh else ''} goes on from there."
-        )
+        tell_stopped(ended, options.fresh)
         return INCOMPLETE
     plan, results = made.plan, load_results(store, ended.run_id)
     orders = read_in_words(results)

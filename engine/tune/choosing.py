@@ -19,6 +19,7 @@ from engine.calibrate.learning import Nats
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress
 from engine.core.formatting import counted
+from engine.core.log_probs import FloatArray
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
 from engine.measure.intervals import OverInstructions
@@ -178,16 +179,19 @@ def _standings(
     best = found[min(means, key=lambda look: (means[look], costs[look].tokens))]
     rated = []
     for look, own in found.items():
-        more = {name: np.subtract(own[name].losses, best[name].losses).tolist() for name in own}
-        behind = _over(more, groups)
+        more = {name: own[name].losses - best[name].losses for name in own}
+        behind = over_instructions(more, groups)
         rated.append(Rated(look, costs[look], means[look], behind.mean, behind.standard_error))
-    less = {name: np.round(own.frequencies - own.losses, 12).tolist() for name, own in best.items()}
-    over = _over(less, groups)
+    less = {name: np.round(own.frequencies - own.losses, 12) for name, own in best.items()}
+    over = over_instructions(less, groups)
     standings = sorted(rated, key=lambda each: (each.log_loss, each.cost.tokens))
     return standings, Nats(over.mean, over.mean_interval())
 
 
-def _over(values: Mapping[str, Sequence[float]], groups: Mapping[str, Sequence[str]]) -> OverInstructions:
-    over = OverInstructions.of(values, groups)
-    assert over is not None  # there are several instructions
+def over_instructions(
+    values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]
+) -> OverInstructions:
+    """The mean over criteria of the mean of their values, shape (items,); there are several instructions."""
+    over = OverInstructions.of({name: own.tolist() for name, own in values.items()}, groups)
+    assert over is not None
     return over

@@ -20,8 +20,7 @@ from engine.core.log_probs import FloatArray
 from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import RunResults
-from engine.measure.intervals import OverInstructions
-from engine.tune.choosing import BesideLabels
+from engine.tune.choosing import BesideLabels, over_instructions
 from engine.tune.parts import Parts
 from engine.tune.tried import TriedSettings
 
@@ -127,7 +126,7 @@ def held_out(
     both = None if usual is None else _compared([chosen, usual], gold, parts, cancel, as_they_are=False)
     (told,), groups = alone.rivals, alone.groups
     over = _gain(told, alone.frequent, groups)
-    loss = _over(told.losses, groups)
+    loss = over_instructions(told.losses, groups)
     return HeldOut(
         items=len(alone.items),
         instructions=loss.instructions,
@@ -182,8 +181,10 @@ def _unscored(chosen: TriedRun, gold: Dataset, parts: Parts) -> int:
 
 
 def _gain(one: _Told, other: _Told, groups: Mapping[str, Sequence[str]]) -> Gain:
-    nats = _over({name: np.round(other.losses[name] - one.losses[name], 12) for name in groups}, groups)
-    right = _over({name: one.right[name] - other.right[name] for name in groups}, groups)
+    nats = over_instructions(
+        {name: np.round(other.losses[name] - one.losses[name], 12) for name in groups}, groups
+    )
+    right = over_instructions({name: one.right[name] - other.right[name] for name in groups}, groups)
     return Gain(Nats(nats.mean, nats.mean_interval()), Estimate(right.mean, right.difference_interval()))
 
 
@@ -196,11 +197,5 @@ def _needed(over: Gain, instructions: int) -> int:
 
 
 def _share(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> Estimate:
-    found = _over(values, groups)
+    found = over_instructions(values, groups)
     return Estimate(found.mean, found.share_interval())
-
-
-def _over(values: Mapping[str, FloatArray], groups: Mapping[str, Sequence[str]]) -> OverInstructions:
-    found = OverInstructions.of({name: own.tolist() for name, own in values.items()}, groups)
-    assert found is not None  # there are several instructions
-    return found

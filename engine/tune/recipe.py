@@ -48,8 +48,7 @@ class Recipe:
         """A run of a setup's items by these settings, calibrated; `path`: where the recipe is. SetupError
         where its examples are not there.
         """
-        ours = self.judge
-        examples = ours.examples_path and path.parent / ours.examples_path
+        ours, examples = self.judge, self.examples_at(path)
         if examples is not None and not is_there(examples):
             raise SetupError(
                 f"{shown(path)}: the labelled examples that it shows are not there: {shown(examples)}.",
@@ -71,6 +70,11 @@ class Recipe:
             example_choice=ours.example_choice,
             calibration_path=path,
         )
+
+    def examples_at(self, path: Path) -> Path | None:
+        """The file of its labelled examples, where it is at a path; None where it shows none."""
+        named = self.judge.examples_path
+        return None if named is None else path.parent / named
 
     def as_json(self) -> dict[str, Any]:
         """All of it, as plain values."""

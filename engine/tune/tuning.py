@@ -30,6 +30,7 @@ from engine.core.events import (
 from engine.core.formatting import counted, duration
 from engine.core.items import Order, Way, digest
 from engine.core.rubric import Rubric, usual_criterion
+from engine.core.run_records import StoredRun
 from engine.core.run_setup import RunSetup
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.dataset_file import write_dataset
@@ -150,9 +151,9 @@ class _Search:
         with RunStore(self._store_path) as store:
             self._before = sum(
                 effort.seconds
-                for plan in self._plans.values()
-                if (known := store.find(plan.identity().key)) is not None
-                for effort in store.efforts(known.id)
+                for prompt in self.prompts
+                if (run := self._run_of(store, prompt)) is not None
+                for effort in store.efforts(run.id)
             )
 
     def _put_aside(self) -> Path:
@@ -201,14 +202,21 @@ class _Search:
         missing = {prompt: len(ids) - self._judged(prompt, ids) for prompt in prompts}
         self._out_of_time = self._out_of_time or any(missing.values())
 
+    def _run_of(self, store: RunStore, prompt: Prompt) -> StoredRun | None:
+        return store.find(self._plans[prompt].identity().key)
+
     def _judged(self, prompt: Prompt, ids: Sequence[str]) -> int:
-        results = self._results(prompt)
-        return len(results.only(frozenset(ids)).judged) if results is not None else 0
+        """How many of some items the run of a prompt holds by now."""
+        with RunStore(self._store_path) as store:
+            run = self._run_of(store, prompt)
+            places = store.positions(run.id) if run is not None else set[int]()
+        known = self._plans[prompt].dataset.ids
+        return len({known[place] for place in places} & set(ids))
 
     def _results(self, prompt: Prompt) -> RunResults | None:
         """What the run of a prompt holds by now."""
         with RunStore(self._store_path) as store:
-            run = store.find(self._plans[prompt].identity().key)
+            run = self._run_of(store, prompt)
             return None if run is None else load_results(store, run.id)
 
     # Choosing
@@ -287,7 +295,8 @@ class _Search:
             calibration = calibration.in_one_order(judge_of_run(asked))
         examples = self._examples.absolute() if look.prompt.shots and self._examples is not None else None
         judge = replace(look.in_setup(self._wish.run, examples), criteria=self.criteria)
-        runs = {prompt: results.run.id for prompt in self._plans if (results := self._results(prompt))}
+        with RunStore(self._store_path) as store:
+            runs = {prompt: run.id for prompt in self.prompts if (run := self._run_of(store, prompt))}
         return Tuned(
             choice=choice,
             held_out=worth,

@@ -60,6 +60,14 @@ def judged_here(plan: RunPlan, store: Path, fresh: bool, cancel: CancelToken) ->
     return judging_by(worker(), worker, plan, store, fresh=fresh)
 
 
+def tell_stopped(ended: RunEnded, fresh: bool) -> None:
+    """Say how far a run that was stopped came, and how it goes on; `fresh`: whether it was to begin anew."""
+    tell(
+        f"Run {ended.run_id} stopped: {ended.judged} of {ended.items} items are judged and kept.\n"
+        f"The same command{' without --fresh' if fresh else ''} goes on from there."
+    )
+
+
 def shown_to_its_end(events: Iterable[RunEvent], progress: RunProgressBar, keep_awake: KeepAwake) -> RunEnded:
     """Show progress, and keep the computer awake, until the run ends; its last event."""
     if keep_awake is KeepAwake.YES and not can_stay_awake():

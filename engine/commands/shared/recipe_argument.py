@@ -72,9 +72,8 @@ def model_of(options: argparse.Namespace, recipe: Recipe | None, anchors: Anchor
 
 def examples_of_recipe(options: argparse.Namespace, recipe: Recipe | None) -> dict[str, Path]:
     """The file of the labelled examples that a recipe names, as a file that is read."""
-    if recipe is None or recipe.judge.examples_path is None:
-        return {}
-    return {"examples of the recipe": options.recipe.parent / recipe.judge.examples_path}
+    examples = None if recipe is None else recipe.examples_at(options.recipe)
+    return {} if examples is None else {"examples of the recipe": examples}
 
 
 def by_recipe(options: argparse.Namespace, recipe: Recipe | None, setup: RunSetup) -> RunSetup:
