@@ -7,21 +7,17 @@ import argparse
 from pathlib import Path
 
 from engine.calibrate.run_calibration import Wishes, calibrating
-from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
 from engine.commands.shared.measure_arguments import (
     add_calibration_wishes,
     add_gold,
     check_measure_outputs,
-    say_what_was_left_out,
+    matched_readings,
 )
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import show_measure
 from engine.core.errors import SetupError
-from engine.core.label_sources import Whose
 from engine.decisions.calibration import save_calibration
-from engine.measure.matching import match
-from engine.measure.systems import open_system
 from engine.report.calibration_tables import calibration_sections, calibration_warnings
 
 
@@ -48,18 +44,16 @@ def run(options: argparse.Namespace) -> int:
         raise SetupError(f"--out {options.out}: a calibration is JSON.", f"Name it {options.out.stem}.json")
     check_measure_outputs(options, {"--out": options.out}, [options.run])
     with interruptible() as cancel:
-        system = open_system(options.run, options.store, labels_of=Whose.JUDGE)  # readings are the model's
-        gold = read_labels(options, options.gold, [system], cancel)
-        matched = match(system, gold, options.partial)
-        say_what_was_left_out(matched)
+        matched = matched_readings(options, cancel)
         wishes = Wishes(options.places_matter, options.lengths)
         made = show_measure("fitting", calibrating(matched, cancel, wishes))
     for warning in calibration_warnings(made):
         tell(warning)
     save_calibration(options.out, made.calibration)
     against = printable(matched.dataset.name)
-    print(f"{system.name}, cross-validated on {against}\n")
-    if system.results is not None and (sentence := made.one_label_sentence(system.results)):
+    print(f"{matched.system.name}, cross-validated on {against}\n")
+    results = matched.system.results
+    if results is not None and (sentence := made.one_label_sentence(results)):
         print(f"{sentence}\n")
     for section in calibration_sections(made):
         print(f"{printed_section(section)}\n")

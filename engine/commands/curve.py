@@ -8,19 +8,15 @@ from pathlib import Path
 
 from engine.calibrate.learning import LEAST_TO_LEARN, run_curve
 from engine.calibrate.run_calibration import Wishes
-from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable
 from engine.commands.shared.measure_arguments import (
     add_calibration_wishes,
     add_gold,
     check_measure_outputs,
-    say_what_was_left_out,
+    matched_readings,
 )
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import show_measure
-from engine.core.label_sources import Whose
-from engine.measure.matching import match
-from engine.measure.systems import open_system
 from engine.report.learning_sections import learning_section
 from engine.system.files import write_json
 
@@ -45,15 +41,14 @@ def run(options: argparse.Namespace) -> int:
     """Measure, write and print."""
     check_measure_outputs(options, {"--json": options.json}, [options.run])
     with interruptible() as cancel:
-        system = open_system(options.run, options.store, labels_of=Whose.JUDGE)  # readings are the model's
-        gold = read_labels(options, options.gold, [system], cancel)
-        matched = match(system, gold, options.partial)
-        say_what_was_left_out(matched)
+        matched = matched_readings(options, cancel)
         wishes = Wishes(options.places_matter, options.lengths)
         curve = show_measure("learning", run_curve(matched, cancel, wishes))
     if options.json:
-        write_json(options.json, {"run": system.name, "labels": matched.dataset.name, **curve.as_json()})
+        write_json(
+            options.json, {"run": matched.system.name, "labels": matched.dataset.name, **curve.as_json()}
+        )
         print(f"Learning curve: {options.json}\n")
-    print(f"{system.name}, by labels of {printable(matched.dataset.name)}\n")
+    print(f"{matched.system.name}, by labels of {printable(matched.dataset.name)}\n")
     print(printed_section(learning_section(curve)))
     return DONE

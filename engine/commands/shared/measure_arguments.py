@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from engine.commands.shared.column_arguments import add_columns, add_rubric, rubric_of
+from engine.commands.shared.column_arguments import add_columns, add_rubric, read_labels, rubric_of
 from engine.commands.shared.console import printable, tell
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
 from engine.commands.shared.progress import show_measure
@@ -29,7 +29,7 @@ from engine.gguf.memory import check_memory
 from engine.loading.checked_model import CheckedModel, checked_encoder, checked_model
 from engine.loading.opening import machine_settings
 from engine.measure.explanation_measures import ModelScores
-from engine.measure.matching import Matched
+from engine.measure.matching import Matched, match
 from engine.measure.model_measures import (
     agreement_warnings,
     ask_questions,
@@ -37,7 +37,7 @@ from engine.measure.model_measures import (
     measure_bertscore,
     score_texts,
 )
-from engine.measure.systems import System
+from engine.measure.systems import System, open_system
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets
@@ -188,6 +188,16 @@ def files_of_runs(store: Path, run_ids: Iterable[int]) -> dict[str, Path]:
                     found |= {f"dataset of run {run_id}": identity.dataset_path}
                     found |= {f"model of run {run_id}": identity.model_path}
     return found
+
+
+def matched_readings(options: argparse.Namespace, cancel: CancelToken) -> Matched:
+    """The run that is named beside the labels of --gold, for what its readings tell: by its judge alone. Says
+    what is left out.
+    """
+    system = open_system(options.run, options.store, labels_of=Whose.JUDGE)
+    matched = match(system, read_labels(options, options.gold, [system], cancel), options.partial)
+    say_what_was_left_out(matched)
+    return matched
 
 
 def say_what_was_left_out(matched: Matched) -> None:
