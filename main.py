@@ -102,8 +102,8 @@ def main(arguments: list[str]) -> int:
             raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", f"\n{usage()}")
         return open_window(*files)
     # Only the chosen command is imported: --help need not wait for pyarrow and llama.cpp.
-    command = import_module(f"engine.commands.{arguments[0]}")
-    return int(command.run(command.parser().parse_args(arguments[1:])))
+    module = import_module("engine.commands." + arguments[0])
+    return int(module.run(module.parser().parse_args(arguments[1:])))
 
 
 def for_another_process(how: str, *what: str) -> int:
@@ -134,5 +134,10 @@ def open_window(*files: Path) -> int:
     return int(window.open_window(*files))
 
 
+def command() -> int:
+    """Do what the command line asks for; the exit code. What an installed copy's `tiebreak` runs."""
+    return guarded(lambda: main(sys.argv[1:]))
+
+
 if __name__ == "__main__":
-    sys.exit(guarded(lambda: main(sys.argv[1:])))
+    sys.exit(command())

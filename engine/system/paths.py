@@ -14,7 +14,9 @@ from pathlib import Path
 import platformdirs
 
 FROM_SOURCE = "python main.py"
-"""What a person types to start this program where it is no bundle."""
+"""What a person types to start this program in a checkout."""
+INSTALLED = "tiebreak"
+"""The same where pip installed it."""
 APART = "--apart"
 """The only argument of this program where another process of it has something done by it; for no person."""
 CHILD = "--child"
@@ -161,13 +163,23 @@ def third_party_licences() -> Path | None:
 
 def program() -> str:
     """What a person types to start this program, for help and messages."""
-    return _executable().stem if _frozen() else FROM_SOURCE
+    if _frozen():
+        return _executable().stem
+    return INSTALLED if is_installed() else FROM_SOURCE
+
+
+def is_installed() -> bool:
+    """Whether this is a copy that pip installed: the program lies in a package there."""
+    return __name__.startswith(f"{INSTALLED}.")
 
 
 def self_command() -> list[str]:
     """How to start this program again: the command line up to its own arguments."""
     if _frozen():
         return [str(_executable())]
+    if is_installed():
+        # -P: what lies in the current folder is not ours, whatever it is called.
+        return [sys.executable, "-P", "-m", INSTALLED]
     return [sys.executable, str(_program_folder() / "main.py")]
 
 

@@ -9,7 +9,7 @@ import shlex
 from engine.core.file_kinds import FileKind
 from engine.core.remedies import Setting, Step, Wording
 from engine.core.settings import SETTINGS
-from engine.system.paths import program
+from engine.system.paths import is_installed, program
 
 _PLAIN = re.compile(r"[\w,=.:/@%+-]+")
 _FIT_FOR_DOUBLE_QUOTES = re.compile(r'[^"$`\\!%\n]*')
@@ -61,7 +61,10 @@ OPTIONS = Wording(
         ),
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
         Step.FIND_DATASET: "name its file with --dataset",
-        Step.INSTALL_CLUSTER: ("Install what it needs: python -m pip install -r requirements-cluster.txt"),
+        Step.INSTALL_CLUSTER: (
+            "Install what it needs: python -m pip install"
+            f" {'tiebreak[cluster]' if is_installed() else '-r requirements-cluster.txt'}"
+        ),
         Step.LABEL_AT_RANDOM: (
             "in the window, on the page Review, in the order “Random sample”, from the top."
         ),

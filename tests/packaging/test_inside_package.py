@@ -1,0 +1,128 @@
+"""The hooks by which a wheel is made: what is in it, under which names, and what it needs."""
+
+import ast
+import compileall
+import os
+import re
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.core import VERSION
+from tests.commands import ROOT
+
+inside_package: Any = import_module("inside_package")
+
+OWN = frozenset({"engine", "engine.core", "engine.core.items", "gui", "gui.app", "models"})
+
+
+@pytest.fixture(scope="module")
+def placed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that holds the package as an installed copy has it."""
+    folder = tmp_path_factory.mktemp("placed")
+    inside_package.place(ROOT, folder / "tiebreak")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("code", "becomes"),
+    [
+        ("from engine.core.items import Item\n", "from tiebreak.engine.core.items import Item\n"),
+        ("if a:\n    from gui import app\n", "if a:\n    from tiebreak.gui import app\n"),
+        ("import gui.app as x, os\n", "import tiebreak.gui.app as x, os\n"),
+        ("load('engine.core')\n", "load('tiebreak.engine.core')\n"),
+        ('"ü"; load("engine.core." + name)\n', '"ü"; load("tiebreak.engine.core." + name)\n'),
+        ('import enginex\nname = "engine"\n', 'import enginex\nname = "engine"\n'),
+        ('"engine.core is a package"; "models.sqlite"\n', '"engine.core is a package"; "models.sqlite"\n'),
+        ("from . import engine\n", "from . import engine\n"),
+    ],
+)
+def test_names_of_ours_get_their_package(code: str, becomes: str) -> None:
+    assert inside_package.renamed(code, OWN) == becomes
+
+
+def test_an_import_that_would_need_the_bare_name_is_refused_with_its_line() -> None:
+    with pytest.raises(ValueError, match=r"line 2: import gui\.app"):
+        inside_package.renamed("import os\nimport gui.app\n", OWN)
+
+
+def test_each_module_is_there_once_and_compiles(placed: Path) -> None:
+    package = placed / "tiebreak"
+    modules = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
+    assert {"__init__.py", "__main__.py", "engine/core/items.py", "gui/app.py"} <= modules
+    assert not [name for name in modules if name.startswith("models/demo/")]
+    assert compileall.compile_dir(package, quiet=2)
+
+
+def test_no_name_of_a_checkout_is_left(placed: Path) -> None:
+    bare = re.compile(r"(engine|gui|models|main)(\.|$)")
+    for path in placed.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            names += [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            assert not [name for name in names if name and bare.match(name)], path
+            if isinstance(node, ast.JoinedStr):  # a name that is put together so is found by nobody
+                texts = [str(each.value) for each in node.values if isinstance(each, ast.Constant)]
+                assert not [text for text in texts if re.match(r"(engine|gui|models)\.\w", text)], path
+
+
+def test_what_comes_with_the_program_comes_with_the_copy(placed: Path) -> None:
+    for name in ("models/demo-judge.gguf", "examples/demo.tsv", "gui/kit/theme.qss", "LICENSE", "py.typed"):
+        assert (placed / "tiebreak" / name).is_file()
+
+
+def test_the_copy_starts_itself_and_names_itself(placed: Path, tmp_path: Path) -> None:
+    """From a folder whose own modules have the names that ours have in a checkout."""
+    for name in ("engine", "models", "gui", "main"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not ours')\n")
+    program = (
+        "import sys; from tiebreak.engine.system.paths import program, self_command, demo_model;"
+        "print(program(), *self_command()[1:], demo_model().is_file(), 'engine' in sys.modules)"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(placed)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert made.stdout.split() == ["tiebreak", "-P", "-m", "tiebreak", "True", "False"]
+
+
+def test_the_copy_does_its_commands(placed: Path, tmp_path: Path) -> None:
+    judged = subprocess.run(
+        [sys.executable, "-m", "tiebreak", "selftest"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(placed), "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert judged.returncode == 0, judged.stdout + judged.stderr
+
+
+@pytest.mark.parametrize(
+    "name", ["requirements.txt", "requirements-cluster.txt", "requirements-notebook.txt"]
+)
+def test_each_requirement_is_taken_whole(name: str) -> None:
+    taken = inside_package.requirements(ROOT / name)
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    assert len(taken) == sum(not line.startswith(("#", "-r ")) for line in lines if line)
+    assert all(re.fullmatch(r"[\w-]+>=[\d.]+,<[\d.]+", requirement) for requirement in taken)
+
+
+def test_an_editable_install_is_refused_in_words() -> None:
+    hook = object.__new__(inside_package.InsidePackage)
+    with pytest.raises(RuntimeError, match=r"python main\.py"):
+        hook.initialize("editable", {"force_include": {}})
+
+
+def test_the_version_stands_in_one_place() -> None:
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'path = "engine/core/__init__.py"' in project
+    assert VERSION not in project
