@@ -14,6 +14,8 @@ from tests.commands import ROOT
 pytestmark = pytest.mark.models
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+# As it is before any test has a home of its own: there pip keeps llama.cpp, which takes minutes to compile.
+OUTSIDE = dict(os.environ)
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +25,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder, with_pip=True)
     programs = folder / ("Scripts" if sys.platform == "win32" else "bin")
     pip = [str(programs / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    subprocess.run([*pip, str(ROOT)], check=True, capture_output=True, text=True)
+    subprocess.run([*pip, str(ROOT)], env=OUTSIDE, check=True, capture_output=True, text=True)
     return programs
 
 
