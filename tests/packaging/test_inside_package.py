@@ -6,11 +6,15 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from email.parser import Parser
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
 
 from engine.core import VERSION
 from tests.commands import ROOT
@@ -104,6 +108,33 @@ def test_the_copy_does_its_commands(placed: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert judged.returncode == 0, judged.stdout + judged.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZipFile]:
+    """The wheel of this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (made,) = folder.glob("*.whl")
+    with ZipFile(made) as opened:
+        yield opened
+
+
+def test_a_wheel_holds_one_package_and_what_is_said_of_it(wheel: ZipFile) -> None:
+    rooms = {name.split("/")[0] for name in wheel.namelist()}
+    assert rooms == {"tiebreak", f"tiebreak-{VERSION}.dist-info"}
+
+
+def test_a_wheel_needs_what_the_files_of_requirements_list(wheel: ZipFile) -> None:
+    said = Parser().parsestr(wheel.read(f"tiebreak-{VERSION}.dist-info/METADATA").decode())
+    needed = {Requirement(line) for line in said.get_all("Requires-Dist", [])}
+    listed = {Requirement(line) for line in inside_package.requirements(ROOT / "requirements.txt")}
+    for extra, name in inside_package.EXTRAS.items():
+        lines = inside_package.requirements(ROOT / name)
+        listed |= {Requirement(f"{line}; extra == '{extra}'") for line in lines}
+    assert needed == listed
+    assert said.get_all("Provides-Extra") == list(inside_package.EXTRAS)
 
 
 @pytest.mark.parametrize(
