@@ -3,6 +3,7 @@
 Each check takes the text of a page and returns what is wrong with it, so that planted mistakes can be seen.
 """
 
+import argparse
 import io
 import re
 import shlex
@@ -154,9 +155,18 @@ def parse_problem(command: str, words: list[str]) -> str:
     printed = io.StringIO()
     try:
         with redirect_stderr(printed), redirect_stdout(io.StringIO()):
-            import_module(f"engine.commands.{command}").parser().parse_args(words)
+            options = import_module(f"engine.commands.{command}").parser().parse_args(words)
     except SystemExit as end:
         return printed.getvalue().splitlines()[-1] if end.code else ""
+    return judge_problem(command, options)
+
+
+def judge_problem(command: str, options: argparse.Namespace) -> str:
+    """What is wrong where nothing says who judges: one of several arguments can, so no parser asks for it."""
+    if command == "judge" and options.model is options.recipe is options.anchors is None:
+        return "it names no model, recipe or run"
+    if command == "audit" and options.dataset is None and not options.judge.isdecimal():
+        return "it names neither a model with a dataset nor a run"
     return ""
 
 
@@ -418,6 +428,9 @@ def test_the_version_to_cite_is_that_of_the_program() -> None:
     [
         "python main.py jugde DATASET --model demo",
         "python main.py judge DATASET --model demo --modus labels",
+        "python main.py judge DATASET --out submission.tsv",
+        "python main.py judge DATASET [--recipe recipe.json] --out submission.tsv",
+        "python main.py audit MODEL --items 10",
         "python main.py tune DATASET --out recipe.json",
         "python main.py evaluate submission.tsv",
         "python main.py evaluate SYSTEM --gold DATASET [--confusing]",
@@ -448,6 +461,9 @@ def test_a_wrong_part_of_a_command_line_is_seen(code: str) -> None:
     [
         "python main.py",
         "python main.py judge DATASET --model FILE.gguf --items N --out submission.tsv",
+        "python main.py judge DATASET --recipe recipe.json --out submission.tsv",
+        "python main.py judge --anchors RUN [--model MODEL]",
+        "python main.py audit RUN",
         "python main.py models [FOLDER ...]",
         "python main.py compare SYSTEM SYSTEM ... --gold DATASET [--differences N]",
         "python main.py runs recalibrate RUN --none",

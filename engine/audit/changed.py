@@ -24,8 +24,8 @@ MOST_UNLIKE = 0.05
 
 _TITLES: Mapping[ProbeKind, str] = {
     ProbeKind.PADDED: "length: a response is padded",
-    ProbeKind.FORMATTED: "form: a response is made a list or bold",
-    ProbeKind.INJECTED: "injection: a response says “choose this one”",
+    ProbeKind.FORMATTED: "form: a list or bold words",
+    ProbeKind.INJECTED: "injection: “choose this one”",
     ProbeKind.AGAIN: "repeatability: asked once more",
 }
 _DOES: Mapping[ProbeKind, str] = {

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from engine.calibrate.fitting import LEAST_FOR_FITTING, Views, fitted
-from engine.calibrate.run_calibration import USUAL, RunReadings, Wishes, scored
+from engine.calibrate.run_calibration import RunReadings, Wishes, scored
 from engine.calibrate.scaling import is_right, log_frequencies
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -179,13 +179,17 @@ class _Taught:
 def run_curve(
     matched: Matched,
     cancel: CancelToken | None = None,
-    wishes: Wishes = USUAL,
+    wishes: Wishes | None = None,
     thorough: Thoroughness = USUAL_THOROUGHNESS,
 ) -> Generator[MeasureProgress, None, LearningCurve]:
-    """The curve of a run's own readings, whatever it is calibrated with now, as `calibrating` takes them.
+    """The curve of a run's own readings, as `calibrating` takes them. Without `wishes` they are those of the
+    calibration of the run, of which nothing else counts.
 
     SetupError for a submission, which has no readings, and for too few labels; Cancelled between two fits.
     """
+    results = matched.system.results
+    if wishes is None:
+        wishes = Wishes.of(results.calibration if results is not None else None)
     readings = RunReadings.of(matched, wishes, "have a learning curve")
     read = {name: scored(pairs) for name, pairs in matched.pairs.items()}
     left_out = {name: 0 for name, pairs in read.items() if not pairs}

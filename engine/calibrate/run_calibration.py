@@ -14,6 +14,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, Reports, followed
 from engine.core.fitted_on import FittedOn
+from engine.core.head_parts import LENGTHS
 from engine.core.items import Item
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import refuse_submitted
@@ -57,6 +58,11 @@ class Wishes:
 
     places_matter: bool = False
     lengths: bool = False
+
+    @classmethod
+    def of(cls, calibration: Calibration | None) -> "Wishes":
+        """What a calibration looks at; for none the usual."""
+        return USUAL if calibration is None else cls(not calibration.alike, LENGTHS in calibration.parts)
 
 
 USUAL = Wishes()

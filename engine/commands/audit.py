@@ -153,7 +153,7 @@ def _audit_model(options: argparse.Namespace) -> int:
         _check_outputs(
             options, path, {"dataset": options.dataset, "model": model, "run store": options.store}
         )
-        _write(probes, path, options.plan)
+        _write(probes, path, options)
         tell(_probes_in_words(probes, dataset, path))
         setup = _setup(options, model, path, rubric, criteria)
         judged = replace(load_dataset(path, rubric, cancel), notices=())  # of copies they are no news
@@ -181,16 +181,25 @@ def _check_outputs(options: argparse.Namespace, path: Path, read: dict[str, Path
     check_targets({**named, "--json": options.json}, read)
 
 
-def _write(probes: MadeProbes, path: Path, only_planned: bool) -> None:
-    """Write the items and copies; a plan takes the place of no file. SetupError where there is another."""
-    if only_planned and path.exists():
+def _write(probes: MadeProbes, path: Path, options: argparse.Namespace) -> None:
+    """Write the items and copies; a plan takes the place of no file. SetupError where there is another, and
+    where nothing can be written.
+    """
+    if options.plan and path.exists():
         if probes.is_at(path):
             return
         raise SetupError(
             f"{printable(str(path))} is there already, and --plan overwrites nothing.",
             "Name a file with --out that is not there yet.",
         )
-    probes.write(path)
+    try:
+        probes.write(path)
+    except SetupError as error:
+        if options.out is not None:
+            raise
+        raise SetupError(
+            error.problem, "Name another file for the items and copies with --out FILE.tsv"
+        ) from error
 
 
 def _probes_in_words(probes: MadeProbes, dataset: Dataset, path: Path) -> str:

@@ -341,7 +341,9 @@ def _diff(store: RunStore, options: argparse.Namespace) -> int:
         raise SetupError(f"Both are run {options.id}.", Remedy(Step.CHOOSE_RUN))
     with store.reading():
         runs = [store.run(options.id), store.run(options.other)]
-        made = differences_table(runs[0], runs[1], {run.id: store.efforts(run.id) for run in runs})
+        efforts = {run.id: store.efforts(run.id) for run in runs}
+        common = store.shared_items(options.id).get(options.other, 0)
+    made = differences_table(runs[0], runs[1], efforts, common)
     print(_printed(made, _LONGEST_FACT))
     number = difference_count(made)
     print(f"\n{counted(number, 'difference', 'differences')}." if number else "\nNo differences.")

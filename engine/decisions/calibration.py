@@ -32,6 +32,9 @@ _WHEN = ("before", "after", "more")
 _LONGEST_SHOWN = 120  # letters of a question
 _MAKE_AGAIN = Remedy(Step.CALIBRATE_AGAIN)
 
+RECIPE_MARK = "tiebreak_recipe"
+"""What a recipe holds beside its calibration."""
+
 
 @dataclass(frozen=True)
 class AskedQuestion:
@@ -104,7 +107,8 @@ class Calibration:
 
     `measured`: the cross-validated figures, as plain values, for people. `accuracies`: the shares of labels
     that were right `before` and `after`, and how many `more` were, cross-validated, as means over the
-    criteria; None in a file of an earlier version. `alike`: whether A and B are treated
+    criteria; None in a file of an earlier version. `of_recipe`: whether it is one of a recipe, whose settings
+    were chosen with it. `alike`: whether A and B are treated
     alike, so that no label depends on the place of a response; older files do not. `fitted_on`: the items
     that took part in the fit of any criterion; None in one of an earlier version, where nobody knows.
     """
@@ -117,6 +121,7 @@ class Calibration:
     alike: bool = False
     fitted_on: FittedOn | None = None
     accuracies: Mapping[str, Estimate] | None = None
+    of_recipe: bool = field(default=False, compare=False)
 
     @property
     def hash(self) -> str:
@@ -174,7 +179,7 @@ class Calibration:
         """Raise SetupError where it was made for another judge; the model is known by its hash alone."""
         made_for = self.judge
         if made_for.model_hash != judge.model_hash:
-            raise _made_for("the model", _model(made_for), _model(judge))
+            raise self._made_for("the model", _model(made_for), _model(judge))
         for what, mine, other in (
             ("prompt version", made_for.prompt_version, judge.prompt_version),
             ("orders", " and ".join(made_for.orders), " and ".join(judge.orders)),
@@ -182,30 +187,42 @@ class Calibration:
             ("labelled examples", made_for.examples[:12] or "none", judge.examples[:12] or "none"),
         ):
             if mine != other:
-                raise _made_for(what, mine, other)
+                raise self._made_for(what, mine, other)
         self._check_questions(judge)
 
     def _check_questions(self, judge: JudgeIdentity) -> None:
         """SetupError where both have no criterion in common, or one that was asked in other words."""
         shared = [name for name in self.criteria if name in judge.asked]
         if self.criteria and judge.asked and not shared:
-            raise _made_for("the criteria", ", ".join(self.criteria), ", ".join(judge.asked))
+            raise self._made_for("the criteria", ", ".join(self.criteria), ", ".join(judge.asked))
         for part in self.parts if judge.asked else ():
             if part.kind is PartKind.CRITERION and part.criterion not in judge.asked:
                 raise SetupError(
-                    f"This calibration looks at {part.in_words} too, which this judge is not asked.",
-                    Remedy("Ask that criterion as well. ", Step.CALIBRATE),
+                    f"{self._called} looks at {part.in_words} too, which this judge is not asked.",
+                    Remedy("Ask that criterion as well. ", *self._other.parts),
                 )
         for name in shared:
             mine, other = self.judge.asked_of(name), judge.asked[name]
             if mine is None or mine.question != other.question:
-                raise _made_for(f"the question on {words(name)}", _question(mine), _question(other))
+                raise self._made_for(f"the question on {words(name)}", _question(mine), _question(other))
             if mine.sha256 != other.sha256:
                 raise SetupError(
-                    f"This calibration was made for the same question on {words(name)} in other words around"
+                    f"{self._called} was made for the same question on {words(name)} in other words around"
                     " it: other meanings of good and bad, or another wording of the prompt.",
-                    Remedy(Step.CALIBRATE),
+                    self._other,
                 )
+
+    def _made_for(self, what: str, mine: str, other: str) -> SetupError:
+        return SetupError(f"{self._called} was made for {what} {mine}, not for {other}.", self._other)
+
+    @property
+    def _called(self) -> str:
+        return "The calibration of this recipe" if self.of_recipe else "This calibration"
+
+    @property
+    def _other(self) -> Remedy:
+        """How one is got that fits: a calibration alone would lose what the recipe chose."""
+        return Remedy(Step.TUNE, " Or use another recipe.") if self.of_recipe else Remedy(Step.CALIBRATE)
 
     def as_json(self) -> dict[str, Any]:
         """All of it, as plain values."""
@@ -247,12 +264,6 @@ def _done_by(fitted: CriterionCalibration) -> list[Any]:
     folds = [list(map(_done_by, fitted.folds)), dict(fitted.fold_of)]
     # Without folds as before there were any: runs know those calibrations by this hash.
     return [*numbers, *folds] if fitted.folds else numbers
-
-
-def _made_for(what: str, mine: str, other: str) -> SetupError:
-    return SetupError(
-        f"This calibration was made for {what} {mine}, not for {other}.", Remedy(Step.CALIBRATE)
-    )
 
 
 def _question(asked: AskedQuestion | None) -> str:
@@ -327,6 +338,7 @@ def calibration_of(value: Mapping[str, Any]) -> Calibration:
         alike=value.get("a_and_b_alike") is True,
         fitted_on=fitted_on,
         accuracies=_accuracies(value["mean_accuracy"]) if "mean_accuracy" in value else None,
+        of_recipe=RECIPE_MARK in value,
     )
 
 

@@ -10,10 +10,18 @@ from engine.core.value_tables import Column, Kind, Row, Table
 from engine.report.run_facts import NEVER_ALIKE, TIMES, effort_facts, stored_facts
 
 _HASH_SHOWN = 12  # letters: enough to tell two apart
+_HASH_OF_ITEMS = "dataset, SHA-256"
+ITEMS_OF_BOTH = "items that both judged"
 
 
-def differences_table(first: StoredRun, other: StoredRun, efforts: Mapping[int, Sequence[Effort]]) -> Table:
-    """Facts of two runs, those that differ first; `efforts`: of their items, by the number of the run."""
+def differences_table(
+    first: StoredRun, other: StoredRun, efforts: Mapping[int, Sequence[Effort]], common: int = 0
+) -> Table:
+    """Facts of two runs, those that differ first; `efforts`: of their items, by the number of the run;
+    `common`: how many items both judged with the same texts.
+
+    Where they share items and one has others beside them, that is said in the place of two hashes.
+    """
     columns = (
         Column("fact", "fact", Kind.TEXT, "What is compared."),
         Column("differs", "differs", Kind.FLAG, "Whether the two runs differ in it.", instead={False: ""}),
@@ -30,6 +38,9 @@ def differences_table(first: StoredRun, other: StoredRun, efforts: Mapping[int, 
     )
     questions = first.identity.asked.asked != other.identity.asked.asked
     left, right = (_facts(run, efforts[run.id], questions) for run in (first, other))
+    shared = [f"{common:,} of {run.judged:,}" for run in (first, other)]
+    if common and shared[0] != shared[1] and left[_HASH_OF_ITEMS] != right[_HASH_OF_ITEMS]:
+        left, right = (_in_words(facts, said) for facts, said in zip((left, right), shared, strict=True))
     alike: list[Row] = []
     differing: list[Row] = []
     known: dict[str, Row] = {}
@@ -48,6 +59,14 @@ def differences_table(first: StoredRun, other: StoredRun, efforts: Mapping[int, 
 def difference_count(table: Table) -> int:
     """In how many facts the two runs of such a table differ."""
     return sum(row[1] is True for row in table.rows)
+
+
+def _in_words(facts: Mapping[str, str], shared: str) -> dict[str, str]:
+    """The same with how many items are shared in the place of the hash of all of them."""
+    return {
+        ITEMS_OF_BOTH if fact == _HASH_OF_ITEMS else fact: shared if fact == _HASH_OF_ITEMS else value
+        for fact, value in facts.items()
+    }
 
 
 def _facts(run: StoredRun, efforts: Sequence[Effort], questions: bool) -> dict[str, str]:

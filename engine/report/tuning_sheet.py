@@ -158,6 +158,9 @@ def _given_up(tuned: Tuned) -> Iterator[str]:
 def _on_time(tuned: Tuned) -> Iterator[str]:
     if tuned.out_of_time:
         yield "The time ended before all items were judged. Begun again, it goes on from there."
+    if uncompared := tuned.choice.uncompared:
+        settings = counted(uncompared, "setting was", "settings were")
+        yield f"{settings} not compared, for want of time. Begun again, there is more time for that."
 
 
 def _compared(tuned: Tuned) -> Section:

@@ -7,8 +7,9 @@ so none of them gains by what places mean in the data.
 Knows: looks at runs, labels, folds. Does not know: how runs are made, items that took no part.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from statistics import fmean
 
 import numpy as np
@@ -27,6 +28,8 @@ from engine.measure.matching import Matched, match
 from engine.measure.systems import system_of_run
 from engine.tune.tried import BOTH, Prompt, TriedSettings
 
+NO_TIME = "there was no time for it"
+"""Why a prompt took no part, as a clause."""
 _AS_GOOD = 1e-12  # nats
 _MOST_LACKING = 0.1  # of a prompt's items, without a judgment, more than of the first prompt's
 _LEAST_JUDGED = 0.8  # of the items that the first prompt judged; with fewer, all would be compared on few
@@ -110,6 +113,7 @@ class SettingsChoice:
 
     `over_frequencies`: by how much the log-loss of the best is below that of the frequencies of the labels,
     on these items, by which it was found to be the best. `left_out`: prompts that took no part, and why.
+    `uncompared`: how many looks there was no time for.
     """
 
     standings: tuple[Rated, ...]
@@ -117,19 +121,27 @@ class SettingsChoice:
     chosen: Rated
     over_frequencies: Nats
     left_out: Mapping[Prompt, str]
+    uncompared: int = 0
 
 
 def choose(
-    seen: Sequence[Seen], gold: Dataset, criteria: Sequence[str], cancel: CancelToken
+    seen: Sequence[Seen],
+    gold: Dataset,
+    criteria: Sequence[str],
+    cancel: CancelToken,
+    time_left: Callable[[], float] = lambda: inf,
 ) -> Generator[MeasureProgress, None, SettingsChoice]:
-    """Compare all looks at these runs on the items that each of them judged; the first prompt takes part
-    whatever it lacks. Cancelled between two steps. ValueError where no item was judged by it.
+    """Compare all looks at these runs on the items that each of them judged, or as many as there is time for
+    (`time_left`: seconds), but one; the first prompt takes part whatever it lacks. Cancelled between two
+    steps. ValueError where no item was judged by it.
     """
     judged = {each.prompt: scored_items(each.results, criteria) for each in seen}
     left_out = {each.prompt: why for each in seen[1:] if (why := _why_left_out(each, seen[0], judged))}
     compared = [each for each in seen if each.prompt not in left_out]
     shared = frozenset.intersection(*(judged[each.prompt] for each in compared))
-    looks = [(look, cost, each.results) for each in compared for look, cost in each.costs.items()]
+    of_each = [[(look, cost, each.results) for look, cost in each.costs.items()] for each in compared]
+    # In turn: where the time ends, each prompt was looked at as often as the others.
+    looks = [look for together in zip(*of_each, strict=True) for look in together]
     found: dict[TriedSettings, dict[str, ChosenShrinkage]] = {}
     groups: dict[str, Sequence[str]] = {}
     for done, (look, _, results) in enumerate(looks):
@@ -137,13 +149,24 @@ def choose(
         beside = BesideLabels.of(look, results, gold, shared)
         known = {name: beside.views(name, shared) for name in criteria if name in beside.criteria}
         enough = {name: views for name, views in known.items() if views.instructions >= LEAST_FOR_FITTING}
-        found[look] = {name: chosen(views, cancel) for name, views in (enough or known).items()}
-        groups = {name: tuple(map(str, known[name].groups)) for name in found[look]}
-    yield MeasureProgress(len(looks), len(looks))
-    standings, over = _standings({look: cost for look, cost, _ in looks}, found, groups)
+        losses: dict[str, ChosenShrinkage] = {}
+        for name, views in (enough or known).items():
+            if found and time_left() <= 0:
+                break
+            losses[name] = chosen(views, cancel)
+        if len(losses) < len(enough or known):
+            break
+        found[look] = losses
+        groups = {name: tuple(map(str, known[name].groups)) for name in losses}
+    yield MeasureProgress(len(found), len(looks))
+    there = {look.prompt for look in found}
+    left_out |= {each.prompt: NO_TIME for each in compared if each.prompt not in there}
+    costs = {look: cost for look, cost, _ in looks}
+    standings, over = _standings(costs, found, groups)
     as_good = [each for each in standings if each.as_good]
     cheapest = min(as_good, key=lambda each: (each.cost.tokens, each.log_loss))
-    return SettingsChoice(tuple(standings), len(shared), cheapest, over, left_out)
+    uncompared = len(looks) - len(found)
+    return SettingsChoice(tuple(standings), len(shared), cheapest, over, left_out, uncompared)
 
 
 def _why_left_out(seen: Seen, first: Seen, judged: Mapping[Prompt, frozenset[str]]) -> str:

@@ -21,14 +21,13 @@ from engine.core.run_setup import RunSetup
 from engine.core.settings import ExampleKind, KvType
 from engine.data.file_kinds import expecting
 from engine.data.plain_file import load_record
-from engine.decisions.calibration import Calibration, calibration_of
+from engine.decisions.calibration import RECIPE_MARK, Calibration, calibration_of
 from engine.system.files import write_json, write_whole
 from engine.system.gate import gated
 from engine.system.paths import text_of_path
 from engine.system.places import is_there, shown
 
 FORMAT = 1
-_MARK = "tiebreak_recipe"
 _MAKE_AGAIN = Remedy(Step.TUNE)
 
 
@@ -97,7 +96,7 @@ class Recipe:
                 **({"columns": judge.example_columns.as_json()} if judge.example_columns else {}),
             }
         return {
-            _MARK: FORMAT,
+            RECIPE_MARK: FORMAT,
             "says": list(self.says),
             "settings": settings,
             "measured_held_out": self.measured,
@@ -111,8 +110,8 @@ def recipe_of(value: Mapping[str, Any]) -> Recipe:
 
     Raises KeyError, AttributeError, TypeError or ValueError for anything else.
     """
-    if value[_MARK] != FORMAT:
-        raise ValueError(f"its version is {value[_MARK]!r}, this program knows {FORMAT}")
+    if value[RECIPE_MARK] != FORMAT:
+        raise ValueError(f"its version is {value[RECIPE_MARK]!r}, this program knows {FORMAT}")
     try:
         return _made_of(value)
     except SetupError as error:  # of the rubric, or of a setting: it is the file that is wrong

@@ -41,7 +41,7 @@ from engine.judge.plan import RunPlan
 from engine.judge.prepare import prepare_run
 from engine.store.run_store import RunStore
 from engine.system.files import make_folder
-from engine.tune.choosing import Cost, Rated, Seen, SettingsChoice, choose, scored_items
+from engine.tune.choosing import NO_TIME, Cost, Rated, Seen, SettingsChoice, choose, scored_items
 from engine.tune.held_out import HeldOut, TriedRun, held_out
 from engine.tune.parts import PartOfItems, Parts, columns_of_examples, parts_of
 from engine.tune.recipe import Recipe
@@ -49,10 +49,13 @@ from engine.tune.tried import BOTH, USUAL_TRIED, Prompt, TriedSettings, looks_at
 from engine.tune.tuned import GivenUp, Tuned, TuneEvent
 
 _UNTIL = (0.4, 0.65, 1.0)  # shares of the time by which each stage is to end
+_COMPARED_BY = (0.5, 0.8)  # the same of what the first and the second stage are compared for
+# What comes after the last stage, fits for the held-out items and the nested ones of the calibration, takes
+# about as long as comparing so many looks.
+_LOOKS_OF_OUTCOME = 12
 _MOST_KEPT = 2  # prompts that are tried further beside the usual one
 _STAGES = 4
 _ITEMS_COUNTED = 12  # for what a look costs
-_NO_TIME = "there was no time for it"
 _DIGITS = 8  # of a hash, in the name of a file
 
 EXAMPLES_FOLDER = "examples"
@@ -128,6 +131,7 @@ class _Search:
         self._began = time.monotonic()
         self._before = 0.0
         self._out_of_time = False
+        self._for_outcome = 0.0  # seconds
 
     # Preparing
 
@@ -181,6 +185,10 @@ class _Search:
         """Seconds since it began."""
         return time.monotonic() - self._began
 
+    def _left(self, until: float) -> float:
+        """Seconds up to a share of the time."""
+        return until * self._wish.seconds - self._elapsed
+
     def judge(
         self, prompts: Sequence[Prompt], ids: Sequence[str], until: float
     ) -> Generator[RunEvent, None, None]:
@@ -188,7 +196,7 @@ class _Search:
         The first has what it needs of it, the others as much as each other. Cancelled.
         """
         for place, prompt in enumerate(prompts):
-            left = until * self._wish.seconds - self._elapsed
+            left = self._left(until) - self._for_outcome
             left /= len(prompts) - place if place else 1
             if left <= 0:
                 continue
@@ -228,11 +236,11 @@ class _Search:
         seen = self._seen(self.prompts, self.parts.first)
         usual, there = self.prompts[0], {each.prompt for each in seen}
         self.given_up += [
-            GivenUp(prompt, 0, None, _NO_TIME) for prompt in self.prompts[1:] if prompt not in there
+            GivenUp(prompt, 0, None, NO_TIME) for prompt in self.prompts[1:] if prompt not in there
         ]
         if usual not in there or len(seen) == 1:
             return [usual]
-        choice = yield from choose(seen, self._dataset, self.criteria, self._cancel)
+        choice = yield from self._compared(seen, _COMPARED_BY[0])
         best: dict[Prompt, Rated] = {}
         for standing in choice.standings:  # the best first
             best.setdefault(standing.look.prompt, standing)
@@ -257,9 +265,21 @@ class _Search:
                 f" {self._dataset.name} were judged, and too few of them have a judgment to choose by.",
                 "Give it more time: it goes on from there. If items do not fit, use a larger context.",
             )
-        choice = yield from choose(seen, self._dataset, self.criteria, self._cancel)
+        began = self._elapsed
+        choice = yield from self._compared(seen, _COMPARED_BY[1])
+        of_a_look = (self._elapsed - began) / len(choice.standings)
+        # Half of what is left is for judging in any case: else nobody knew what was chosen is worth.
+        self._for_outcome = max(0.0, min(_LOOKS_OF_OUTCOME * of_a_look, self._left(_UNTIL[2]) / 2))
         self.given_up += [GivenUp(prompt, 0, None, why) for prompt, why in choice.left_out.items()]
         return choice
+
+    def _compared(
+        self, seen: Sequence[Seen], until: float
+    ) -> Generator[MeasureProgress, None, SettingsChoice]:
+        """As many looks as there is time for until a share of it."""
+        return (
+            yield from choose(seen, self._dataset, self.criteria, self._cancel, lambda: self._left(until))
+        )
 
     def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[Seen]:
         """What there is to compare: prompts by which enough items have a judgment."""

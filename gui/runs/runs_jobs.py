@@ -48,7 +48,8 @@ def differences(store_path: Path, first: int, other: int) -> Job[Table]:
 
         with RunStore(store_path) as store, store.reading():
             runs = store.run(first), store.run(other)
-            return differences_table(*runs, {run.id: store.efforts(run.id) for run in runs})
+            efforts = {run.id: store.efforts(run.id) for run in runs}
+            return differences_table(*runs, efforts, store.shared_items(first).get(other, 0))
 
     return work
 

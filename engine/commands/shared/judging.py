@@ -42,7 +42,9 @@ def tell_notices(event: FilesRead | Preparing) -> None:
 
 
 def named_criteria(text: str | None, rubric: Rubric) -> tuple[str, ...]:
-    """The criteria that are named with commas, all of the rubric for None. SetupError for an empty name."""
+    """The criteria that are named with commas, all of the rubric for None. SetupError for an empty name, and
+    for one that the rubric lacks.
+    """
     if text is None:
         return rubric.names
     names = tuple(name.strip() for name in text.split(","))
@@ -50,6 +52,7 @@ def named_criteria(text: str | None, rubric: Rubric) -> tuple[str, ...]:
         raise SetupError(
             f"--criteria: cannot read {text!r}.", f"Write some of {','.join(rubric.names)}, with commas."
         )
+    rubric.only(names)
     return names
 
 

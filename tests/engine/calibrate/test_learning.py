@@ -1,6 +1,7 @@
 """Learning curves: labels that help, labels that cannot, too few of them, Cancel, what stands beside."""
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from engine.calibrate.fitting import Views, fitted, views_of
 from engine.calibrate.learning import LEAST_TO_LEARN, LearningCurve, Thoroughness, learning, run_curve
-from engine.calibrate.run_calibration import USUAL, RunReadings
+from engine.calibrate.run_calibration import USUAL, RunReadings, Wishes, calibrate_run
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, followed
@@ -18,7 +19,7 @@ from engine.decisions.run_results import load_results
 from engine.measure.matching import match
 from engine.measure.systems import system_of_run
 from engine.store.run_store import RunStore
-from tests.judged import SURE_A, SURE_B, A, B, dataset, stored_run, system
+from tests.judged import RATHER_A, SURE_A, SURE_B, A, B, dataset, stored_run, system
 
 FEW = Thoroughness(folds=3, orders=1)
 SKEW = (0.38, 0.32, 0.2, 0.1)
@@ -163,6 +164,26 @@ def test_what_people_overrode_teaches_nothing_and_is_no_reading(tmp_path: Path) 
     assert curves[0].points[-1].right.value == 1.0
     readings = RunReadings.of(match(run, gold), USUAL, "have a learning curve")
     assert not readings.results.overrides
+
+
+@pytest.mark.parametrize("wishes", [USUAL, Wishes(places_matter=True), Wishes(lengths=True)])
+def test_without_wishes_the_curve_is_to_a_calibration_like_that_of_the_run(
+    tmp_path: Path, wishes: Wishes
+) -> None:
+    gold = dataset({"safety": [A if place % 3 else B for place in range(30)]})
+    stored = stored_run(tmp_path, gold, {"safety": [RATHER_A, SURE_B] * 15}).results
+    assert stored is not None
+    longer = [(100, 2) if place % 3 else (2, 100) for place in range(30)]
+    known = [replace(item, lengths=each) for item, each in zip(stored.judged, longer, strict=True)]
+    results = replace(stored, judged=tuple(known)).calibrated(None)
+    plain = match(system_of_run(results), gold)
+    made = calibrate_run(plain, wishes=wishes).calibration
+    assert Wishes.of(made) == wishes
+    calibrated = match(system_of_run(results.calibrated(made)), gold)
+    curve = followed(run_curve(calibrated, thorough=FEW), lambda _: None)
+    assert curve == followed(run_curve(plain, None, wishes, FEW), lambda _: None)
+    if wishes != USUAL:
+        assert curve != followed(run_curve(plain, thorough=FEW), lambda _: None)
 
 
 def test_a_submission_has_no_curve() -> None:

@@ -259,3 +259,5 @@ def test_a_run_is_compared_with_one_whose_dataset_is_gone_only_where_it_is_named
     moved.unlink()
     shown = run_here("runs", "diff", 2, 1, "--store", checked.store)  # run 1 has its file
     assert "What changed from Run 2 “anchors of run 1” to Run 1:" in shown.stdout
+    assert re.search(rf"^items that both judged +yes +4 of 4 +4 of {ITEMS}$", shown.stdout, re.M)
+    assert "dataset, SHA-256" not in shown.stdout

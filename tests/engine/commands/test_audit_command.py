@@ -9,6 +9,7 @@ from engine.data.dataset import load_dataset
 from engine.decisions.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.commands import ROOT, run_here
+from tests.read_only import read_only
 
 DEMO = ROOT / "examples" / "demo.tsv"
 ITEMS = 10
@@ -145,10 +146,22 @@ def test_the_plan_overwrites_nothing_but_takes_the_same_copies(tmp_path: Path) -
         (["demo", DEMO, "--items", "0"], "The number of items to audit with is 0"),
         (["demo", DEMO, "--gold", DEMO], "--gold is for the labels of a run's items"),
         (["demo", DEMO, "--out", "x.csv"], "a dataset is written as TSV, JSON or Parquet"),
-        (["demo", DEMO, "--criteria", "wit"], "wit"),
+        (["demo", DEMO, "--criteria", "wit"], "Unknown criterion: wit"),
     ],
 )
 def test_what_cannot_be_audited_is_refused(words: list[object], said: str, tmp_path: Path) -> None:
     code, _, err = audit(tmp_path / "runs.sqlite", *words)
     assert code == 2
     assert said in err
+    assert not (tmp_path / "audits").exists()  # no copies either
+
+
+def test_where_the_usual_folder_cannot_be_written_another_place_can_be_named(tmp_path: Path) -> None:
+    store, folder = tmp_path / "runs.sqlite", tmp_path / "audits"
+    folder.mkdir()
+    with read_only(folder):
+        code, _, err = audit_demo(store, "--plan")
+        assert code == 2
+        assert str(folder) in err
+        assert "with --out FILE.tsv" in err
+        assert audit_demo(store, "--plan", "--out", tmp_path / "copies.tsv")[0] == 0

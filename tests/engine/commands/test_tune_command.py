@@ -13,6 +13,7 @@ from engine.core.run_records import TUNING
 from engine.decisions.run_results import load_results
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_dataset
+from engine.tune import tuning
 from engine.tune.recipe import load_recipe
 
 COLUMNS = ("id", "instruction", "output_a", "output_b", "safety_preference")
@@ -122,6 +123,18 @@ def test_too_little_time_is_said_and_what_was_judged_is_kept(tmp_path: Path) -> 
         give(tune, store, "demo", gold, "--out", tmp_path / "best.json", *QUICK, "--minutes", "0.0001")
     assert "more time" in str(caught.value.remedy)
     assert not (tmp_path / "best.json").exists()
+
+
+def test_comparing_ends_with_its_time_too_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold, recipe = labelled(tmp_path / "gold.tsv", 32), tmp_path / "best.json"
+    monkeypatch.setattr(tuning, "_COMPARED_BY", (0.0, 0.0))
+    assert give(tune, tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0
+    printed = capsys.readouterr().out
+    assert "1 setting was not compared, for want of time." in printed
+    assert "there was no time for it" in printed
+    assert load_recipe(recipe).judge.both_orders is False  # the one that was
 
 
 def test_the_recipe_is_readable(tmp_path: Path) -> None:

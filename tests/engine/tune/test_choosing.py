@@ -1,6 +1,8 @@
 """What is chosen in drawn worlds, and what is said of it on items that took no part."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
@@ -66,7 +68,10 @@ def test_of_those_that_are_as_good_the_cheapest_is_chosen() -> None:
 
 
 def compared(
-    unscored: int, cancel: CancelToken | None = None, told: list[MeasureProgress] | None = None
+    unscored: int,
+    cancel: CancelToken | None = None,
+    told: list[MeasureProgress] | None = None,
+    time_left: Callable[[], float] = lambda: inf,
 ) -> SettingsChoice:
     random = drawn()
     labels = random.integers(4, size=40)
@@ -84,7 +89,8 @@ def compared(
         for prompt, run in zip((NO_EXAMPLES, WITH_EXAMPLES), runs, strict=True)
     ]
     progress = told if told is not None else []
-    return followed(choose(seen, gold, (CRITERION,), cancel or CancelToken()), progress.append)
+    work = choose(seen, gold, (CRITERION,), cancel or CancelToken(), time_left)
+    return followed(work, progress.append)
 
 
 def test_a_prompt_that_leaves_many_items_without_a_judgment_takes_no_part() -> None:
@@ -108,6 +114,18 @@ def test_progress_goes_from_none_to_all_and_stop_is_heard() -> None:
     cancel.cancel()
     with pytest.raises(Cancelled):
         compared(unscored=0, cancel=cancel)
+
+
+def test_where_the_time_is_over_what_was_compared_decides() -> None:
+    choice = compared(unscored=0, time_left=lambda: 0.0)
+    assert [each.look for each in choice.standings] == [TriedSettings(NO_EXAMPLES, orders=(Order.AB,))]
+    assert choice.chosen == choice.standings[0]
+    assert choice.uncompared == 11
+    assert choice.left_out == {WITH_EXAMPLES: "there was no time for it"}
+    left = iter([1.0, 1.0, 0.0])
+    choice = compared(unscored=0, time_left=lambda: next(left))
+    assert [each.look.prompt for each in choice.standings].count(WITH_EXAMPLES) == 1
+    assert (len(choice.standings), choice.uncompared, choice.left_out) == (3, 9, {})
 
 
 def test_a_run_that_is_looked_at_in_part_is_the_judge_of_a_run_that_asks_just_that() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.file_kinds import FileKind
 from engine.core.items import Way
@@ -15,7 +16,7 @@ from engine.core.rubric import ELOQUENT
 from engine.core.run_setup import RunSetup
 from engine.core.settings import ExampleKind, KvType
 from engine.data.file_kinds import kind_of
-from engine.decisions.calibration import Calibration, judge_of_run, load_calibration
+from engine.decisions.calibration import Calibration, judge_of_run, load_calibration, save_calibration
 from engine.tune.recipe import Recipe, check_name, examples_beside, load_recipe, save_recipe
 from engine.tune.tried import SHORT_WORDING
 from tests.judged import IDENTITY
@@ -136,3 +137,19 @@ def test_names_are_of_json_and_examples_lie_beside() -> None:
     with pytest.raises(SetupError, match="JSON"):
         check_name(Path("a.toml"))
     assert examples_beside(Path("x/night.json")) == Path("x/night-examples.tsv")
+
+
+def test_a_recipe_of_another_judge_says_to_tune_again_and_not_to_calibrate(tmp_path: Path) -> None:
+    other = judge_of_run(replace(IDENTITY, model_hash="e" * 64))
+    path = tmp_path / "calibration.json"
+    save_calibration(path, calibration())
+    said = []
+    for file in (saved(tmp_path), path):
+        with pytest.raises(SetupError) as caught:
+            load_calibration(file).check_fits(other)
+        said.append((caught.value.problem, OPTIONS.of(caught.value.remedy)))
+    (of_recipe, tune), (alone, calibrate) = said
+    assert of_recipe.startswith("The calibration of this recipe was made for the model")
+    assert tune == "Make it again with the command tune. Or use another recipe."
+    assert alone.startswith("This calibration was made for the model")
+    assert "Calibrate a run of this judge" in calibrate
