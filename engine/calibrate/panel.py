@@ -216,7 +216,7 @@ class _Judge:
                 if all(map(math.isfinite, reading.log_probs)):
                     yield replace(reading, judge=self.number, answers=())
         elif label is not None:
-            yield Reading(Order.AB, _sure(label, self.certainty), judge=self.number)
+            yield Reading(Order.AB, _sure(label, self.certainty), judge=self.number, label_alone=True)
 
     def texts(self, item_id: str, criterion: str) -> Iterator[Explanation]:
         """Its explanations of its labels, the one for its own label first."""

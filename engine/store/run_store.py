@@ -416,7 +416,8 @@ class RunStore:
         All are of one state of the store; within `reading` they are read as they are asked for.
         """
         with self._file.reading() as db:
-            yield from item_rows(db, run_id)
+            run = run_row(db, run_id)
+            yield from item_rows(db, run_id, run.judges_of_labels if run else ())
 
     def shared_items(self, run_id: int) -> dict[int, int]:
         """By the id of each other run that judged items of this one, with the same texts: how many."""

@@ -254,8 +254,9 @@ class JudgmentCard(QFrame):
         self.flipped.say("⚖ judges differ" if apart else "⇄ flipped", "warning")
         whose = "judges of the panel" if apart else "two orders"
         set_tip(self.flipped, f"The {whose} alone would give different labels. {MORE_BY_F1}")
-        low = self._low_mass = scored is not None and scored.format_mass < LOW_MASS
-        text = f"format mass {percent(scored.format_mass)}" if scored is not None else ""
+        mass = scored.format_mass if scored is not None else None
+        low = self._low_mass = mass is not None and mass < LOW_MASS
+        text = f"format mass {percent(mass)}" if mass is not None else ""
         self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
         set_tip(
             self.mass,
