@@ -40,6 +40,7 @@ class WaysView(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.of_panel = False  # whether these are judges of a panel, and their ways
         self.bars = {order: OrderBars() for order in Order}
         self._columns: dict[Order, QWidget] = {}
         self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -74,7 +75,7 @@ class WaysView(QWidget):
         """Show what these say, or nothing where there are letters alone."""
         read = [reading for reading in readings if not reading.label_alone]
         thinks = any(reading.way is Way.THINKING for reading in read)
-        panel = any(reading.judge for reading in readings)
+        panel = self.of_panel = any(reading.judge for reading in readings)
         named = tuple(dict.fromkeys(map(_said_by, read)))
         words = "\n".join((*said_of_each(read), *_labels_alone(readings)))
         show_text(self.words, words)
