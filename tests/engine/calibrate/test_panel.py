@@ -262,7 +262,7 @@ def test_what_cannot_be_a_panel_is_refused(tmp_path: Path) -> None:
     of_panel = replace(system_of_run(of_two), name="panel 2")
     for judges, problem in (
         ([one], "two judges or more"),
-        ([one, one], "one is named twice"),
+        ([one, one], "one would judge twice"),
         ([one, alone], "no criterion in common"),
         ([one, of_panel], "panel 2 is a panel itself"),
         ([one, system({"safety": [A, A]})], "ids missing"),
