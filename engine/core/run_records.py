@@ -297,7 +297,8 @@ class StoredRun:
     def title(self) -> str:
         """What it is called: `Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without middle."""
         file = short_name(self.identity.model_name)
-        return self._with_name(f"Submission {file}" if self.submitted else f"{self._kind} {self.id}")
+        kept = f"{self._kind} {self.id}" if self.id else "The panel"
+        return self._with_name(f"Submission {file}" if self.submitted else kept)
 
     @property
     def called(self) -> str:

@@ -6,7 +6,7 @@ Knows: runs, judged items, SQLite, the locks of runs. Does not know: models, pro
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -410,7 +410,7 @@ class RunStore:
         with self._file.reading() as db:
             return judged_positions(db, run_id)
 
-    def judged(self, run_id: int) -> Iterator[JudgedItem]:
+    def judged(self, run_id: int) -> Generator[JudgedItem, None, None]:
         """The judged items of a run, in the order of its dataset.
 
         All are of one state of the store; within `reading` they are read as they are asked for.
