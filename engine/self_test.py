@@ -225,7 +225,7 @@ def _as_expected(results: RunResults, dataset: Dataset) -> str:
     unclear = [
         judgment
         for judgment in scored
-        if judgment.format_mass < _LEAST_FORMAT_MASS or judgment.explanation is None
+        if (judgment.format_mass or 0.0) < _LEAST_FORMAT_MASS or judgment.explanation is None
     ]
     if len(scored) < len(judgments) or len(results.judged) < len(dataset) or unclear or right < _LEAST_RIGHT:
         raise SetupError(

@@ -99,7 +99,7 @@ def items_of(systems: Sequence[System], gold: Dataset | None, cancel: CancelToke
     if gold is None:
         raise SetupError(
             "Submissions hold no texts, and there is no run among these.",
-            Remedy(Step.CHOOSE_ANSWERED_DATASET),
+            Remedy(Step.GIVE_ITEMS),
         )
     return gold
 
@@ -126,9 +126,7 @@ def make_panel(
     for place, judge in enumerate(judges):
         if judge.key in keys[:place]:
             other = judges[keys.index(judge.key)].system.name
-            raise SetupError(
-                f"{judge.system.name} and {other} are the same.", "A judge has one voice: name it once."
-            )
+            raise SetupError(f"{judge.system.name} and {other} are the same.", Remedy(Step.JUDGE_ONCE))
     return Panel(
         _identity(judges, shared, criteria, certainty, is_whole=matched[0].whole is None),
         tuple(_item(place, item, judges, criteria) for place, item in enumerate(shared)),
@@ -157,7 +155,7 @@ def _criteria(systems: Sequence[System]) -> tuple[tuple[str, ...], tuple[str, ..
         )
         raise SetupError(
             f"{listed([system.name for system in systems])} {why}.",
-            "Name systems that judged the same criteria.",
+            Remedy(Step.CHOOSE_JUDGES, " that judged the same criteria."),
         )
     return alike, otherwise
 
@@ -216,7 +214,7 @@ class _Judge:
                 if all(map(math.isfinite, reading.log_probs)):
                     yield replace(reading, judge=self.number, answers=())
         elif label is not None:
-            yield Reading(Order.AB, _sure(label, self.certainty), judge=self.number)
+            yield Reading(Order.AB, _sure(label, self.certainty), judge=self.number, label_alone=True)
 
     def texts(self, item_id: str, criterion: str) -> Iterator[Explanation]:
         """Its explanations of its labels, the one for its own label first."""
@@ -241,7 +239,7 @@ class _Judge:
 
 def _check(systems: Sequence[System], certainty: float) -> None:
     if len(systems) < LEAST_JUDGES:
-        raise SetupError("A panel has two judges or more.", "Name two runs or submissions.")
+        raise SetupError("A panel has two judges or more.", Remedy(Step.CHOOSE_JUDGES, "."))
     if not _CHANCE < certainty < 1:
         raise SetupError(
             f"The certainty of a label is {certainty:g}.",
@@ -255,7 +253,7 @@ def _check(systems: Sequence[System], certainty: float) -> None:
                 "Take its judges in its place: each counts as one.",
             )
         if system.name in seen:
-            raise SetupError(f"{system.name} is named twice.", "A judge has one voice: name it once.")
+            raise SetupError(f"{system.name} would judge twice.", Remedy(Step.JUDGE_ONCE))
         seen.add(system.name)
 
 

@@ -79,7 +79,10 @@ def run(options: argparse.Namespace) -> int:
             run = store.run(options.run)
             given = options.calibration
             calibration = load_calibration(given) if given else calibration_of_run(run)
-            read = learned_from(run, store.judged(run.id), calibration=calibration)
+            judged = tuple(store.judged(run.id))
+        read = learned_from(run, judged, calibration=calibration)
+        if calibration is not None and (lacking := calibration.check_run(run, judged)):
+            tell(printable(lacking))
         report = _report(options, run, read, cancel)
     if options.json:
         write_json(options.json, _as_json(run, report))

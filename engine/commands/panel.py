@@ -19,7 +19,7 @@ from engine.core.label_sources import Whose
 from engine.core.run_records import CERTAINTY, checked_name
 from engine.core.sheets import Section, Sheet
 from engine.data.dataset import Dataset
-from engine.decisions.calibration import Calibration, judge_of_run, load_calibration
+from engine.decisions.calibration import Calibration, load_calibration
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.matching import match
 from engine.measure.systems import open_system, system_of_run, told_apart
@@ -82,7 +82,8 @@ def run(options: argparse.Namespace) -> int:
             tell(remark)
         known = load_calibration(options.calibration) if options.calibration else None
         if known is not None:
-            known.check_fits(judge_of_run(panel.identity))
+            if lacking := known.check_run(panel.results.run, panel.judged):
+                tell(printable(lacking))
             if CERTAINTY in panel.manifest:
                 tell("A submission is known by its name: that its judge is that of the fit, nobody knows.")
         sections: list[Section] = []

@@ -28,7 +28,7 @@ from engine.core.value_tables import Table
 from engine.data.dataset import Dataset
 from engine.data.dataset_file import check_suffix, write_dataset
 from engine.data.file_kinds import expecting
-from engine.decisions.calibration import judge_of_run, load_calibration
+from engine.decisions.calibration import load_calibration
 from engine.decisions.health import run_health
 from engine.decisions.labelled_dataset import labelled_dataset, written_otherwise
 from engine.decisions.opened_submission import open_submission
@@ -253,9 +253,8 @@ def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
     before = load_results(store, options.id)
     refuse_submitted(before.run, "be calibrated")
     calibration = load_calibration(options.calibration) if options.calibration else None
-    if calibration is not None:
-        calibration.check_fits(judge_of_run(before.run.identity))
-        calibration.check_lengths(before.judged, before.run.title)
+    if calibration is not None and (lacking := calibration.check_run(before.run, before.judged)):
+        tell(printable(lacking))
     after = before.calibrated(calibration)
     with store.hold(options.id):
         store.calibrate(options.id, calibration.as_json() if calibration else None)

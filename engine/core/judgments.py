@@ -83,7 +83,9 @@ class Reading:
     `log_probs`: natural-log probabilities of the four labels, in the order of `PREFERENCES`, out of the
     model's whole vocabulary, as the model saw the responses: A is the first one shown. Not yet un-swapped.
     `answers`: what they were made of, by the way; empty for Way.LETTERS, which reads them as they are, and in
-    a panel. `judge`: which of a panel's judges said it, from 1; 0 in a run of one judge.
+    a panel. `judge`: which of a panel's judges said it, from 1; 0 in a run of one judge. `label_alone`: of a
+    panel, what a submission's label is taken for: nobody read it in an order or a way, and its certainty is
+    one that was stated.
     """
 
     order: Order
@@ -91,6 +93,7 @@ class Reading:
     way: Way = Way.LETTERS
     answers: tuple[RawAnswer, ...] = ()
     judge: int = 0
+    label_alone: bool = False
 
     @property
     def format_mass(self) -> float:
@@ -238,7 +241,8 @@ class Judgment(Keyed):
     where there is one order only, and in a panel. `judges_differ`: whether a panel's judges alone, as they
     read, would give different labels; None in a run of one judge. `place_decides`: whether the calibrated
     label would be for another response had the two changed places; None without a calibration and where there
-    is one order only. `format_mass`: the mean over the orders. `explanations`: all that the model wrote, the
+    is one order only. `format_mass`: the mean over all that was read; None in a panel of labels alone.
+    `explanations`: all that the model wrote, the
     first one first, then those written later for other labels.
     """
 
@@ -247,7 +251,7 @@ class Judgment(Keyed):
     preference: Preference
     probabilities: tuple[float, float, float, float]
     flipped: bool | None
-    format_mass: float
+    format_mass: float | None
     readings: tuple[Reading, ...]
     explanations: tuple[Explanation, ...] = ()
     place_decides: bool | None = None

@@ -47,8 +47,9 @@ class Filters:
     """What a row must be to be listed: all that is set here at once. Nothing set lists every row.
 
     `low_margin`: below LOW_MARGIN. `own`, `label`, `human`: the judge's own label, the one in force, the
-    dataset's. `ids`: only rows of these items. `text`: what the item's texts must hold; who filters looks it
-    up in the dataset, as `engine.data.item_search.matching_rows` does.
+    dataset's. `ids`: only rows of these items. `labelled`: items that are left out because they have a label
+    already; a random sample of the others goes on with theirs. `text`: what the item's texts must hold; who
+    filters looks it up in the dataset, as `engine.data.item_search.matching_rows` does.
     """
 
     criterion: str | None = None
@@ -63,6 +64,7 @@ class Filters:
     label: LabelWish = None
     human: LabelWish = None
     ids: frozenset[str] | None = None
+    labelled: frozenset[str] = frozenset()
     text: str = ""
 
     @property

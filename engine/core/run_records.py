@@ -244,6 +244,14 @@ class StoredRun:
         return tuple(str(each.get("name")) for each in self.manifest.get(JUDGES, ()))
 
     @property
+    def judges_of_labels(self) -> frozenset[int]:
+        """The numbers of a panel's judges that gave labels alone: submissions, be they runs or not."""
+        judges = enumerate(self.manifest.get(JUDGES, ()), start=1)
+        return frozenset(
+            number for number, judge in judges if "run" not in judge or judge.get("orders") == []
+        )
+
+    @property
     def in_both_orders(self) -> bool:
         """Whether its judge reads both orders of items; of a panel, whether none reads one alone, as far as
         that is known.
@@ -289,7 +297,8 @@ class StoredRun:
     def title(self) -> str:
         """What it is called: `Run 7`, `Run 7 “night”`, `Submission x.tsv`; long names without middle."""
         file = short_name(self.identity.model_name)
-        return self._with_name(f"Submission {file}" if self.submitted else f"{self._kind} {self.id}")
+        kept = f"{self._kind} {self.id}" if self.id else "The panel"
+        return self._with_name(f"Submission {file}" if self.submitted else kept)
 
     @property
     def called(self) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from engine.core.cancel import CancelToken
 from engine.core.column_map import CANDIDATE, GAP, ID, INSTRUCTION, OUTPUT, OUTPUTS, ColumnMap
 from engine.core.errors import InputError
-from engine.core.formatting import listed, quoted
+from engine.core.formatting import counted, listed, quoted
 from engine.core.remedies import Remedy, RemedyPart, Setting
 from engine.core.rubric import ELOQUENT
 from engine.data.column_content import look_into
@@ -69,6 +69,8 @@ def read_outputs(
     table.raise_problems()
     if not responses:
         raise table.no_rows()
+    if not any(response.output.strip() for response in responses):
+        raise _no_outputs(path, sources[OUTPUT][0], len(responses), table)
     known = [name for name in names if name]
     _refuse_several(path, known, responses)
     return Outputs(
@@ -151,6 +153,18 @@ def _no_column(path: Path, name: str, what: str, table: SourceTable) -> InputErr
     found = listed(table.first_columns(), _MOST_COLUMNS_SHOWN, quoted)
     remedy: list[RemedyPart] = ["Say which it is: ", Setting.COLUMNS.at(f"{name}={GAP}")]
     return InputError(path, [f"no column seems to hold the {what}. Columns found: {found}."], Remedy(*remedy))
+
+
+def _no_outputs(path: Path, source: str, count: int, table: SourceTable) -> InputError:
+    rows = counted(count, table.row_word, f"{table.row_word}s")
+    return InputError(
+        path,
+        [f"holds no outputs: {quoted(source)} is empty in {f'all {rows}' if count > 1 else f'its {rows}'}."],
+        Remedy(
+            "Check that the candidate wrote something, or name the column that holds it: ",
+            Setting.COLUMNS.at(f"{OUTPUT}={GAP}"),
+        ),
+    )
 
 
 def _refuse_several(path: Path, names: list[str], responses: list[Response]) -> None:

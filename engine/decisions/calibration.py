@@ -3,7 +3,7 @@
 Knows: the JSON form, which runs a calibration fits. Does not know: how one is fitted.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ from engine.core.items import PREFERENCES, digest
 from engine.core.judgments import CriterionCalibration, JudgedItem
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import ELOQUENT, Rubric
-from engine.core.run_records import RunIdentity
-from engine.core.settings import USUAL_WAYS
+from engine.core.run_records import RunIdentity, RunKind, StoredRun
+from engine.core.settings import USUAL_WAYS, settings_of
 from engine.core.value_tables import Estimate
 from engine.data.file_kinds import expecting
 from engine.data.plain_file import load_record, real_number
+from engine.decisions.read_items import ReadBy, ReadItems, of_part
 from engine.system.files import write_json
 from engine.system.gate import gated
 
@@ -91,6 +92,19 @@ def judge_of_run(identity: RunIdentity) -> JudgeIdentity:
         ways=_ways(identity.settings),
         asked=asked_questions(identity.asked),
     )
+
+
+def asked_by(identity: RunIdentity) -> set[ReadBy]:
+    """By whom and how the readings of a run are made that a model judges."""
+    settings = settings_of(identity.settings)
+    return {ReadBy(0, way, order) for way in settings.ways for order in settings.orders}
+
+
+def _read_by(identity: RunIdentity, judged: Sequence[JudgedItem]) -> set[ReadBy]:
+    """By whom and how the readings of a run were made."""
+    if identity.kind is RunKind.JUDGED:
+        return asked_by(identity)
+    return set().union(*(ReadItems(judged, name).read_by for name in identity.criteria))
 
 
 def _ways(settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -174,6 +188,35 @@ class Calibration:
         """Raise SetupError where it looks at the lengths of responses and a run does not know them."""
         if LENGTHS in self.parts and any(item.lengths is None for item in judged):
             raise lengths_unknown(run)
+
+    def check_run(self, run: StoredRun, judged: Sequence[JudgedItem]) -> str:
+        """All that must be right before it decides what was judged of a run: SetupError where it was made for
+        another judge or looks at nothing that is there; a sentence on what it looks at that is not, or none.
+        """
+        self.check_fits(judge_of_run(run.identity))
+        self.check_lengths(judged, run.title)
+        return self.check_parts(_read_by(run.identity, judged), run.title)
+
+    def check_parts(self, read_by: Collection[ReadBy], run: str) -> str:
+        """A sentence on parts that are readings of which a run, read so, has none; empty without any.
+        SetupError where no part of it is in the run.
+        """
+        lacking = [
+            part
+            for part in self.parts
+            if part.kind is PartKind.READINGS and not any(map(of_part(part), read_by))
+        ]
+        if not lacking:
+            return ""
+        named = "; ".join(part.in_words for part in lacking)
+        if len(lacking) == len(self.parts):
+            raise SetupError(
+                f"This calibration looks at {named}: {run} has no such readings.", Remedy(Step.CALIBRATE)
+            )
+        return (
+            f"The calibration looks at {named} too, and {run} has no such readings: they count there as they"
+            " did in the mean of the items of the fit."
+        )
 
     def check_fits(self, judge: JudgeIdentity) -> None:
         """Raise SetupError where it was made for another judge; the model is known by its hash alone."""

@@ -45,7 +45,8 @@ def newest_masses(store_path: Path, hashes: Container[str]) -> Mapping[str, RunM
                 first = settings_of(run.identity.settings).ways[0]
                 alone = [item.of_way(first) for item in judged]
                 decided = [one for name in run.identity.criteria for one in decide_all(alone, name, None)]
-                masses = [one.format_mass for one in decided if isinstance(one, Judgment)]
+                scored = [one.format_mass for one in decided if isinstance(one, Judgment)]
+                masses = [mass for mass in scored if mass is not None]
                 if masses:
                     found[model] = RunMass(run.id, fmean(masses), len(judged))
     return found

@@ -163,7 +163,8 @@ def _way_masses(judgment: Judgment) -> dict[Way, float]:
     """The mean of each way over the orders; empty where there is one way only."""
     found: dict[Way, list[float]] = {}
     for reading in judgment.readings:
-        found.setdefault(reading.way, []).append(reading.format_mass)
+        if not reading.label_alone:
+            found.setdefault(reading.way, []).append(reading.format_mass)
     return {way: fmean(masses) for way, masses in found.items()} if len(found) > 1 else {}
 
 

@@ -49,12 +49,12 @@ def of_part(part: HeadPart) -> IsIn:
 
 class ReadingFacts(NamedTuple):
     """What the readings of an item say of themselves: whether its two orders alone disagree, None where there
-    is one only, and of a panel; the mean of what the four labels held of all probability; whether the judges
-    of a panel alone disagree, None for one judge.
+    is one only, and of a panel; the mean of what the four labels held of all probability, None where nothing
+    was read but labels alone; whether the judges of a panel alone disagree, None for one judge.
     """
 
     flipped: bool | None
-    format_mass: float
+    format_mass: float | None
     judges_differ: bool | None
 
 
@@ -236,8 +236,9 @@ def _lengths(judged: Sequence[JudgedItem]) -> FloatArray:
     return np.column_stack([longer, -longer, nothing, nothing])
 
 
-def _mean_mass(readings: Sequence[Reading]) -> float:
-    return sum(each.format_mass for each in readings) / len(readings) if readings else 0.0
+def _mean_mass(readings: Sequence[Reading]) -> float | None:
+    masses = [each.format_mass for each in readings if not each.label_alone]
+    return sum(masses) / len(masses) if masses else None
 
 
 def _centred(log_probs: FloatArray) -> FloatArray:

@@ -167,6 +167,8 @@ def _said_json(said: Word, *fields: str) -> dict[str, Any]:
 
 
 def _reading_json(reading: Reading) -> dict[str, Any]:
+    if reading.label_alone:
+        return {"judge": reading.judge, "label_taken_as": _by_label(reading.log_probs)}
     return {
         **({"judge": reading.judge} if reading.judge else {}),
         "order": reading.order.value,

@@ -17,7 +17,7 @@ from engine.core.log_probs import BoolArray, FloatArray
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.settings import settings_of
-from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.calibration import Calibration
 from engine.decisions.decision import calibrated, decide_all
 from engine.decisions.read_items import ReadRun, average
 from engine.decisions.run_results import RunResults
@@ -190,13 +190,14 @@ def read_in_words(results: RunResults) -> str:
 
 def learned_from(
     run: StoredRun,
-    judged: Iterable[JudgedItem],
+    judged: Sequence[JudgedItem],
     criteria: Sequence[str] | None = None,
     calibration: Calibration | None = None,
 ) -> BothOrders:
     """The items of a run from which a margin can be learned, for some of its criteria, calibrated so.
 
-    SetupError for a run that read only some items in both orders, or too few, or other criteria.
+    SetupError for a run that read only some items in both orders, or too few, or other criteria, and for a
+    calibration that is not for it.
     """
     refuse_unasked(run, "teach a margin")
     wanted = run.identity.criteria if criteria is None else tuple(criteria)
@@ -212,7 +213,7 @@ def learned_from(
             "Judge some items in both orders first, 100 or more, and name that run.",
         )
     if calibration is not None:
-        calibration.check_fits(judge_of_run(run.identity))
+        calibration.check_run(run, judged)
     found = both_orders(judged, wanted, calibration.criteria if calibration else {})
     if len(found.ids) < LEAST_ITEMS:
         raise SetupError(

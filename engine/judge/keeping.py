@@ -4,6 +4,7 @@ Knows: plans, stores, which items are stored together. Does not know: sessions, 
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from itertools import islice
 
@@ -21,16 +22,23 @@ _AT_ONCE = 1000  # stored items that are told an inquiry together: their reading
 
 
 def settled(plan: RunPlan, store: RunStore, run: StoredRun) -> RunPlan:
-    """Store what a plan says of its run beside items; the plan with the calibration that the run has then."""
+    """Store what a plan says of its run beside items; the plan with the calibration that the run has then.
+
+    SetupError, with nothing stored, where that looks at lengths of responses that the run does not know.
+    """
+    calibration = plan.calibration
+    if calibration is None and run.calibration is not None:
+        calibration = calibration_of(run.calibration)
+    if calibration is not None:
+        with closing(store.judged(run.id)) as judged:  # it holds the store while it is read
+            calibration.check_lengths(judged, run.title)
     if plan.name is not None:
         store.name(run.id, plan.name)
     if plan.note is not None:
         store.note_run(run.id, plan.note)
     if plan.calibration is not None:
         store.calibrate(run.id, plan.calibration.as_json())
-    elif run.calibration is not None:
-        return replace(plan, calibration=calibration_of(run.calibration))
-    return plan
+    return replace(plan, calibration=calibration)
 
 
 def missing_groups(plan: RunPlan, judged: set[int]) -> list[range]:

@@ -37,7 +37,7 @@ from engine.core.run_records import (
 )
 from engine.core.settings import SETTINGS, JudgeSettings, MachineSettings, settings_of
 from engine.data.dataset import Dataset
-from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.calibration import Calibration, asked_by, judge_of_run
 from engine.judge.inquiry import Inquiry
 from engine.llama.context import SessionShape
 from engine.llama.library import library_version
@@ -50,6 +50,7 @@ from engine.prompt.judge_prompt import PROMPT_VERSION
 from engine.system.places import real_path
 
 _FORMAT = "chat_format_hash"
+_THIS = "this run"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,15 @@ class RunPlan:
 
     def __post_init__(self) -> None:
         if self.calibration is not None:
-            self.calibration.check_fits(judge_of_run(self.identity()))
+            identity = self.identity()
+            self.calibration.check_fits(judge_of_run(identity))
+            self.calibration.check_parts(asked_by(identity), _THIS)
+
+    @property
+    def parts_lacking(self) -> str:
+        """A sentence on what its calibration looks at and the run will not read; empty for nothing."""
+        calibration = self.calibration
+        return calibration.check_parts(asked_by(self.identity()), _THIS) if calibration else ""
 
     @property
     def device(self) -> str | None:

@@ -107,6 +107,9 @@ def prepare_run(
     )
     if resumed is not None:
         check_resumed(plan, resumed)
+    if lacking := plan.parts_lacking:
+        notices = (*notices, lacking)
+        yield FilesRead(model.name, "", (lacking,))
     return PreparedRun(plan, model, notices, len(part.whole))
 
 

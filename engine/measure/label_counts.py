@@ -19,7 +19,7 @@ class LabelCounts:
 
     `predicted` counts the labels in force, which people may have given; `unscored`: the items without one.
     `flipped`: share (0 to 1) of the model's judgments in two orders that the orders alone would decide
-    differently; `format_mass`: its mean; both None where the model scored nothing, as in a submission.
+    differently; `format_mass`: its mean; both None where no model read anything, as in a submission.
     `in_both_orders`: how many of its judgments were read in two orders, and how many it scored.
     """
 
@@ -41,6 +41,7 @@ class LabelCounts:
 def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment | None]) -> LabelCounts:
     """Count the labels in force of one criterion; `judgments`: the model's own of the same items, if any."""
     scored = [judgment for judgment in judgments if isinstance(judgment, Judgment)]
+    masses = [judgment.format_mass for judgment in scored if judgment.format_mass is not None]
     flips = [judgment.flipped for judgment in scored if judgment.flipped is not None]
     return LabelCounts(
         criterion=criterion,
@@ -49,7 +50,7 @@ def count_labels(criterion: str, labels: Labels, judgments: Sequence[AnyJudgment
         predicted=Counter(label for label in labels if label is not None),
         flipped=mean(flips),
         in_both_orders=(len(flips), len(scored)),
-        format_mass=mean([judgment.format_mass for judgment in scored]),
+        format_mass=mean(masses),
     )
 
 

@@ -267,7 +267,7 @@ def _labelled(system: System, gold: Dataset, shared: Sequence[Item]) -> Mapping[
     if not labelled:
         raise SetupError(
             f"{gold.name} has no human label for what {system.name} predicts ({', '.join(system.criteria)}).",
-            f"Name a labelled dataset: it has columns such as {system.criteria[0]}_preference.",
+            f"Use a labelled dataset: it has columns such as {system.criteria[0]}_preference.",
         )
     return labelled
 

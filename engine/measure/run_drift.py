@@ -19,7 +19,7 @@ from engine.core.remedies import Remedy, Step
 from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.settings import settings_of
 from engine.data.dataset import Dataset
-from engine.decisions.calibration import judge_of_run
+from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.drift import Anchor, Drift, Opinion, drift
@@ -95,12 +95,23 @@ def decided_alike(then: RunResults, now: RunResults) -> tuple[RunResults, RunRes
     if calibration is None:
         said = f"Both are decided as they were read, without the calibration of {now.run.called}."
         return then, now.calibrated(None), said if now.calibration else ""
-    try:
-        calibration.check_fits(judge_of_run(now.run.identity))
-    except SetupError:
-        said = f"Both are decided as they were read: the calibration of {then.run.called} is of another judge"
-        return then.calibrated(None), now.calibrated(None), f"{said} than {now.run.called}."
+    if why_not := _does_not_fit(calibration, now):
+        said = f"Both are decided as they were read: the calibration of {then.run.called} {why_not}"
+        return then.calibrated(None), now.calibrated(None), f"{said} {now.run.called}."
     return then, now.calibrated(calibration), f"Both are decided by the calibration of {then.run.called}."
+
+
+def _does_not_fit(calibration: Calibration, other: RunResults) -> str:
+    """Why it cannot decide another run, before the name of that; empty where it can."""
+    try:
+        calibration.check_fits(judge_of_run(other.run.identity))
+    except SetupError:
+        return "is of another judge than"
+    try:
+        calibration.check_run(other.run, other.judged)
+    except SetupError:
+        return "looks at what is not known of"
+    return ""
 
 
 def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset) -> dict[str, list[Anchor]]:

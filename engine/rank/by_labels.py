@@ -15,20 +15,22 @@ from engine.measure.systems import System
 from engine.rank.contests import contests_of
 from engine.rank.correction import Correction, correct
 from engine.rank.how_many import HowMany, how_many
-from engine.rank.labelled_part import LabelledPart, judge_expects, labelled_part
+from engine.rank.labelled_part import LabelledPart, judge_expects, labelled_already, labelled_part
 
 
 @dataclass(frozen=True, eq=False)
 class ByLabels:
     """`part`: the labels that count; None where there are none, or they are `refused`. `correction`: None
     without them, and where all items have a label. `how_many`: None where nothing can be said of it, and
-    where all have one.
+    where all have one. `labelled`: the ids of items that need no label any more, see `labelled_already`; none
+    where all items have one and it does not count, so that they must be gone through again.
     """
 
     part: LabelledPart | None
     refused: SetupError | None
     correction: Correction | None
     how_many: HowMany | None
+    labelled: frozenset[str] = frozenset()
 
     @property
     def more_would_help(self) -> bool:
@@ -55,10 +57,13 @@ def by_labels(
         part = labelled_part(system, dataset, criterion)
     except SetupError as error:
         refused = error
+    labelled = frozenset(labelled_already(system, dataset, criterion, part))
+    if labelled >= frozenset(dataset.ids):
+        labelled = frozenset()
     people = contests_of(dataset, part.said) if part is not None else None
     if people is None or not people.known.any():  # or labels of items alone that are no contests
-        return ByLabels(None, refused, None, how_many(judge, None))
+        return ByLabels(None, refused, None, how_many(judge, None), labelled)
     if people.known.all():
         return ByLabels(part, refused, None, None)
     correction = yield from correct(people, judge, seed, cancel=cancel)
-    return ByLabels(part, refused, correction, how_many(judge, correction))
+    return ByLabels(part, refused, correction, how_many(judge, correction), labelled)

@@ -51,6 +51,17 @@ class LabelledPart:
         return int(np.sum(~np.isnan(self.said[:, 0])))
 
 
+def labelled_already(system: System, dataset: Dataset, criterion: str, part: LabelledPart | None) -> set[str]:
+    """The ids of the items that need no label to be in the part: those of the part, and those that people
+    labelled on the run in whichever order, which belong to its random sample once that comes so far.
+    """
+    known = np.zeros(len(dataset), np.bool_) if part is None else ~np.isnan(part.said[:, 0])
+    labelled = {dataset.ids[place] for place in np.flatnonzero(known)}
+    if system.results is not None and system.results.source.kind is not Whose.JUDGE:
+        labelled |= {item_id for item_id, _ in _labels_of_people(system.results, criterion)}
+    return labelled
+
+
 def judge_expects(system: System, dataset: Dataset, criterion: str) -> FloatArray:
     """What the judge says of each item, where nobody's label stands in the place of its own."""
     return system_expected(_judge_alone(system), dataset, criterion)

@@ -180,7 +180,9 @@ def way_sections(results: RunResults | None, dataset: Dataset | None = None) -> 
     if table is None:
         return []
     what = "judges" if results is not None and results.run.panel else "ways"
-    chosen = best_of(what, cost_of_choosing(map(mean_accuracy, right.values())))
+    # All together is what a run decides by: it was not chosen.
+    alone = [mean_accuracy(found) for name, found in right.items() if name != ALL_WAYS]
+    chosen = best_of(what, cost_of_choosing(alone))
     parts = [table, *([Sentences(chosen)] if chosen else ())]
     if results is not None and results.run.panel:
         return [Section("ways", "By judge of the panel", parts, _OF_JUDGES)]

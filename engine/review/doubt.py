@@ -273,6 +273,7 @@ def _passes(row: ReviewRow, filters: Filters) -> bool:
         (filters.own is not None, _is(row.own, filters.own)),
         (filters.label is not None, _is(row.preference, filters.label)),
         (filters.human is not None, _is(row.human, filters.human)),
+        (bool(filters.labelled), row.item_id not in filters.labelled),
         (filters.ids is not None, filters.ids is None or row.item_id in filters.ids),
     )
     return all(holds for asked, holds in wanted if asked)

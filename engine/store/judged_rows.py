@@ -9,7 +9,8 @@ Does not know: transactions, runs, decisions.
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -95,8 +96,10 @@ def content_hashes(db: sqlite3.Connection, run_id: int) -> dict[str, str]:
     return {gate.text("item_id", item_id): gate.text("content_hash", found) for item_id, found in rows}
 
 
-def item_rows(db: sqlite3.Connection, run_id: int) -> Iterator[JudgedItem]:
-    """The items of a run, in the order of its dataset."""
+def item_rows(
+    db: sqlite3.Connection, run_id: int, labels_alone: Collection[int] = ()
+) -> Iterator[JudgedItem]:
+    """The items of a run, in the order of its dataset. `labels_alone`: which judges of a panel gave these."""
     rewritten, given = _rewritten(db, run_id), _given(db, run_id)
     rows = db.execute(
         "SELECT position, item_id, content_hash, left_out_a, left_out_b, seconds, tokens_read,"
@@ -106,7 +109,18 @@ def item_rows(db: sqlite3.Connection, run_id: int) -> Iterator[JudgedItem]:
     gate = Gate(f"Run {run_id}")
     for row in rows:
         position = gate.count("position", row[0])
-        yield _item(db, run_id, row, rewritten.get(position, {}), given.get(position, {}))
+        item = _item(db, run_id, row, rewritten.get(position, {}), given.get(position, {}))
+        yield _with_labels_alone(item, labels_alone) if labels_alone else item
+
+
+def _with_labels_alone(item: JudgedItem, judges: Collection[int]) -> JudgedItem:
+    return replace(
+        item,
+        readings={
+            name: tuple(replace(each, label_alone=each.judge in judges) for each in own)
+            for name, own in item.readings.items()
+        },
+    )
 
 
 def _item(

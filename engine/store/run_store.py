@@ -6,7 +6,7 @@ Knows: runs, judged items, SQLite, the locks of runs. Does not know: models, pro
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
@@ -410,13 +410,14 @@ class RunStore:
         with self._file.reading() as db:
             return judged_positions(db, run_id)
 
-    def judged(self, run_id: int) -> Iterator[JudgedItem]:
+    def judged(self, run_id: int) -> Generator[JudgedItem, None, None]:
         """The judged items of a run, in the order of its dataset.
 
         All are of one state of the store; within `reading` they are read as they are asked for.
         """
         with self._file.reading() as db:
-            yield from item_rows(db, run_id)
+            run = run_row(db, run_id)
+            yield from item_rows(db, run_id, run.judges_of_labels if run else ())
 
     def shared_items(self, run_id: int) -> dict[int, int]:
         """By the id of each other run that judged items of this one, with the same texts: how many."""

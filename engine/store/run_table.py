@@ -234,6 +234,7 @@ def _manifest(gate: Gate, text: object) -> Mapping[str, Any]:
     for judge in _records(gate, made, JUDGES):
         gate.text("manifest", judge.get("name"))
         gate.text("manifest", judge.get("what", ""))
+        gate.texts("manifest", judge.get("orders", []))
     gate.text("manifest", made.get(DEVICE_LEFT, ""))
     gate.texts("manifest", made.get(NOT_IN_DATASET, []))
     return made

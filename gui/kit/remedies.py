@@ -28,6 +28,7 @@ IN_THE_WINDOW = Wording(
         Step.TUNE: "Make it again on the Judge page: “Find the best settings”.",
         Step.CHOOSE_ANSWERED_DATASET: "Open it with the dataset that it answers: File > Open dataset first.",
         Step.CHOOSE_JUDGED_DATASET: "As human labels, choose the dataset that was judged",
+        Step.CHOOSE_JUDGES: "On the Compare page, tick two runs or submissions, or more",
         Step.CHOOSE_RUN: "Choose a run on the Results page.",
         Step.CHOOSE_STORE: "Choose a run that is there",
         Step.COPY_STORE: (
@@ -40,8 +41,13 @@ IN_THE_WINDOW = Wording(
         ),
         Step.DELETE_DECISIONS: "Export the runs first, or tick that what people decided goes with them.",
         Step.EXPORT_RUN: "export the run's submission on the Results page and compare that",
+        Step.GIVE_ITEMS: (
+            "On the Compare page, tick a run of the same items as well, or choose human labels and decide by"
+            " these."
+        ),
         Step.FIND_DATASET: "open it on the Dataset page",
         Step.INSTALL_CLUSTER: Step.INSTALL_CLUSTER.value,
+        Step.JUDGE_ONCE: "A judge has one voice: on the Compare page, tick it once.",
         Step.LABEL_AT_RANDOM: Step.LABEL_AT_RANDOM.value,
         Step.MAKE_CERTIFICATES: Step.MAKE_CERTIFICATES.value,
         Step.MAKE_PAIRS: (

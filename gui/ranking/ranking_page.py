@@ -52,7 +52,8 @@ _NO_ITEMS = "The dataset of {run} is not there any more, or has changed: open it
 _UNDER_WAY = "This run is under way: Rank reads what is judged by now."
 _JUDGING = "{name} is being judged: choose its run in the list above."
 _STOPPED = "You stopped before all was ranked. Press Rank to begin again."
-_SAMPLE = "the random sample, in its order: what people say of it, from the top, corrects the ranking"
+_SAMPLE = "in the order of the random sample: what people say of them, from the top, corrects the ranking"
+_UNLABELLED = f"without a label yet, {_SAMPLE}"
 _ONLY_RUNS = "Review lists items of a run: judge this dataset, or choose a run of it in the list above."
 
 
@@ -80,7 +81,8 @@ class RankingPage(Page):
         name(
             self.label_button,
             "Label a random sample in Review",
-            "Lists the run's items in the order of a random sample: labels of its top correct the judge",
+            "Lists the run's unlabelled items in the order of a random sample: labels of its top correct the"
+            " judge",
         )
         self.choice = RankChoice(workspace, beside=[self.label_button])
         self.picture = FramedPicture(workspace, "ranking", "How sure the order is")
@@ -293,12 +295,14 @@ class RankingPage(Page):
 
     @Slot()
     def _label_at_random(self) -> None:
-        """List the run that ranked in the order of its random sample."""
-        wish = self.ranked.wish if self.ranked is not None else None
-        if wish is not None and wish.results is not None:
-            run_id, filters = wish.results.run.id, Filters(criterion=wish.criterion)
-            wanted = WantedItems(run_id, filters, _SAMPLE, ListOrder.RANDOM)
-            self.workspace.open_in_review(run_id, wanted)
+        """List what has no label yet of the run that ranked, in the order of its random sample."""
+        ranked = self.ranked
+        if ranked is None or ranked.wish.results is None or ranked.corrected is None:
+            return
+        run_id, labelled = ranked.wish.results.run.id, ranked.corrected.labelled
+        filters = Filters(criterion=ranked.wish.criterion, labelled=labelled)
+        wanted = WantedItems(run_id, filters, _UNLABELLED if labelled else _SAMPLE, ListOrder.RANDOM)
+        self.workspace.open_in_review(run_id, wanted)
 
     @Slot(object)
     def _list_behind(self, behind: ItemsBehind) -> None:

@@ -3,7 +3,7 @@
 Knows: how each part of a section is shown. Does not know: what it says.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Signal, Slot
@@ -88,8 +88,9 @@ class SectionView(QFrame):
                 self._layout.addWidget(new)
                 if isinstance(new, _TableView):
                     new.listed.connect(self.listed)
+        names = iter(_table_names(section.title, [part for part in parts if isinstance(part, Table)]))
         for part, view in zip(parts, self.parts, strict=True):
-            view.show_part(part, visible(section.title))
+            view.show_part(part, visible(next(names)) if isinstance(part, Table) else "")
 
     @property
     def tables(self) -> list[TableModel]:
@@ -116,8 +117,8 @@ class _TableView(QFrame):
         if behind is not None and behind.ids:
             self.listed.emit(behind)
 
-    def show_part(self, part: Table, title: str) -> None:
-        self._view.setAccessibleName(title)
+    def show_part(self, part: Table, called: str) -> None:
+        self._view.setAccessibleName(called)
         if part == self._part:  # while more is measured most tables stay, and Qt asks for each cell anew
             return
         self._part = part
@@ -132,11 +133,25 @@ class _SentencesView(QFrame):
         self._label = label("")
         self._inside = in_column(self._label, on=self)
 
-    def show_part(self, part: Sentences, _title: str) -> None:
+    def show_part(self, part: Sentences, _called: str) -> None:
         self._label.setText(visible("\n".join(part.texts)))
         warns = part.tone is Tone.CAVEAT
         set_role(self, "note" if warns else "")
         self._inside.setContentsMargins(*((12, 10, 12, 10) if warns else (0, 0, 0, 0)))
+
+
+def _table_names(title: str, tables: Sequence[Table]) -> list[str]:
+    """What the tables of a section are called: as it is, and of several by their numbers and what each of
+    them is by, where that tells them apart.
+    """
+    if len(tables) < 2:
+        return [title] * len(tables)
+    by = [table.columns[0].title for table in tables]
+    told = len(set(by)) == len(by)
+    return [
+        f"{title}, table {number} of {len(tables)}{f': {what}' if told else ''}"
+        for number, what in enumerate(by, start=1)
+    ]
 
 
 _VIEWS: Mapping[type, type[_TableView | _SentencesView]] = {Table: _TableView, Sentences: _SentencesView}

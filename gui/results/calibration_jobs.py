@@ -68,16 +68,15 @@ def load(results: "RunResults", path: Path) -> Job[Proposal]:
     """A calibration out of a file. SetupError where it is none, or made for another judge."""
 
     def work(_control: JobControl) -> Proposal:
-        from engine.decisions.calibration import judge_of_run, load_calibration
+        from engine.decisions.calibration import load_calibration
         from engine.report.run_tables import changes_section
 
         calibration = load_calibration(path)
-        calibration.check_fits(judge_of_run(results.run.identity))
-        calibration.check_lengths(results.judged, results.run.title)
+        lacking = calibration.check_run(results.run, results.judged)
         source = f"from {path.name}, fitted on {calibration.dataset}"
         after = results.calibrated(calibration)
         one_label = after.one_label_sentence
-        sheet = _sheet([one_label], changes_section(results, after))
+        sheet = _sheet([lacking, one_label], changes_section(results, after))
         return Proposal(calibration, source, sheet, bool(one_label))
 
     return work

@@ -43,7 +43,8 @@ class CardBody(QScrollArea):
     def show_scored(self, scored: Judgment | None) -> None:
         """Show what the model said in each order and way; nothing where it did not."""
         readings, probabilities = (scored.readings, scored.probabilities) if scored else ((), ())
-        self.large.show_readings(together(readings) if readings else (), probabilities)
+        panel = any(reading.judge for reading in readings)
+        self.large.show_readings(together(readings), probabilities, panel)
         self.ways.show_readings(readings)
         self.updateGeometry()  # what is in it does not tell
 

@@ -15,13 +15,15 @@ from gui.work.state import State
 _MOST = 100_000  # pixels
 _STATE = "review/card"  # the height of the open card
 _MOST_FOR_CARD = 0.45  # of the height of both, at first
+_MOST_FOR_WAYS = 0.75  # of the height of both, while a person looks at what each way said
 
 
 class CardRoom(PageSplitter):
     """The texts get what the judgment leaves; folded it leaves nearly everything.
 
     `card_height`: of the judgment while its card is open, in pixels; 0 until it is known. Until a person
-    moves the handle it is what the card wants.
+    moves the handle it is what the card wants. Who goes to what each way of asking said sees all of it, where
+    there is room at all, until he goes back.
     """
 
     def __init__(self, reading: ItemReading, below: QWidget, desk: JudgmentDesk, state: State) -> None:
@@ -35,6 +37,7 @@ class CardRoom(PageSplitter):
         self.setHandleWidth(8)
         self.card_height = max(0, state.number(_STATE, 0, most=_MOST))
         self._by_person = self.card_height > 0
+        self._for_ways = False
         if self._by_person:
             self.setSizes([2 * self.card_height, self.card_height])
         self.splitterMoved.connect(self._follow_person)
@@ -42,6 +45,7 @@ class CardRoom(PageSplitter):
         self._soon = QTimer(self, singleShot=True)  # once what is new has its place
         self._soon.timeout.connect(self._begin)
         desk.card.body_shown.connect(self._make_room)
+        desk.card.ways_wanted.connect(self._make_room_for_ways)
 
     @property
     def settled(self) -> bool:
@@ -68,7 +72,7 @@ class CardRoom(PageSplitter):
     @Slot()
     def _follow_person(self) -> None:
         if not self._desk.card.isHidden():
-            self.card_height, self._by_person = self.sizes()[1], True
+            self.card_height, self._by_person, self._for_ways = self.sizes()[1], True, False
 
     def changeEvent(self, event: QEvent) -> None:
         """Another size of text needs another height."""
@@ -82,7 +86,13 @@ class CardRoom(PageSplitter):
     def _begin(self) -> None:
         """The card is as high as it wants to be, but most of the room is for the texts."""
         room = sum(self.sizes())
-        if self._by_person or not room or not self._desk.card.open or self._desk.card.isHidden():
+        if (
+            self._for_ways
+            or self._by_person
+            or not room
+            or not self._desk.card.open
+            or self._desk.card.isHidden()
+        ):
             return
         self._desk.lay_out_now()
         self.card_height = min(self._desk.sizeHint().height(), int(room * _MOST_FOR_CARD))
@@ -90,9 +100,24 @@ class CardRoom(PageSplitter):
             self.setSizes([room - self.card_height, self.card_height])
 
     @Slot(bool)
+    def _make_room_for_ways(self, wanted: bool) -> None:
+        """Let the texts give what the ways need to be seen, and have it back afterwards."""
+        if self._desk.card.isHidden() or wanted == self._for_ways:
+            return
+        self._for_ways = wanted
+        room, height = sum(self.sizes()), self.card_height
+        if wanted:
+            self._desk.lay_out_now()
+            body = self._desk.card.body
+            needed = self._desk.height() - body.viewport().height() + body.ways.height()
+            height = max(self.sizes()[1], min(needed, int(room * _MOST_FOR_WAYS)))
+        self.setSizes([room - height, height])
+
+    @Slot(bool)
     def _make_room(self, for_card: bool) -> None:
         """Give the texts what a folded card leaves, and the card its height again once it opens."""
         reading, card = self.sizes()
+        self._for_ways = False
         self._desk.lay_out_now()
         self.handle(1).setEnabled(for_card)
         if not for_card:

@@ -97,6 +97,7 @@ class FilterBar(QWidget):
         self.order = narrow_box("Order of the list")
         self.seed = SeedButton(workspace)
         self._ids: frozenset[str] | None = None  # the only items that are to be listed
+        self._labelled_already: frozenset[str] = frozenset()  # items that are not
         self._labelled = self._blind = self._of_panel = self._sure = False
         self._other_order = ListOrder.DATASET.value  # blind, while not blind; and the reverse
         self.labels = {
@@ -164,7 +165,9 @@ class FilterBar(QWidget):
     def wish(self) -> Filters:
         """What is to be listed. Who labels blind learns nothing by a filter of labels."""
         chosen = self._chosen
-        return Filters(criterion=chosen.criterion, text=chosen.text) if self._blind else chosen
+        if not self._blind:
+            return chosen
+        return Filters(criterion=chosen.criterion, text=chosen.text, labelled=chosen.labelled)
 
     @property
     def part(self) -> frozenset[str] | None:
@@ -178,6 +181,7 @@ class FilterBar(QWidget):
         return Filters(
             criterion=self.criterion.currentData(),
             ids=self._ids,
+            labelled=self._labelled_already,
             text=self.search.text().strip(),
             **chosen,
         )
@@ -233,7 +237,7 @@ class FilterBar(QWidget):
             self.choose_order(wanted.order)
 
     def _choose(self, wish: Filters) -> None:
-        self._ids = wish.ids
+        self._ids, self._labelled_already = wish.ids, wish.labelled
         self.slices.clear()
         self._typing.stop()
         with QSignalBlocker(self.search):
@@ -248,7 +252,7 @@ class FilterBar(QWidget):
     def as_record(self) -> dict[str, Any]:
         """What is chosen, to be remembered; the search and a set of items are not."""
         kept = {"order": self.order.currentData(), "more": self.more.isChecked()}
-        return {**asdict(self._chosen), "text": "", "ids": None, **kept}
+        return {**asdict(self._chosen), "text": "", "ids": None, "labelled": None, **kept}
 
     def restore(self, record: Mapping[str, Any], criteria: Sequence[str]) -> None:
         """Choose what was remembered, as far as it makes sense."""

@@ -37,10 +37,12 @@ class JudgmentCard(QFrame):
     """The open judgment, with the buttons that override it.
 
     `body_shown` is emitted when the body appears (True) or vanishes, before others have their new sizes.
-    Folded, it is there only while an explanation is written.
+    Folded, it is there only while an explanation is written. `ways_wanted`: a person goes to what each way
+    said (True), or back.
     """
 
     body_shown = Signal(bool)
+    ways_wanted = Signal(bool)
     prompt_wanted = Signal()
 
     def __init__(self) -> None:
@@ -94,8 +96,8 @@ class JudgmentCard(QFrame):
         name(self.fold, "Fold the judgment to one line", "Fold the judgment to one line, or open it (F)")
         self.own.setWordWrap(False)
         self.beginning.hide()
-        for button, text in ((self.each_way, "Ways"), (self.prompt, "Prompt…"), (self.earlier, "")):
-            button.setText(text)  # its key is in the tool tip: the marks need the room
+        self.prompt.setText("Prompt…")  # its key is in the tool tip: the marks need the room
+        for button in (self.each_way, self.prompt, self.earlier):
             button.setProperty("role", "button")
             button.setProperty("compact", True)
         name(self.prompt, "What the model is shown, key P", "Exactly what the model is shown (P)")
@@ -114,7 +116,7 @@ class JudgmentCard(QFrame):
     def _connect(self) -> None:
         self.fold.clicked.connect(self.toggle_fold)
         self.prompt.clicked.connect(self.prompt_wanted)
-        name(self.each_way, "What each way of asking said, key W", "What each way of asking said (W)")
+        self._name_ways()
         self.each_way.clicked.connect(self.toggle_ways)
 
     def show_judgment(self, shown: Shown) -> None:
@@ -135,7 +137,7 @@ class JudgmentCard(QFrame):
         self.orders.setVisible(scored is not None)
         self.orders.show_readings(together(scored.readings) if scored else ())
         self.body.show_scored(scored)
-        self.each_way.setVisible(self.has_ways)
+        self._name_ways()
         self.bars.show_probabilities(scored.probabilities if scored else ())
         self._show_pills(scored, shown)
         self._show_explanation(shown)
@@ -195,6 +197,12 @@ class JudgmentCard(QFrame):
         self.own.setVisible(shown and bool(self.own.text()))
         self.mass.setVisible(bool(self.mass.text) and (shown or self._low_mass))
 
+    def _name_ways(self) -> None:
+        what = self.body.ways.title.text()
+        self.each_way.setText("Judges" if self.body.ways.of_panel else "Ways")
+        name(self.each_way, f"{what}, key W", f"{what} (W)")
+        self.each_way.setVisible(self.has_ways)
+
     @property
     def has_ways(self) -> bool:
         """True where each way of asking is shown, because there are several or one says more than a label."""
@@ -214,6 +222,7 @@ class JudgmentCard(QFrame):
         """Go to what each way of asking said, or back to the top."""
         there = self.open and self.body.at_ways
         self.set_folded(False)
+        self.ways_wanted.emit(self.has_ways and not there)
         if there:
             self.fold.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.body.to_top()
@@ -254,8 +263,9 @@ class JudgmentCard(QFrame):
         self.flipped.say("⚖ judges differ" if apart else "⇄ flipped", "warning")
         whose = "judges of the panel" if apart else "two orders"
         set_tip(self.flipped, f"The {whose} alone would give different labels. {MORE_BY_F1}")
-        low = self._low_mass = scored is not None and scored.format_mass < LOW_MASS
-        text = f"format mass {percent(scored.format_mass)}" if scored is not None else ""
+        mass = scored.format_mass if scored is not None else None
+        low = self._low_mass = mass is not None and mass < LOW_MASS
+        text = f"format mass {percent(mass)}" if mass is not None else ""
         self.mass.say(f"low {text}" if low else text, "bad" if low else "plain")
         set_tip(
             self.mass,

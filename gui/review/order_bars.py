@@ -23,6 +23,7 @@ from gui.kit.theme import colours
 ORDER_NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
 _TOGETHER = "Both together"
 _FROM_ONE = "Decided from this order alone"
+_BY_PANEL = "All judges together"
 _UNREAD = "not read"
 _GAP = 8
 
@@ -131,11 +132,16 @@ class OrdersView(QWidget):
             layout.addWidget(column, 1)
             self._columns.append((column, title, words, bars))
 
-    def show_readings(self, readings: Sequence[Reading], together: Sequence[float]) -> None:
-        """Show what these readings say of the item's own A and B, and the probabilities of the judgment."""
+    def show_readings(
+        self, readings: Sequence[Reading], together: Sequence[float], panel: bool = False
+    ) -> None:
+        """Show what these readings say of the item's own A and B, and the probabilities of the judgment;
+        in a `panel` more than what was read may be in these.
+        """
         shown = [(ORDER_NAMES[reading.order], tuple(own_shares(reading).values())) for reading in readings]
         if together:
-            shown.append((_TOGETHER if len(readings) > 1 else _FROM_ONE, tuple(together)))
+            of_orders = _TOGETHER if len(readings) > 1 else _FROM_ONE
+            shown.append((_BY_PANEL if panel else of_orders, tuple(together)))
         for number, (column, title, words, bars) in enumerate(self._columns):
             column.setVisible(number < len(shown))
             text, shares = shown[number] if number < len(shown) else ("", ())

@@ -190,9 +190,9 @@ class ReviewList(QWidget):
 
     def _origin(self, row: int) -> Origin:
         """How a person comes to the item of a row: in turn of a random sample only where he has labelled or
-        skipped each item before it, and nothing but another criterion is left out.
+        skipped each item before it, and nothing but other criteria and labelled items is left out.
         """
-        asked, run = replace(self.wish, criterion=None), self._workspace.run
+        asked, run = replace(self.wish, criterion=None, labelled=frozenset()), self._workspace.run
         if asked.narrows or self.filters.part is not None or self.people.leaves_out_to_do or run is None:
             return Origin.CHOSEN
         order = self.filters.list_order

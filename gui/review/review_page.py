@@ -45,6 +45,7 @@ from gui.work.run_picker import RunPicker
 from gui.work.workspace import Workspace
 
 _CHOSEN = "review/chosen"
+_NO_PROMPT = "A panel has no prompt of its own: open the run of one of its judges to see what that was shown."
 _LAYOUTS = ("across", "texts", "responses")
 _WRITING = (QLineEdit, QPlainTextEdit)  # Enter and Space are their keys
 _LABEL_KEYS = {"A": Preference.A, "B": Preference.B, "G": Preference.BOTH_GOOD, "X": Preference.BOTH_BAD}
@@ -351,6 +352,9 @@ class ReviewPage(Page):
         """Let the window show what the model is shown of the item that is open."""
         run, review = self.workspace.run, self.list.review
         if run is None or review is None or self._item_id not in review.places:
+            return
+        if run.results.run.panel:
+            self.workspace.note.emit(_NO_PROMPT)
             return
         if run.dataset is None:
             self.workspace.note.emit("The dataset of this run is not there: find it to see what was shown.")

@@ -18,6 +18,7 @@ from engine.core.ways.graded import mean_grade
 from engine.core.ways.question import among
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
+from gui.kit.label_mark import LABEL_WORDS
 from gui.kit.labels import heading, hint, show_text
 from gui.kit.layouts import as_column, in_column
 from gui.reading.text_pane import TextPane
@@ -31,13 +32,15 @@ _YES = 0
 
 
 class WaysView(QWidget):
-    """A column for each order, with a bar for each way; in words what is said of each response; thoughts.
+    """A column for each order, with a bar for each way; in words what is said of each response, and labels
+    of a panel that nobody read; thoughts.
 
     Hidden where one way was asked that the bars of the orders show whole.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        self.of_panel = False  # whether these are judges of a panel, and their ways
         self.bars = {order: OrderBars() for order in Order}
         self._columns: dict[Order, QWidget] = {}
         self._beside = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -70,22 +73,24 @@ class WaysView(QWidget):
 
     def show_readings(self, readings: Sequence[Reading]) -> None:
         """Show what these say, or nothing where there are letters alone."""
-        ways = tuple(way for way in Way if any(reading.way is way for reading in readings))
-        named = tuple(dict.fromkeys(map(_said_by, readings)))
-        words = "\n".join(said_of_each(readings))
+        read = [reading for reading in readings if not reading.label_alone]
+        thinks = any(reading.way is Way.THINKING for reading in read)
+        panel = self.of_panel = any(reading.judge for reading in readings)
+        named = tuple(dict.fromkeys(map(_said_by, read)))
+        words = "\n".join((*said_of_each(read), *_labels_alone(readings)))
         show_text(self.words, words)
         self.thoughts.show_readings(readings)
         several = len(named) > 1
-        self.setVisible(several or bool(words) or Way.THINKING in ways)
-        both = {reading.order: reading for reading in together(readings)} if several else {}
+        self.setVisible(several or bool(words) or thinks)
+        both = {reading.order: reading for reading in together(read)} if several else {}
         for order, bars in self.bars.items():
-            own = {_said_by(reading): reading for reading in readings if reading.order is order}
+            own = {_said_by(reading): reading for reading in read if reading.order is order}
             lines: list[tuple[str, Reading | None]] = [(_TOGETHER, both[order])] if order in both else []
             bars.show_lines(ORDER_NAMES[order], [*lines, *((each, own.get(each)) for each in named)])
-            self._columns[order].setVisible(several and bool(own))
+            self._columns[order].setVisible((several or panel) and bool(own))
         shown = (bars for order, bars in self.bars.items() if not self._columns[order].isHidden())
         said = "; ".join(bars.accessibleName() for bars in shown)
-        title = _BY_JUDGE if any(reading.judge for reading in readings) else _BY_WAY
+        title = _BY_JUDGE if panel else _BY_WAY
         self.title.setText(title)
         self.setAccessibleName(title)
         self.setAccessibleDescription(f"{said}; {words}".replace("\n", ", "))
@@ -170,6 +175,18 @@ def said_of_each(readings: Sequence[Reading]) -> Iterator[str]:
             a, b = (fmean(value(pair[place]) for pair in own) for place in (0, 1))
             orders = ", in both orders together" if len(own) > 1 else ""
             yield f"{way.capitalize()}, {what}: A {words(a)}, B {words(b)}{orders}."
+
+
+def _labels_alone(readings: Sequence[Reading]) -> Iterator[str]:
+    """A sentence for each judge of a panel that gave a label and was not read."""
+    for reading in readings:
+        if reading.label_alone:
+            shares = own_shares(reading)
+            label = max(shares, key=shares.__getitem__)
+            yield (
+                f"Judge {reading.judge}, a submission, gives a label alone: {LABEL_WORDS[label]}; it is taken"
+                f" to be {percent(shares[label])} sure."
+            )
 
 
 def _said_by(reading: Reading) -> str:

@@ -169,6 +169,7 @@ def test_long_development_items_are_judged_and_explained(
     results = judged(plan_of(smollm2, dataset, settings), tmp_path / "runs.sqlite")
     assert min(len(item.output_a) for item in dataset) > 1000
     for judgment in judgments_of(results):
+        assert judgment.format_mass is not None
         assert 0.05 < judgment.format_mass < 0.95
         assert {reading.order for reading in judgment.readings} == set(Order)
         assert judgment.explanation is not None

@@ -115,7 +115,7 @@ def _learned(options: argparse.Namespace, criteria: Sequence[str]) -> Orders:
     with RunStore(options.store) as store, store.reading():
         run = store.run(options.margin_from)
         calibration = load_calibration(options.calibration) if options.calibration else None
-        found = learned_from(run, store.judged(run.id), criteria, calibration)
+        found = learned_from(run, tuple(store.judged(run.id)), criteria, calibration)
     below = found.least_margin(KEEP)
     tell(f"Margin: {below:g}, learned from {len(found.ids):,} items of run {run.id}.")
     return Orders(below=below, learned_from=run)

@@ -45,6 +45,7 @@ OPTIONS = Wording(
         Step.TUNE: "Make it again with the command tune.",
         Step.CHOOSE_ANSWERED_DATASET: "Name the dataset that it answers with --dataset.",
         Step.CHOOSE_JUDGED_DATASET: "Name the dataset that was judged",
+        Step.CHOOSE_JUDGES: "Name two runs by their ids, or submissions, or more",
         Step.CHOOSE_RUN: f"Name the id of a run: see {program()} runs",
         Step.CHOOSE_STORE: "Name the right store with --store",
         Step.COPY_STORE: (
@@ -60,11 +61,13 @@ OPTIONS = Wording(
             " --with-decisions"
         ),
         Step.EXPORT_RUN: "write the run's submission with `runs export` and use that",
+        Step.GIVE_ITEMS: "Name a run of the same items as well, or their dataset with --dataset.",
         Step.FIND_DATASET: "name its file with --dataset",
         Step.INSTALL_CLUSTER: (
             "Install what it needs: python -m pip install"
             f" {'tiebreak[cluster]' if is_installed() else '-r requirements-cluster.txt'}"
         ),
+        Step.JUDGE_ONCE: "A judge has one voice: name it once.",
         Step.LABEL_AT_RANDOM: (
             "in the window, on the page Review, in the order “Random sample”, from the top."
         ),

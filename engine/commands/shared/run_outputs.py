@@ -18,11 +18,13 @@ from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, submission_of
 from engine.system.files import check_targets, write_json
 
+_WITH_OUTDATED = "runs export {run} --with-outdated"
 _NEXT_STEPS = {
     GapKind.OVERRIDDEN: " Without them: runs export --labels-of judge",
     GapKind.UNSCORED: " See: runs show {run}",
-    GapKind.OUTDATED: " Write them again: runs rewrite {run}; with them: runs export --with-outdated",
+    GapKind.OUTDATED: f" Write them again: runs rewrite {{run}}; with them: {_WITH_OUTDATED}",
 }
+_NOBODY_WRITES = f" With them: {_WITH_OUTDATED}"  # again, of what no model judged here
 
 
 def check_outputs(options: argparse.Namespace, read: Mapping[str, Path]) -> None:
@@ -67,8 +69,10 @@ def warn_of_gaps(results: RunResults, partly: bool = False) -> int:
     if results.left and not partly:
         tell(printable(incomplete(results, run.title)))
     for gap in gaps(results):
-        next_step = _NEXT_STEPS.get(gap.kind, "").format(run=run.id)
-        tell(f"{printable(gap.sentence)}{next_step}")
+        next_step = _NEXT_STEPS.get(gap.kind, "")
+        if gap.kind is GapKind.OUTDATED and not run.by_a_model:
+            next_step = _NOBODY_WRITES
+        tell(f"{printable(gap.sentence)}{next_step.format(run=run.id)}")
     is_whole = partly or not results.left
     return DONE if is_whole and not results.answered.unscored else INCOMPLETE
 

@@ -67,15 +67,16 @@ def reading_of(way: Way, order: Order, answers: Sequence[RawAnswer]) -> Reading:
 
 def together(readings: Sequence[Reading]) -> tuple[Reading, ...]:
     """For each order, in which they come, the mean of the ways' log-probabilities, each way normalised first;
-    of a panel that of its judges' ways.
+    of a panel that of its judges' ways, without labels alone, which nobody read in an order.
 
     Readings of one way of one judge are given back as they are. What the labels hold together is the mean of
     what they held in each way.
     """
-    if len({(reading.judge, reading.way) for reading in readings}) < 2:
-        return tuple(readings)
+    read = [reading for reading in readings if not reading.label_alone]
+    if len({(reading.judge, reading.way) for reading in read}) < 2:
+        return tuple(read)
     by_order: dict[Order, list[Reading]] = {}
-    for reading in readings:
+    for reading in read:
         by_order.setdefault(reading.order, []).append(reading)
     return tuple(_mean(order, own) for order, own in by_order.items())
 

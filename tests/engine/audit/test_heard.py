@@ -62,7 +62,7 @@ def test_probabilities_and_labels_are_those_of_the_judgments(ways: tuple[Way, ..
     assert [PREFERENCES[label] for label in heard.labels[0]] == [each.preference for each in judgments]  # type: ignore[union-attr]
     alone = heard.by_order[0].argmax(axis=2)
     assert [one != other for one, other in alone.tolist()] == [each.flipped for each in judgments]  # type: ignore[union-attr]
-    assert np.allclose(heard.mass[0], [each.format_mass for each in judgments])  # type: ignore[union-attr]
+    assert np.allclose(heard.mass[0], [each.format_mass for each in judgments])  # type: ignore[arg-type, union-attr]
     assert {key.item_id: label for key, label in heard.human.items()} == {"1": A, "2": B, "3": GOOD}
     assert heard.seconds.tolist() == [1.5] * 3
     assert (heard.letters is None) is (Way.PERMUTED not in ways)

@@ -21,13 +21,19 @@ from engine.core.items import HUMAN_LABELS, PREFERENCES, HumanLabel, Preference,
 from engine.core.judgments import CriterionCalibration, Judgment, JudgmentKey, Unscored
 from engine.core.log_probs import log_softmax
 from engine.core.rubric import ELOQUENT
+from engine.core.run_records import JUDGES
+from engine.core.sheets import Sentences
+from engine.core.ways.all_ways import together
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.read_items import ReadBy
+from engine.decisions.run_csv import write_results_csv
+from engine.decisions.run_json import as_json
 from engine.decisions.run_results import ALL_WAYS, load_results
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import System, system_of_run
+from engine.report.run_tables import way_sections
 from engine.store.run_store import RunStore
 from tests.judged import (
     GOOD,
@@ -149,6 +155,50 @@ def test_a_panel_in_the_store_is_a_run_made_of_what_it_says(tmp_path: Path) -> N
     ]
 
 
+def test_what_was_not_read_has_no_order_and_no_format_mass(tmp_path: Path) -> None:
+    judges = [run(tmp_path, "one", RATHER_A, SURE_A, None), system({"safety": [B, A, GOOD]})]
+    panel = make_panel(judges, THREE)
+    first, _, third = panel.results.judgments["safety"]
+    assert isinstance(first, Judgment)
+    assert isinstance(third, Judgment)
+    assert first.format_mass == pytest.approx(1)
+    assert third.format_mass is None
+    assert [each.judge for each in together(first.readings)] == [1, 1]
+    assert (len(third.readings), together(third.readings)) == (1, ())
+    write_results_csv(tmp_path / "all.csv", panel.results)
+    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    columns = ("flipped", "judges_differ", "format_mass", "log_probability_AB_A")
+    assert [rows[2][name] for name in columns] == ["", "no", "", ""]
+    assert [row["judges_differ"] for row in rows] == ["yes", "no", "no"]
+    readings = [
+        each["readings"] for item in as_json(panel.results)["items"] for each in item["judgments"].values()
+    ]
+    assert [set(reading) for reading in readings[2]] == [{"judge", "label_taken_as"}]
+    assert readings[2][0]["label_taken_as"]["both_good"] == pytest.approx(np.log(0.9))
+
+
+def test_panels_of_before_know_their_submissions_too(tmp_path: Path) -> None:
+    """Their judges have no orders, but what was no run was a submission."""
+    panel = make_panel([run(tmp_path, "one", SURE_A, SURE_A, SURE_A), system({"safety": [B] * 3})], THREE)
+    judges = [{name: judge[name] for name in judge if name != "orders"} for judge in panel.manifest[JUDGES]]
+    of_before = replace(panel, manifest={**panel.manifest, JUDGES: judges})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        results = load_results(store, of_before.keep(store).id)
+    assert results.judged == panel.judged
+
+
+def test_all_together_is_none_of_the_judges_that_are_chosen_from(tmp_path: Path) -> None:
+    gold = dataset({"safety": [A, B] * 12})
+    judges = [
+        run(tmp_path, "one", *[SURE_A, RATHER_A] * 12, gold=gold),
+        system({"safety": [A, A, B] * 8}),
+    ]
+    (section,) = way_sections(make_panel(judges, gold).results, gold)
+    said = [each for part in section.parts if isinstance(part, Sentences) for each in part.texts]
+    assert said[0].startswith("The best of 2 judges is chosen by these items")
+
+
 def test_of_a_run_that_went_on_another_panel_is_made(tmp_path: Path) -> None:
     one, other = run(tmp_path, "one", SURE_A, SURE_A, SURE_A), system({"safety": [A, A, A]})
     part = THREE.head(2)
@@ -212,7 +262,7 @@ def test_what_cannot_be_a_panel_is_refused(tmp_path: Path) -> None:
     of_panel = replace(system_of_run(of_two), name="panel 2")
     for judges, problem in (
         ([one], "two judges or more"),
-        ([one, one], "one is named twice"),
+        ([one, one], "one would judge twice"),
         ([one, alone], "no criterion in common"),
         ([one, of_panel], "panel 2 is a panel itself"),
         ([one, system({"safety": [A, A]})], "ids missing"),

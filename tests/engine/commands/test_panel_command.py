@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.core.errors import SetupError
+from engine.core.items import Preference
+from engine.core.judgments import NewOverride
 from engine.decisions.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.conftest import DEMO_ITEMS as ITEMS
@@ -91,6 +93,24 @@ def test_what_does_not_fit_together_is_refused_and_nothing_is_kept(
             command("panel", *words)
     with RunStore(store) as opened:
         assert len(opened.runs()) == 1
+
+
+def test_what_a_panel_cannot_write_again_nobody_advises_to(
+    command: Command, store: Path, other: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command("panel", 1, other)
+    with RunStore(store) as opened:
+        results = load_results(opened, 2)
+        judged = next(each for each in results.judgments["safety"] if results.explanation(each))
+        label = next(each for each in Preference if each is not results.label(judged))
+        opened.override(2, NewOverride(judged.item_id, "safety", label, None, author="Ada"))
+    out = tmp_path / "out.tsv"
+    options = COMMANDS["runs"].parser().parse_args(["export", "2", "--out", str(out), "--store", str(store)])
+    COMMANDS["runs"].run(options)
+    said = capsys.readouterr().err
+    assert "runs rewrite" not in said
+    assert "With them: runs export 2 --with-outdated" in said
+    command("runs", "export", 2, "--out", out, "--with-outdated")  # as it is advised
 
 
 def test_what_asks_a_model_refuses_a_panel(command: Command, store: Path, other: Path) -> None:

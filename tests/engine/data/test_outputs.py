@@ -166,6 +166,20 @@ def test_published_pairs_are_no_outputs(shape: Callable[[Path], Path], tmp_path:
         read_outputs(shape(tmp_path))
 
 
+@pytest.mark.parametrize(("texts", "found"), [(["", " \n"], "all 2 lines"), ([" "], "its 1 line")])
+def test_a_file_whose_outputs_are_all_empty_holds_none(
+    texts: Sequence[str], found: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "silent.jsonl"
+    lines = [json.dumps({"instruction": f"q{place}", "output": text}) for place, text in enumerate(texts)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(InputError) as error:
+        read_outputs(path, {"output": "output"})
+    assert f"silent.jsonl: holds no outputs: 'output' is empty in {found}." in str(error.value)
+    path.write_text("\n".join([*lines, json.dumps({"instruction": "q", "output": "x"})]), encoding="utf-8")
+    assert len(read_outputs(path, {"output": "output"}).responses) == len(texts) + 1
+
+
 def test_what_a_row_lacks_is_named(tmp_path: Path) -> None:
     path = saved(tmp_path / "x.jsonl", [*ROWS[plain], {"instruction": "Why?"}])
     with pytest.raises(InputError, match="line 5: no 'output'"):

@@ -8,12 +8,23 @@ from typing import Any
 
 import pytest
 
+from engine.calibrate.panel import make_panel
 from engine.core.errors import SetupError
 from engine.core.fitted_on import FittedOn
 from engine.core.head_parts import LENGTHS, HeadPart, PartKind
 from engine.core.items import Order, Way
 from engine.core.judgments import CriterionCalibration
-from engine.decisions.calibration import Calibration, JudgeIdentity, load_calibration, save_calibration
+from engine.decisions.calibration import (
+    Calibration,
+    JudgeIdentity,
+    judge_of_run,
+    lengths_unknown,
+    load_calibration,
+    save_calibration,
+)
+from engine.decisions.run_results import RunResults
+from engine.decisions.second_order import learned_from
+from tests.judged import SURE_A, A, B, dataset, stored_run, system
 
 ALONE = CriterionCalibration(0.5, (1.0, -1.0, 0.5, -0.5), 3.0, 99)
 GRADED = HeadPart(PartKind.READINGS, 2, Way.GRADED)
@@ -120,6 +131,73 @@ def test_a_file_whose_part_is_none_is_refused(tmp_path: Path, change: dict[str, 
     with pytest.raises(SetupError) as error:
         load_calibration(file_of(tmp_path, values))
     assert problem in str(error.value)
+
+
+def looking_at(*parts: HeadPart) -> CriterionCalibration:
+    return replace(ALONE, parts=dict.fromkeys(parts, 0.5), strength_of_parts=3.0)
+
+
+def run_and_fit(folder: Path, *parts: HeadPart, **settings: object) -> tuple[RunResults, Calibration]:
+    """A run of letters in both orders, and a calibration for its judge that looks at these."""
+    made = {"mode": "labels", "orders": ["AB", "BA"], "examples": "", **settings}
+    found = stored_run(folder, dataset({"safety": [None] * 30}), {"safety": [SURE_A] * 30}, settings=made)
+    assert found.results
+    judge = judge_of_run(found.results.run.identity)
+    return found.results, replace(calibration(safety=looking_at(*parts)), judge=judge)
+
+
+JUDGE_2, LETTERS = HeadPart(PartKind.READINGS, 2), HeadPart(PartKind.READINGS, way=Way.LETTERS)
+PERMUTED, IN_BA = (
+    HeadPart(PartKind.READINGS, way=Way.PERMUTED),
+    HeadPart(PartKind.READINGS, way=Way.LETTERS, order=Order.BA),
+)
+
+
+def test_what_a_run_lacks_of_a_calibration_is_said_by_the_names_of_part_and_run(tmp_path: Path) -> None:
+    results, fitted = run_and_fit(tmp_path, LETTERS, IN_BA, JUDGE_2, PERMUTED)
+    said = fitted.check_run(results.run, results.judged)
+    assert said.startswith("The calibration looks at judge 2; permuted too, and Run 1 has no such readings")
+    assert (
+        replace(fitted, criteria={"safety": looking_at(LETTERS, IN_BA)}).check_run(
+            results.run, results.judged
+        )
+        == ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "settings", "named"),
+    [(JUDGE_2, {}, "judge 2"), (PERMUTED, {}, "permuted"), (IN_BA, {"orders": ["AB"]}, "letters, BA")],
+    ids=["judge", "way", "order"],
+)
+def test_a_calibration_of_whose_parts_a_run_has_none_is_refused(
+    tmp_path: Path, part: HeadPart, settings: dict[str, object], named: str
+) -> None:
+    results, fitted = run_and_fit(tmp_path, part, **settings)
+    with pytest.raises(SetupError, match=f"looks at {named}: Run 1 has no such readings"):
+        fitted.check_run(results.run, results.judged)
+
+
+def test_in_a_panel_it_counts_who_spoke(tmp_path: Path) -> None:
+    gold = dataset({"safety": [None] * 3})
+    results = make_panel(
+        [system({"safety": [A] * 3}), system({"safety": [B] * 3}, name="b.tsv")], gold
+    ).results
+    fitted = replace(calibration(safety=looking_at(JUDGE_2)), judge=judge_of_run(results.run.identity))
+    assert fitted.check_run(results.run, results.judged) == ""
+    third = replace(fitted, criteria={"safety": looking_at(JUDGE_2, HeadPart(PartKind.READINGS, 3))})
+    assert "looks at judge 3 too, and The panel" in third.check_run(results.run, results.judged)
+
+
+def test_a_run_without_lengths_is_refused_alike_wherever_they_would_count(tmp_path: Path) -> None:
+    results, fitted = run_and_fit(tmp_path, LENGTHS)
+    for refused in (
+        lambda: fitted.check_run(results.run, results.judged),
+        lambda: learned_from(results.run, results.judged, calibration=fitted),
+    ):
+        with pytest.raises(SetupError) as error:
+            refused()
+        assert str(error.value) == str(lengths_unknown("Run 1"))
 
 
 @pytest.mark.parametrize("missing", ["kind", "factor"])

@@ -142,7 +142,7 @@ def test_an_item_that_was_not_judged_has_no_mean(judged: JudgedItem) -> None:
     read = ReadItems([judged, item(Reading(AB, FOUR[1]))], "safety")
     assert np.isnan(read.mean).all(axis=1).tolist() == [True, False]
     assert read.facts_of(0).flipped is None
-    assert read.facts_of(0).format_mass == 0
+    assert read.facts_of(0).format_mass is None
 
 
 class TestPartValues:

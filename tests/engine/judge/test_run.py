@@ -49,6 +49,7 @@ def test_every_family_of_models_judges_and_explains(
         judgment = decide(item, criterion)
         assert isinstance(judgment, Judgment)
         assert sum(judgment.probabilities) == pytest.approx(1)
+        assert judgment.format_mass is not None
         assert 0 < judgment.format_mass < 1
         assert {reading.order for reading in judgment.readings} == set(Order)
         assert judgment.explanation

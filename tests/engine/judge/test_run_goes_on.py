@@ -1,7 +1,9 @@
 """Runs that were stopped go on: to the same result, in the same format, with the calibration they keep."""
 
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,11 +13,12 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import ItemJudged, LabelsRead, RunEnded, RunStarted
+from engine.core.head_parts import LENGTHS
 from engine.core.items import PREFERENCES, Preference
 from engine.core.judgments import AnyJudgment, CriterionCalibration, Judgment, Unscored
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import MachineSettings, Mode
-from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.calibration import Calibration, judge_of_run, lengths_unknown
 from engine.decisions.run_results import load_results
 from engine.judge.plan import RunPlan, open_model, worked_alike
 from engine.judge.run import run_judging
@@ -104,6 +107,24 @@ def test_a_resumed_run_decides_with_a_new_calibration(
         results = load_results(store, 1)
     assert (safety_of(first), safety_of(rest)) == ({Preference.B}, {Preference.BOTH_BAD})
     assert {results.label(judgment) for judgment in results.judgments["safety"]} == {Preference.BOTH_BAD}
+
+
+def test_a_run_of_before_goes_on_with_no_calibration_that_looks_at_lengths(
+    make_plan: Callable[..., RunPlan], tmp_path: Path
+) -> None:
+    plan, path = make_plan(mode=Mode.LABELS), tmp_path / "runs.sqlite"
+    with RunStore(path) as store:
+        items_of(plan, store, stop_at=2)
+    with closing(sqlite3.connect(path)) as db, db:  # as earlier versions kept items
+        db.execute("UPDATE judged_item SET letters_a = NULL, letters_b = NULL")
+    by_lengths = CriterionCalibration(1.0, (0.0,) * 4, 1.0, 99, parts={LENGTHS: 0.5}, strength_of_parts=3.0)
+    fitted = replace(always(Preference.B, plan), criteria={"safety": by_lengths})
+    with RunStore(path) as store:
+        with pytest.raises(SetupError) as error:
+            items_of(replace(plan, calibration=fitted, name="night"), store)
+        assert str(error.value) == str(lengths_unknown("Run 1"))
+        assert (store.run(1).calibration, store.run(1).name) == (None, "")
+        assert len(items_of(plan, store)) == 3
 
 
 def test_a_run_that_was_calibrated_after_it_stopped_goes_on_with_that(

@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,7 +72,7 @@ def test_a_store_is_made_where_a_link_leads(tmp_path: Path) -> None:
 class DeletedMeanwhile(RunStore):
     """A store in which somebody else deletes a run just before its items are read."""
 
-    def judged(self, run_id: int) -> Iterator[JudgedItem]:
+    def judged(self, run_id: int) -> Generator[JudgedItem, None, None]:
         with RunStore(self.path) as other:
             other.delete([run_id], with_decisions=True)
         return super().judged(run_id)

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from engine.core.review_filters import ListOrder
 from engine.review.doubt import by_item, review_rows
 from engine.store.run_store import RunStore
+from gui.compare.compare_jobs import CompareWish
 from gui.compare.compare_page import ComparePage
 from gui.compare.panel_dialog import PanelDialog
 from gui.work.workspace import Workspace
@@ -70,6 +71,20 @@ def test_labels_decide_and_say_what_each_judge_adds(
     with RunStore(space.store_path) as store:
         assert store.run(dialog.kept.run_id).calibration
         store.delete([dialog.kept.run_id])
+    dialog.close()
+
+
+def test_a_refusal_is_in_the_words_of_the_window(
+    qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
+) -> None:
+    wish = CompareWish((), (worse, worse.with_name("submission.tsv")))
+    wish.files[1].write_bytes(worse.read_bytes().replace(b"\tA\t", b"\tB\t"))
+    dialog = PanelDialog(space, wish, None, page)
+    dialog.show()
+    decide(qtbot, dialog)
+    assert "there is no run among these" in dialog.notice.text
+    assert "On the Compare page, tick a run of the same items as well" in dialog.notice.text
+    assert "--" not in dialog.notice.text
     dialog.close()
 
 

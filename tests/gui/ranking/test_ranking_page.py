@@ -11,10 +11,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
+from engine.core.item_sample import USUAL_SEED
 from engine.core.items import Preference
 from engine.core.judgments import Origin
 from engine.core.review_filters import ListOrder
 from engine.data.dataset import load_dataset
+from engine.data.sampling import in_drawn_order
 from engine.decisions.opened_submission import open_submission
 from engine.store.run_store import RunStore
 from gui.kit.labels import shown_text
@@ -352,6 +354,12 @@ def test_labels_of_picked_items_correct_nothing_and_the_page_says_so(
         in shown_text(page.sheet)
     )
     assert page.label_button.isVisible()
+    with qtbot.waitSignal(page.workspace.listing_wanted) as wanted:
+        page.label_button.click()
+    assert system.results is not None
+    drawn = in_drawn_order([each.item_id for each in system.results.judged], USUAL_SEED)
+    assert wanted.args[0].filters.labelled == set(drawn[:30])
+    assert wanted.args[0].words.startswith("without a label yet")
 
 
 def test_a_run_that_stopped_by_itself_says_what_is_clear(

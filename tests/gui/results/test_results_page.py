@@ -285,6 +285,19 @@ def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
         assert sorted(key.upper() for key in keys) == sorted({key.upper() for key in keys})
 
 
+def test_no_two_tables_are_called_alike(qtbot: QtBot, opened: ResultsPage) -> None:
+    opened.calibration.fit_button.click()
+    qtbot.waitUntil(lambda: opened.calibration.sheet.section("quality") is not None, timeout=60_000)
+    names = [view.accessibleName() for view in opened.findChildren(QTableView)]
+    assert len(names) > 10
+    assert sorted(names) == sorted(set(names))
+    assert {
+        "Accuracy",
+        "Before and after calibration, table 1 of 2",
+        "What was fitted, table 2 of 2: looked at beside",
+    } <= set(names)
+
+
 def test_every_control_has_a_name_and_every_measure_says_what_it_means(opened: ResultsPage) -> None:
     kinds = (QAbstractButton, QAbstractItemView, QAbstractSlider, QComboBox)
     controls = [control for kind in kinds for control in opened.findChildren(kind)]

@@ -1,6 +1,7 @@
 """What a person does on the Review page, and waiting for what comes of it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -8,15 +9,20 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.calibrate.panel import items_of, make_panel
 from engine.core.cancel import CancelToken
+from engine.core.items import Prediction
 from engine.core.judgments import JudgmentKey, Override
+from engine.core.label_sources import Whose
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import JudgeSettings, MachineSettings, Mode
 from engine.data.dataset import load_dataset
+from engine.decisions.run_results import submission_of
 from engine.gguf.judge_file import read_model_file
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.run import run_judging
 from engine.loading.checked_model import CheckedModel
+from engine.measure.systems import System, open_system
 from engine.store.run_store import RunStore
 from engine.system.paths import demo_model
 from gui.review.review_page import ReviewPage
@@ -63,6 +69,37 @@ def wait_for_override(qtbot: QtBot, page: ReviewPage, act: Callable[[], object])
         act()
     # The list hears of it a moment later.
     qtbot.waitUntil(lambda: not page.workspace.threads.busy(page.list._reading._lane))
+
+
+def open_panel(qtbot: QtBot, page: ReviewPage, store_path: Path, exchanged: bool = False) -> int:
+    """Keep a panel of run 1 and a submission with the same labels and open it; its number. `exchanged`: of
+    labels for the other response.
+    """
+    run = open_system("1", store_path, Whose.JUDGE)
+    assert run.results is not None
+    made = submission_of(run.results)
+    if exchanged:
+        rows = tuple(
+            replace(
+                row,
+                predictions={
+                    name: Prediction(given.preference and given.preference.swapped)
+                    for name, given in row.predictions.items()
+                },
+            )
+            for row in made.rows
+        )
+        made = replace(made, rows=rows)
+    panel = make_panel([run, System("other.tsv", made)], items_of([run], None))
+    with RunStore(store_path) as store:
+        run_id = panel.keep(store).id
+    page.workspace.open_run(run_id)
+    qtbot.waitUntil(lambda: page.workspace.run is not None and page.workspace.run.id == run_id)
+    qtbot.waitUntil(
+        lambda: page._run_id == run_id and page.list.review is not None and page.list.current is not None
+    )
+    qtbot.waitUntil(lambda: page._item_id == current(page) and bool(page.desk.card.badge.text))
+    return run_id
 
 
 def judge_hostile_items(path: Path, store_path: Path) -> None:

@@ -37,3 +37,5 @@ def test_one_order_is_not_called_both(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.show_readings([Reading(Order.AB, (-0.1, -3.0, -4.0, -5.0))], (0.7, 0.1, 0.1, 0.1))
     assert list(view.titles) == ["A shown first", "Decided from this order alone"]
+    view.show_readings([], (0.7, 0.1, 0.1, 0.1), panel=True)
+    assert list(view.titles) == ["All judges together"]

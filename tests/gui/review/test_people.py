@@ -200,6 +200,28 @@ def test_a_wanted_sample_is_listed_in_its_order_from_what_is_to_do(qtbot: QtBot,
     assert "the sample" in page.list.wanted_line.text.text()
 
 
+@pytest.mark.parametrize("blind", [False, True])
+def test_what_is_labelled_is_left_out_of_a_wanted_sample_that_goes_on_at_random(
+    qtbot: QtBot, page: ReviewPage, store: Path, blind: bool
+) -> None:
+    if blind:
+        page.reviewer.blind_button.click()
+    with RunStore(store) as opened:
+        first, second, third, fourth, *_others = in_drawn_order(
+            [each.item_id for each in opened.judged(1)], USUAL_SEED
+        )
+    with qtbot.waitSignal(page.list.listed):
+        wish = Filters(criterion="safety", labelled=frozenset({first, third}))
+        page.workspace.listing_wanted.emit(WantedItems(1, wish, "without a label", ListOrder.RANDOM))
+    assert page.list.shown == 28
+    found = [(current(page), page.session.origin)]
+    page.list.step(1)
+    found.append((current(page), page.session.origin))
+    assert found == [(second, Origin.RANDOM), (fourth, Origin.CHOSEN)]  # the one before is not labelled
+    page.list.filters.clear_all.click()
+    qtbot.waitUntil(lambda: page.list.shown == 30)
+
+
 def test_after_a_wanted_item_the_next_list_does_not_go_elsewhere(qtbot: QtBot, page: ReviewPage) -> None:
     enter(qtbot, page)
     again = wanted_elsewhere(qtbot, page, "7", "safety")

@@ -29,6 +29,7 @@ from tests.gui.review.steps import (
     Open,
     current,
     judge_hostile_items,
+    open_panel,
     overrides,
     press,
     wait_for_override,
@@ -351,6 +352,17 @@ def test_what_the_model_is_shown_is_wanted_of_the_open_judgment(qtbot: QtBot, pa
         assert item is not None
         assert (item.id, item.output_a) == (current(page), page.reading.a.text)
         assert criterion == "safety"
+
+
+def test_a_panel_has_no_prompt_of_its_own(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
+    open_panel(qtbot, page, store)
+    said: list[str] = []
+    wanted: list[object] = []
+    page.workspace.note.connect(said.append)
+    page.prompt_wanted.connect(wanted.append)
+    page.desk.card.prompt.click()
+    assert said[0].startswith("A panel has no prompt of its own")
+    assert not wanted
 
 
 def test_what_was_said_of_an_item_is_gone_with_it(qtbot: QtBot, page: ReviewPage) -> None:

@@ -1,6 +1,7 @@
 """How the Review page shares its height: texts first, a card that folds; both follow theme and text size."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from gui.kit.theme import DARK, LIGHT, TEXT_SIZES, ThemeWish, apply_theme
 from gui.review.review_page import ReviewPage
 from gui.review.review_table import INSTRUCTION, MARKS, STATE
 from gui.work.workspace import Workspace
-from tests.gui.review.steps import Open, press, save, wait_for_override
+from tests.gui.review.steps import Open, open_panel, press, save, wait_for_override
 
 PAGE = (1167, 661)  # what a window of 1280 x 720 leaves for a page
 
@@ -219,6 +220,29 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
         assert ground == (DARK if theme is ThemeWish.DARK else LIGHT).own_ground
     assert seen[0] == seen[-1]
     assert seen[1] != seen[0]
+
+
+def test_what_each_judge_said_has_room_in_a_small_window_with_large_text(
+    qtbot: QtBot, look: float, small: ReviewPage, store: Path
+) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    apply_theme(app, ThemeWish.LIGHT, 150, look)
+    small.follow_look()
+    open_panel(qtbot, small, store, exchanged=True)
+    qtbot.waitUntil(lambda: small._down.settled)
+    card, before = small.desk.card, small._down.sizes()
+    ways = card.body.ways
+    assert (card.each_way.text(), ways.title.text()) == ("Judges", "What each judge said")
+    assert ways.visibleRegion().boundingRect().height() < ways.height() / 2
+    card.each_way.click()
+    qtbot.waitUntil(lambda: ways.visibleRegion().boundingRect().height() > 0.8 * ways.height())
+    press(qtbot, small, "J")  # the next judgment has the room, too
+    qtbot.waitUntil(lambda: small._down.settled)
+    assert small._down.sizes()[1] > before[1]
+    card.body.go_to_ways()
+    card.each_way.click()
+    qtbot.waitUntil(lambda: small._down.sizes() == before)
 
 
 def rows_seen(page: ReviewPage) -> int:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,21 @@ def test_a_second_order_that_was_not_read_has_no_column(view: WaysView) -> None:
     view.show()
     assert view.bars[Order.AB].isVisible()
     assert not view.bars[Order.BA].isVisible()
+
+
+def test_a_label_of_a_submission_in_a_panel_was_not_read_in_an_order_or_a_way(view: WaysView) -> None:
+    read = [replace(reading, judge=1) for reading in LETTERS]
+    label = Reading(Order.AB, (-3.4, -0.1, -3.4, -3.4), judge=2, label_alone=True)
+    view.show_readings([*read, label])
+    assert not view.isHidden()
+    for order in Order:
+        names = [line.split(":")[0] for line in view.bars[order].toolTip().split(">")[1].splitlines()]
+        assert names == ["judge 1, letters"]
+    assert view.words.text().startswith("Judge 2, a submission, gives a label alone: B")
+    view.show_readings([label, replace(label, judge=1)])
+    view.show()
+    assert not any(bars.isVisible() for bars in view.bars.values())
+    assert view.words.text().count("a label alone") == 2
 
 
 def test_each_response_is_told_of_by_its_own_name_whichever_was_shown_first() -> None:
