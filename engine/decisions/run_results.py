@@ -28,10 +28,10 @@ from engine.core.people import (
     standing_notes,
     steps_of,
 )
-from engine.core.run_records import StoredRun, what_is_joined
+from engine.core.run_records import StoredRun, refuse_submitted, what_is_joined
 from engine.core.settings import Mode, settings_of
 from engine.data.submission import Submission, SubmissionRow
-from engine.decisions.calibration import Calibration, calibration_of
+from engine.decisions.calibration import Calibration, calibration_of, judge_of_run
 from engine.decisions.decision import decide_all
 from engine.decisions.one_label import OneLabel, calibrated_in_words, one_label_sentence, one_labels
 from engine.decisions.read_items import ReadRun
@@ -330,6 +330,24 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
         judged = tuple(store.judged(run_id))
         notes = store.notes(item.content_hash for item in judged)
     return RunResults(run, judged, {}).with_people(reviews, notes).calibrated(calibration)
+
+
+def decided_again(
+    store: RunStore, run_id: int, calibration: Calibration | None
+) -> tuple[RunResults, RunResults]:
+    """Decide a run with another calibration from now on, or with none; its results before and after.
+
+    Raises StoreError, and SetupError where the run cannot be calibrated, or was judged by another judge.
+    """
+    before = load_results(store, run_id)
+    refuse_submitted(before.run, "be calibrated")
+    if calibration is not None:
+        calibration.check_fits(judge_of_run(before.run.identity))
+        calibration.check_lengths(before.judged, before.run.title)
+    after = before.calibrated(calibration)
+    with store.hold(run_id):
+        store.calibrate(run_id, calibration.as_json() if calibration else None)
+    return before, after
 
 
 def calibration_of_run(run: StoredRun) -> Calibration | None:
