@@ -1,7 +1,66 @@
-"""Tiebreak from Python."""
+"""Tiebreak in Python: judge pairs of responses in a notebook or a script, and work with runs as frames.
+
+    import tiebreak
+
+    run = tiebreak.Judge(mode="labels").run(tiebreak.demo_dataset())
+    run.evaluate()
+
+Light to import: what a name needs is loaded once it is used. docs/notebook.md tells all names and columns.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from engine.core import VERSION
 
-__version__ = VERSION
+if TYPE_CHECKING:
+    from engine.api.judge import Judge, Plan
+    from engine.api.pairwise import PairwiseJudge
+    from engine.api.reading import demo_dataset, read
+    from engine.api.refused import Refused
+    from engine.api.refused import TiebreakNotice as Notice
+    from engine.api.run import Run, runs
+    from engine.weigh.weighted_judge import pairwise_preference_judge
 
-__all__ = ["__version__"]
+__version__ = VERSION
+__all__ = [
+    "Judge",
+    "Notice",
+    "pairwise_preference_judge",
+    "PairwiseJudge",
+    "Plan",
+    "Refused",
+    "Run",
+    "__version__",
+    "demo_dataset",
+    "read",
+    "runs",
+]
+
+_WHERE = {
+    "Judge": ("engine.api.judge", "Judge"),
+    "Notice": ("engine.api.refused", "TiebreakNotice"),
+    "pairwise_preference_judge": ("engine.weigh.weighted_judge", "pairwise_preference_judge"),
+    "PairwiseJudge": ("engine.api.pairwise", "PairwiseJudge"),
+    "Plan": ("engine.api.judge", "Plan"),
+    "Refused": ("engine.api.refused", "Refused"),
+    "Run": ("engine.api.run", "Run"),
+    "demo_dataset": ("engine.api.reading", "demo_dataset"),
+    "read": ("engine.api.reading", "read"),
+    "runs": ("engine.api.run", "runs"),
+}
+
+if not TYPE_CHECKING:  # which would take any name for one of ours
+
+    def __getattr__(name: str) -> object:
+        """Load a name when it is used for the first time (PEP 562)."""
+        if name not in _WHERE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module, known_as = _WHERE[name]
+        found = getattr(import_module(module), known_as)
+        globals()[name] = found
+        return found
+
+    def __dir__() -> list[str]:
+        """All names, also those that are not loaded yet."""
+        return sorted({*globals(), *__all__})

@@ -1,5 +1,7 @@
 """Works that a process of its own does for tests: each does what a real one might."""
 
+import ctypes
+import faulthandler
 import os
 import signal
 import sys
@@ -9,6 +11,9 @@ from collections.abc import Generator
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
+from engine.core.events import ItemJudged, RunEnded, RunEvent
+from engine.judge.plan import RunPlan
+from engine.judge.work import judge_plan
 
 
 class Odd(Exception):
@@ -83,3 +88,17 @@ def hang_afterwards(_cancel: CancelToken) -> Generator[int, None, str]:
     yield os.getpid()
     threading.Thread(target=time.sleep, args=(60,)).start()
     return "done"
+
+
+def break_down_under_way(
+    cancel: CancelToken, plan: RunPlan, store: Path, fresh: bool, resumes: int | None
+) -> Generator[RunEvent, None, RunEnded]:
+    """Judge as `judge_plan` does until two items are stored; then this process breaks down."""
+    judged = 0
+    for event in judge_plan(cancel, plan, store, fresh, resumes):
+        yield event
+        judged += isinstance(event, ItemJudged)
+        if judged == 2:
+            faulthandler.disable()
+            ctypes.string_at(0)
+    raise AssertionError("it had fewer items")

@@ -45,6 +45,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.review": "core data decisions weigh",
         "engine.tune": "core system data store decisions judge measure calibrate",
         "engine.report": "core data gguf decisions people measure calibrate weigh rank audit tune",
+        "engine.api": "core system data store decisions judge measure calibrate rank audit report"
+        " commands.shared",
         "gui.kit": "",
         "gui.work": "kit",
         "gui.dataset": "kit work reading",
@@ -62,7 +64,9 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
 }
 """For each package, from the lowest up, the packages beside it that it may import; none above, none else."""
 
-ENGINE = tuple(name for name in MAY_IMPORT if name.startswith("engine"))
+NOTEBOOKS = "engine.api"
+"""What `tiebreak.py` offers to notebooks: nothing else imports it."""
+ENGINE = tuple(name for name in MAY_IMPORT if name.startswith("engine") and name != NOTEBOOKS)
 NOT_SELF_TESTED = (
     "engine.tune",
     "engine.calibrate",
@@ -97,7 +101,7 @@ LIBRARIES = {
     "llama_cpp": "engine/llama models/demo/check_export.py",
     "matplotlib": "engine/report",
     "multiprocessing": "",
-    "pandas": "engine/data/pandas_ids.py models/demo",
+    "pandas": "engine/data/pandas_ids.py engine/api models/demo",
     "psutil": "engine/system/computer.py engine/self_test.py",
     "scipy": "engine/core/share_interval.py engine/measure engine/calibrate engine/weigh engine/rank",
     # Likeness by words is for labelled examples: only runs that choose the nearest load its module.
@@ -169,7 +173,7 @@ def sources(*rooms: str) -> tuple[PurePosixPath, ...]:
     return tuple(sorted(PurePosixPath(path.as_posix()) for path in found))
 
 
-PROGRAM = (PurePosixPath("main.py"), *sources("engine", "gui", "models"))
+PROGRAM = (PurePosixPath("main.py"), PurePosixPath("tiebreak.py"), *sources("engine", "gui", "models"))
 
 
 @cache
@@ -225,7 +229,9 @@ def allowed_packages(path: PurePosixPath) -> tuple[str, ...]:
     """What of the program a file may import."""
     room, package = path.parts[0], package_name(path)
     allowed = ["engine", "gui"]  # main.py
-    if package in MAY_IMPORT:
+    if str(path) == "tiebreak.py":
+        allowed = [NOTEBOOKS, "engine.core", "engine.weigh"]
+    elif package in MAY_IMPORT:
         allowed = [package, *(f"{room}.{name}" for name in MAY_IMPORT[package])]
         if room == "gui":
             allowed += [*ENGINE, "engine.self_test"]
@@ -277,6 +283,16 @@ def test_the_test_sees_a_wrong_direction(tmp_path: Path, monkeypatch: pytest.Mon
     ]
 
 
+def test_the_names_for_notebooks_are_for_nobody_else() -> None:
+    assert not [
+        f"{path}: {used.name}"
+        for path in PROGRAM
+        if not lies_in(path, "tiebreak.py engine/api")
+        for used in imports(path)
+        if below(used.name, NOTEBOOKS, "tiebreak")
+    ]
+
+
 @cache
 def graph() -> Mapping[str, frozenset[str]]:
     """For each module of engine and gui, the modules that it imports, those for types included."""
@@ -319,13 +335,20 @@ def test_the_test_sees_a_circle() -> None:
     assert circles(planted) == [["b", "c", "b"]]
 
 
+def thing_of(name: str) -> str:
+    """What a module belongs to at the top of its room: a folder, or `commands.shared`, which others than
+    commands use.
+    """
+    return "commands.shared" if below(name, "engine.commands.shared") else name.split(".")[1]
+
+
 def levels(room: str) -> Mapping[str, int]:
     """The level of each thing at the top of a room, a folder counted as one: 1 for what imports no other."""
     things: dict[str, set[str]] = {}
     for name, targets in graph().items():
         if name != room and name.startswith(f"{room}."):
-            thing = name.split(".")[1]
-            others = {target.split(".")[1] for target in targets if target.startswith(f"{room}.")}
+            thing = thing_of(name)
+            others = {thing_of(target) for target in targets if target.startswith(f"{room}.")}
             things.setdefault(thing, set()).update(others - {thing})
     level: dict[str, int] = {}
     while len(level) < len(things):

@@ -4,7 +4,7 @@ Knows: its arguments, the order of a whole job, what it prints.
 """
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,9 +20,7 @@ from engine.commands.shared.cluster import (
 from engine.commands.shared.column_arguments import (
     add_columns,
     add_rubric,
-    columns_of,
     keep_columns,
-    rubric_of,
 )
 from engine.commands.shared.console import (
     INCOMPLETE,
@@ -34,21 +32,19 @@ from engine.commands.shared.console import (
     tell,
 )
 from engine.commands.shared.forecast import show_forecast
-from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, sample_of, seed_of
+from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, seed_of
 from engine.commands.shared.judging import (
     judged_here,
-    named_criteria,
     part_in_words,
     shown_to_its_end,
     tell_notices,
     tell_stopped,
 )
-from engine.commands.shared.order_arguments import Orders, add_orders, orders_of
+from engine.commands.shared.order_arguments import add_orders
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.recipe_argument import (
     add_recipe,
-    by_recipe,
     examples_of_recipe,
     model_of,
     named_recipe,
@@ -63,25 +59,26 @@ from engine.commands.shared.setting_arguments import (
     add_examples,
     add_machine,
     add_settings,
-    given_examples,
-    given_settings,
 )
+from engine.commands.shared.setup_arguments import dataset_of, setup_of
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import RunEnded, RunEvent, followed
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, usual_criterion
-from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
+from engine.core.sheets import Section
 from engine.core.until import Until
-from engine.core.ways.all_ways import parse_ways
 from engine.decisions.health import run_health
-from engine.decisions.run_results import load_results
+from engine.decisions.run_results import RunResults, load_results
 from engine.decisions.second_order import read_in_words
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.measure.accuracy import run_accuracy
+from engine.measure.run_drift import run_drift
 from engine.rank.until_sure import UntilSure, told_of, until_sure
+from engine.report.drift_tables import drift_sections
+from engine.report.run_differences import differences_table
 from engine.report.run_tables import labels_given_section, run_accuracy_table, way_sections
 from engine.report.until_sheet import until_section
 from engine.store.run_store import RunStore
@@ -179,7 +176,7 @@ def _read(
     options: argparse.Namespace, model: Path, ids: Path | None, anchors: Anchors | None
 ) -> dict[str, Path]:
     """The files that are read, by what they are."""
-    dataset = _dataset(options) if anchors is None else anchors.items.path
+    dataset = dataset_of(options) if anchors is None else anchors.items.path
     read = {"dataset": dataset, "model": model, "run store": options.store}
     given = {
         "examples": options.examples,
@@ -243,7 +240,7 @@ def _prepared(
     *,
     recipe: Recipe | None,
 ) -> PreparedRun:
-    setup, orders = _setup(options, model, anchors, recipe)
+    setup, orders = setup_of(options, model, anchors, recipe)
     if over is not None:
         setup = replace(setup, device=CPU)  # of this computer, which judges nothing
         device = device_of_cluster(over, cancel)
@@ -260,54 +257,6 @@ def _prepared(
     if dataset is None:
         keep_columns(options, made.plan.dataset)
     return made
-
-
-def _setup(
-    options: argparse.Namespace, model: Path, anchors: Anchors | None, recipe: Recipe | None
-) -> tuple[RunSetup, Orders]:
-    """The run that the arguments ask for, with this model, by a recipe if there is one; of anchors what they
-    leave open is as in the earlier run. SetupError where they contradict each other.
-    """
-    usual = RunSetup(_dataset(options), model) if anchors is None else anchors.usual
-    rubric = rubric_of(options) or usual.rubric
-    criteria = named_criteria(options.criteria, rubric)
-    if anchors is not None:
-        shared = anchors.criteria_of(rubric.only(criteria))
-        criteria = shared if options.criteria is None else criteria
-    orders = orders_of(options, rubric.only(criteria).names, anchors.orders if anchors else None)
-    setup = replace(
-        usual,
-        model_path=model,
-        items=_items(options.items) if anchors is None else None,
-        sample=sample_of(options),
-        both_orders=orders.both,
-        second_order_below=orders.below,
-        ways=usual.ways if options.ways is None else parse_ways(options.ways),
-        rubric=rubric,
-        criteria=criteria,
-        calibration_path=options.calibration,
-        device=options.device or usual.device,
-        fresh=options.fresh,
-        columns=columns_of(options, rubric) or usual.columns,
-        name=options.name,
-        note=options.note,
-        **given_examples(options),
-        **given_settings(options),
-    )
-    return by_recipe(options, recipe, setup), orders
-
-
-def _dataset(options: argparse.Namespace) -> Path:
-    if options.dataset is None:
-        raise SetupError("DATASET is missing.", "Name its file: judge DATASET --model MODEL --out FILE.tsv")
-    path: Path = options.dataset
-    return path
-
-
-def _items(count: int | None) -> int | None:
-    if count is not None and count < 1:
-        raise SetupError(f"--items is {count}.", "Use 1 or more.")
-    return count
 
 
 def _report(
@@ -342,8 +291,14 @@ def _report(
         print(printed(run_accuracy_table(accuracies)))
     for section in way_sections(results, plan.dataset):
         print(f"\n{printed_section(section)}")
-    for section in anchors.sections(results) if anchors is not None else ():
+    for section in _since(anchors, results) if anchors is not None else ():
         print(f"\n{printed_section(section)}")
     if results.run.stopped_early:
         tell("The same command goes on with another --until, or without it with all that is left.")
     return warn_of_gaps(results, partly=plan.inquiry is not None)
+
+
+def _since(anchors: Anchors, now: RunResults) -> Iterator[Section]:
+    """What differs between the earlier run and this one, and what changed."""
+    differs = differences_table(anchors.run, now.run, {anchors.run.id: (), now.run.id: ()})
+    return drift_sections(run_drift(anchors.then, now, anchors.items, anchors.gold), differs)

@@ -12,9 +12,15 @@ from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, pri
 from engine.commands.shared.measure_arguments import add_labels_of
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
-from engine.commands.shared.run_outputs import check_outputs, export_results, health_lines, warn_of_gaps
+from engine.commands.shared.run_outputs import (
+    check_outputs,
+    dataset_beside,
+    export_results,
+    health_lines,
+    warn_of_gaps,
+)
 from engine.commands.shared.setting_arguments import add_examples, add_settings
-from engine.core.errors import ColumnsError, SetupError, StoreError
+from engine.core.errors import SetupError, StoreError
 from engine.core.file_kinds import FileKind
 from engine.core.formatting import counted, listed, without_middle
 from engine.core.judgments import JudgmentKey
@@ -22,10 +28,9 @@ from engine.core.label_sources import LabelSource
 from engine.core.remedies import Remedy, Step
 from engine.core.run_deletion import RunContents
 from engine.core.run_list import run_list
-from engine.core.run_records import AnyRun, how_to_complete, refuse_submitted
+from engine.core.run_records import AnyRun, how_to_complete
 from engine.core.sheets import Section
 from engine.core.value_tables import Table
-from engine.data.dataset import Dataset
 from engine.data.dataset_file import check_suffix, write_dataset
 from engine.data.file_kinds import expecting
 from engine.decisions.calibration import load_calibration
@@ -34,7 +39,7 @@ from engine.decisions.labelled_dataset import labelled_dataset, written_otherwis
 from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
-from engine.decisions.run_results import RunResults, load_results
+from engine.decisions.run_results import RunResults, decided_again, load_results
 from engine.measure.run_drift import stored_drift
 from engine.report.drift_tables import drift_sections
 from engine.report.run_differences import difference_count, differences_table
@@ -212,7 +217,9 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
         _export_dataset(results, options)
     if not (options.out or options.json or options.csv):
         return DONE  # what a dataset lacks is said; the judge's gaps are none of it
-    dataset = _dataset(results, options) if options.json or options.csv else None
+    dataset = None
+    if options.json or options.csv:
+        dataset = dataset_beside(results, options, columns_of(options))
     export_results(results, options.out, options.json, dataset, options.with_outdated)
     if options.csv:
         write_results_csv(options.csv, results, dataset)
@@ -230,18 +237,6 @@ def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
         tell(printable(found))
 
 
-def _dataset(results: RunResults, options: argparse.Namespace) -> Dataset | None:
-    """The items of a run; None, and said, where its file does not hold what was judged any more."""
-    try:
-        return dataset_of_run(results.run, options.dataset, columns=columns_of(options))
-    except SetupError as error:
-        how = f" {OPTIONS.of(error.remedy)}" if isinstance(error, ColumnsError) else ""
-        lacking = ["The CSV is written without texts and human labels."] if options.csv else []
-        lacking += ["The JSON is written without the dataset's other columns."] if options.json else []
-        tell("\n".join([f"{error.problem}{how}", *lacking]))
-        return None
-
-
 def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
     # Only this action waits for llama.cpp.
     from engine.commands.shared.rewrite import rewrite  # noqa: PLC0415
@@ -250,22 +245,18 @@ def _rewrite(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _recalibrate(store: RunStore, options: argparse.Namespace) -> int:
-    before = load_results(store, options.id)
-    refuse_submitted(before.run, "be calibrated")
     calibration = load_calibration(options.calibration) if options.calibration else None
-    if calibration is not None and (lacking := calibration.check_run(before.run, before.judged)):
-        tell(printable(lacking))
-    after = before.calibrated(calibration)
-    with store.hold(options.id):
-        store.calibrate(options.id, calibration.as_json() if calibration else None)
+    decided = decided_again(store, options.id, calibration)
+    if decided.lacking:
+        tell(printable(decided.lacking))
     made = f"calibrated with {options.calibration}" if calibration else "not calibrated"
     if calibration is not None:
         tell(calibration.in_words)
     print(f"Run {options.id} is now {made}.\n")
-    if after.one_labels:
-        tell(after.one_label_sentence)
-    print(printed_section(changes_section(before, after)))
-    return warn_of_gaps(after)
+    if decided.after.one_labels:
+        tell(decided.after.one_label_sentence)
+    print(printed_section(changes_section(decided.before, decided.after)))
+    return warn_of_gaps(decided.after)
 
 
 def _add_store(arguments: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 from engine.core.formatting import short_name
 from engine.core.items import Order, Prediction, Preference, Way
@@ -28,7 +29,7 @@ from engine.core.people import (
     standing_notes,
     steps_of,
 )
-from engine.core.run_records import StoredRun, what_is_joined
+from engine.core.run_records import StoredRun, refuse_submitted, what_is_joined
 from engine.core.settings import Mode, settings_of
 from engine.data.submission import Submission, SubmissionRow
 from engine.decisions.calibration import Calibration, calibration_of
@@ -330,6 +331,30 @@ def load_results(store: RunStore, run_id: int) -> RunResults:
         judged = tuple(store.judged(run_id))
         notes = store.notes(item.content_hash for item in judged)
     return RunResults(run, judged, {}).with_people(reviews, notes).calibrated(calibration)
+
+
+class DecidedAgain(NamedTuple):
+    """The results of a run before and after it was decided by another calibration; `lacking`: a sentence on
+    what that looks at and the run lacks, empty for nothing.
+    """
+
+    before: RunResults
+    after: RunResults
+    lacking: str
+
+
+def decided_again(store: RunStore, run_id: int, calibration: Calibration | None) -> DecidedAgain:
+    """Decide a run with another calibration from now on, or with none.
+
+    Raises StoreError, and SetupError where the run cannot be calibrated, or was judged by another judge.
+    """
+    before = load_results(store, run_id)
+    refuse_submitted(before.run, "be calibrated")
+    lacking = "" if calibration is None else calibration.check_run(before.run, before.judged)
+    after = before.calibrated(calibration)
+    with store.hold(run_id):
+        store.calibrate(run_id, calibration.as_json() if calibration else None)
+    return DecidedAgain(before, after, lacking)
 
 
 def calibration_of_run(run: StoredRun) -> Calibration | None:

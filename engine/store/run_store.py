@@ -64,7 +64,7 @@ from engine.store.people_rows import (
 from engine.store.row_gate import DamagedError, numbers_of_row
 from engine.store.run_deletion import free_bytes, refuse_decided, run_contents, shrink, strike, sweep
 from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_run, run_ids, run_row
-from engine.store.said_rows import Refused, draft_rows, take_words, taken_of
+from engine.store.said_rows import RefusedWord, draft_rows, take_words, taken_of
 from engine.store.store_file import StoreFile
 from engine.system.outbox import Word, all_words, left_words, put_aside
 
@@ -269,7 +269,7 @@ class RunStore:
         with self._file.reading() as db:
             return draft_rows(db, run_id)
 
-    def take_words(self, outbox: str, words: Sequence[Word]) -> list[Refused]:
+    def take_words(self, outbox: str, words: Sequence[Word]) -> list[RefusedWord]:
         """Store the words of an outbox that are not stored yet; those of them that cannot be.
 
         StoreError where nothing can be stored now: then all of them wait.

@@ -20,7 +20,7 @@ from engine.system.outbox import Word
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedWord:
     """A word that the store does not hold, and never will; `said`: None where it cannot be read."""
 
     number: int
@@ -34,7 +34,7 @@ def taken_of(db: sqlite3.Connection, outbox: str) -> int:
     return Gate(f"Outbox {outbox}").count("taken", row[0]) if row else 0
 
 
-def take_words(db: sqlite3.Connection, outbox: str, words: Sequence[Word]) -> list[Refused]:
+def take_words(db: sqlite3.Connection, outbox: str, words: Sequence[Word]) -> list[RefusedWord]:
     """Take words in that are not in the store yet, in the caller's transaction; those that it refuses."""
     taken, refused = taken_of(db, outbox), []
     for word in words:
@@ -46,7 +46,7 @@ def take_words(db: sqlite3.Connection, outbox: str, words: Sequence[Word]) -> li
     return refused
 
 
-def _take(db: sqlite3.Connection, outbox: str, word: Word) -> Refused | None:
+def _take(db: sqlite3.Connection, outbox: str, word: Word) -> RefusedWord | None:
     said = None
     db.execute("SAVEPOINT word")
     try:
@@ -58,7 +58,7 @@ def _take(db: sqlite3.Connection, outbox: str, word: Word) -> Refused | None:
         if said is not None:
             _keep_text(db, f"{outbox}:{word.number}", said)
         db.execute("RELEASE word")
-        return Refused(word.number, said, why)
+        return RefusedWord(word.number, said, why)
     db.execute("RELEASE word")
     return None
 

@@ -5,7 +5,6 @@ not know: how a run is judged, how changes are measured.
 """
 
 import argparse
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,15 +19,11 @@ from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import DEVICE, StoredRun, refuse_unasked
 from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU
-from engine.core.sheets import Section
 from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_by_instruction
 from engine.decisions.run_dataset import dataset_of_run, load_as_judged
 from engine.decisions.run_results import RunResults, load_results
 from engine.judge.plan import RunPlan
-from engine.measure.run_drift import run_drift
-from engine.report.drift_tables import drift_sections
-from engine.report.run_differences import differences_table
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 
@@ -103,11 +98,6 @@ class Anchors:
         with RunStore(store_path) as store:
             found = store.find(plan.identity().key)
         return found is None or found.id <= self.run.id or found.complete
-
-    def sections(self, now: RunResults) -> Iterator[Section]:
-        """What differs between the two runs, and what changed."""
-        differs = differences_table(self.run, now.run, {self.run.id: (), now.run.id: ()})
-        return drift_sections(run_drift(self.then, now, self.items, self.gold), differs)
 
 
 def add_anchors(arguments: argparse.ArgumentParser) -> None:

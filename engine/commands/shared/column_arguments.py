@@ -90,7 +90,7 @@ def read_labels(
     The labels are on the criteria of --rubric, of what runs were asked, and of what submissions name.
     """
     systems = list(systems)
-    rubric = _rubric_of_systems(rubric_of(options), systems)
+    rubric = rubric_of_systems(rubric_of(options), systems)
     if columns_of(options, rubric) is not None:
         return read_dataset(options, path, cancel, rubric)
     judged = [system.results.run for system in systems if system.results]
@@ -102,7 +102,10 @@ def read_labels(
     return dataset
 
 
-def _rubric_of_systems(given: Rubric | None, systems: "Iterable[System]") -> Rubric:
+def rubric_of_systems(given: Rubric | None, systems: "Iterable[System]") -> Rubric:
+    """On whose criteria human labels of systems are: those of a `given` rubric, of what runs were asked, and
+    of what submissions name.
+    """
     known = given or ELOQUENT
     found = [given] if given else []
     return rubric_for_labels(

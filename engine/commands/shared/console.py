@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -25,6 +26,7 @@ from engine.system.places import said_of_system
 
 DONE, INCOMPLETE, WRONG_INPUT, FAULT = 0, 1, 2, 3
 _ERROR_BOX = 0x10  # MB_ICONERROR
+_hears: ContextVar[Callable[[str], None] | None] = ContextVar("hears", default=None)
 
 
 def command_parser(name: str, description: str) -> argparse.ArgumentParser:
@@ -108,15 +110,38 @@ def _report_fault(error: BaseException) -> int:
 
 
 def tell(text: str) -> None:
-    """Say something that is not the result: on stderr, or in a box of its own where Windows gave us none."""
+    """Say something that is not the result: to whoever hears it, else on stderr, or in a box of its own where
+    Windows gave us none.
+    """
+    if (hear := _hears.get()) is not None:
+        hear(text)
+    else:
+        _print(text)
+
+
+@contextmanager
+def told_to(hear: Callable[[str], None] | None) -> Iterator[None]:
+    """Within the block `hear` is given what is told, on this thread; None: it is printed."""
+    before = _hears.set(hear)
+    try:
+        yield
+    finally:
+        _hears.reset(before)
+
+
+def _print(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
     if sys.platform == "win32" and sys.stderr.name == os.devnull:
         ctypes.windll.user32.MessageBoxW(None, text, "Tiebreak", _ERROR_BOX)
 
 
 @contextmanager
-def interruptible(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]:
-    """A token that Ctrl-C or a request to end sets; one more Ctrl-C after the first ends the program at once.
+def interruptible(
+    loss: Callable[[], str] = lambda: "",
+    at_last: "signal.Handlers | Callable[[int, FrameType | None], Any]" = signal.SIG_DFL,
+) -> Iterator[CancelToken]:
+    """A token that Ctrl-C or a request to end sets; one more Ctrl-C after that does what `at_last` says: it
+    ends the program at once.
 
     `loss`: what a stop would lose and when it would lose nothing, in words. Where it is not empty, the first
     Ctrl-C lets the work end there, and the second one stops it.
@@ -131,11 +156,11 @@ def interruptible(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]
         else:
             cancel.cancel()
             if number == signal.SIGINT:  # else a Ctrl-C from before the request to end may come after it
-                signal.signal(signal.SIGINT, signal.SIG_DFL)
+                signal.signal(signal.SIGINT, at_last)
             said = "Stopping ..."
         # The signal may have come in the middle of another message, which must not be entered twice.
         with suppress(OSError, RuntimeError):
-            tell(f"\n{said}")
+            _print(f"\n{said}")
 
     numbers = [signal.SIGINT, signal.SIGTERM]
     if sys.platform == "win32":

@@ -56,18 +56,26 @@ def named_criteria(text: str | None, rubric: Rubric) -> tuple[str, ...]:
     return names
 
 
-def judged_here(plan: RunPlan, store: Path, fresh: bool, cancel: CancelToken) -> Iterable[RunEvent]:
-    """The run, judged on this computer."""
+def judged_here(
+    plan: RunPlan, store: Path, fresh: bool, cancel: CancelToken, *, apart: bool = False
+) -> Iterable[RunEvent]:
+    """The run, judged on this computer; `apart`: by a process of its own, whose end nobody else meets."""
     # The driver of a GPU may end the process that uses it.
-    worker = partial(Apart if plan.machine.device else Here, judge_plan, cancel)
+    worker = partial(Apart if apart or plan.machine.device else Here, judge_plan, cancel)
     return judging_by(worker(), worker, plan, store, fresh=fresh)
 
 
 def tell_stopped(ended: RunEnded, fresh: bool) -> None:
     """Say how far a run that was stopped came, and how it goes on; `fresh`: whether it was to begin anew."""
-    tell(
+    command = f"command{' without --fresh' if fresh else ''}"
+    tell(stopped_in_words(ended, command))
+
+
+def stopped_in_words(ended: RunEnded, same: str) -> str:
+    """How far a run that was stopped came, and that the `same` command or call goes on with it."""
+    return (
         f"Run {ended.run_id} stopped: {ended.judged} of {ended.items} items are judged and kept.\n"
-        f"The same command{' without --fresh' if fresh else ''} goes on from there."
+        f"The same {same} goes on from there."
     )
 
 

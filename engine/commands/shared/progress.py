@@ -68,8 +68,13 @@ def _bar(total: int, initial: int, shape: str) -> "tqdm[NoReturn]":
         initial=initial,
         file=raw_stderr(),
         bar_format=shape,
-        mininterval=_SECONDS_ON_SCREEN if sys.stderr.isatty() else _SECONDS_IN_A_LOG,
+        mininterval=_SECONDS_ON_SCREEN if _is_seen() else _SECONDS_IN_A_LOG,
     )
+
+
+def _is_seen() -> bool:
+    """Whether a person sees stderr now: in a terminal, or in a notebook, which says that it is none."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 class RunProgressBar:

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from engine.commands.shared.console import DONE, INCOMPLETE, printable, tell
 from engine.commands.shared.remedies import OPTIONS
-from engine.core.errors import SetupError
+from engine.core.column_map import ColumnMap
+from engine.core.errors import ColumnsError, SetupError
 from engine.core.health import Health
 from engine.data.dataset import Dataset
 from engine.data.submission import write_submission
 from engine.decisions.gaps import GapKind, gaps, incomplete
+from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import RunResults, submission_of
 from engine.system.files import check_targets, write_json
@@ -58,6 +60,22 @@ def export_results(
         print(f"Submission: {out}{what}")
     if json_path:
         print(f"Judgments: {json_path}")
+
+
+def dataset_beside(
+    results: RunResults, options: argparse.Namespace, columns: ColumnMap | None = None
+) -> Dataset | None:
+    """The items of a run, out of --dataset where that is given, for what is written beside its judgments;
+    None, and said, where its file does not hold what was judged any more.
+    """
+    try:
+        return dataset_of_run(results.run, options.dataset, columns=columns)
+    except SetupError as error:
+        how = f" {OPTIONS.of(error.remedy)}" if isinstance(error, ColumnsError) else ""
+        lacking = ["The CSV is written without texts and human labels."] if options.csv else []
+        lacking += ["The JSON is written without the dataset's other columns."] if options.json else []
+        tell("\n".join([f"{error.problem}{how}", *lacking]))
+        return None
 
 
 def warn_of_gaps(results: RunResults, partly: bool = False) -> int:

@@ -1,0 +1,97 @@
+"""Files read as frames, and the dataset that comes along.
+
+Knows: which kinds of files are tables of items. Does not know: formats, runs.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from engine.api.frames import AnyPath, text_column
+from engine.api.refused import in_python, notice
+from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
+from engine.core.errors import SetupError
+from engine.core.file_kinds import FileKind
+from engine.core.rubric import ELOQUENT, Rubric
+from engine.data.dataset import Dataset, load_dataset
+from engine.data.file_kinds import kind_of
+from engine.data.rubrics.offered import find_rubric
+from engine.data.submission import Submission, read_submission
+from engine.system import paths
+
+
+def demo_dataset() -> Path:
+    """The labelled dataset that comes with Tiebreak: 240 items of the demo model's small world.
+
+    >>> demo_dataset().name
+    'demo.tsv'
+    """
+    return paths.demo_dataset()
+
+
+@in_python()
+def read(
+    path: AnyPath,
+    columns: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    rubric: AnyPath | None = None,
+) -> pd.DataFrame:
+    """A dataset (TSV, CSV, JSON, JSON Lines, Parquet, each plain or .gz) or a submission as a frame.
+
+    `columns`: for columns of ours those of the file, {"id": "uid"}; `labels`: what values of its label
+    columns mean, {"1": "A", "2": "B", "0": "tie", "bad": "none"}. `rubric`: on whose criteria the labels are,
+    a name or a file; None for the task's. All columns are of the dtype `string`, texts as they stand in the
+    file; labels and explanations that it does not give are missing (`pandas.NA`). The frame of a dataset can
+    be given to `Judge.run` and as `gold`.
+
+    Raises Refused, with all that is wrong in the file.
+
+    >>> frame = read(demo_dataset())
+    >>> frame.shape[0], frame.columns[:4].tolist()
+    (240, ['id', 'instruction', 'output_a', 'output_b'])
+    """
+    asked = ELOQUENT if rubric is None else find_rubric(str(rubric))
+    columns_map = _map_of(columns or {}, labels or {}, asked)
+    path = Path(path)
+    if columns_map is None and kind_of(path) is FileKind.SUBMISSION:
+        return _submission_frame(read_submission(path))
+    dataset = load_dataset(path, asked, columns=columns_map)
+    for said in filter(None, [*dataset.notices, dataset.read_as]):
+        notice(f"{dataset.name}: {said}")
+    return _dataset_frame(dataset)
+
+
+def _map_of(columns: Mapping[str, str], labels: Mapping[str, str], rubric: Rubric) -> ColumnMap | None:
+    """What was given, read as the options of a command are; None for nothing."""
+    if not columns and not labels:
+        return None
+    pairs = [*columns.items(), *labels.items()]
+    if wrong := [pair for pair in pairs if not all(isinstance(text, str) for text in pair)]:
+        raise SetupError(f"columns and labels: {wrong[0]!r} is no pair of texts.", "Use texts on both sides.")
+    given = ColumnMap(tuple(columns.items()), tuple(labels.items()))
+    sources = parse_columns(given.columns_text)
+    check_targets(sources, rubric)
+    return ColumnMap.of(sources, parse_labels(given.labels_text))
+
+
+def _dataset_frame(dataset: Dataset) -> pd.DataFrame:
+    made: dict[str, Any] = {}
+    for name in dataset.table.column_names:
+        is_said = "_preference" in name or "_explanation" in name
+        made[name] = text_column(dataset.texts(name).to_pylist(), empty_is_missing=is_said)
+    for name in dataset.other_columns:
+        made[name] = text_column(dataset.texts(name).to_pylist())
+    return pd.DataFrame(made)
+
+
+def _submission_frame(submission: Submission) -> pd.DataFrame:
+    made: dict[str, list[str | None]] = {name: [] for name in submission.columns}
+    for row in submission.rows:
+        made["id"].append(row.id)
+        for name, said in row.predictions.items():
+            made[f"{name}_preference"].append(said.preference and said.preference.value)
+            if submission.with_explanations:
+                made[f"{name}_explanation"].append(said.explanation)
+    return pd.DataFrame({name: text_column(cells) for name, cells in made.items()})

@@ -1,0 +1,70 @@
+"""What a person at a notebook meets in the place of the terminal's messages: errors and warnings of Python.
+
+Knows: how the engine's errors and notices become these. Does not know: what any call does.
+"""
+
+import contextlib
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.commands.shared.console import told_to
+from engine.commands.shared.remedies import OPTIONS
+from engine.core.cancel import Cancelled
+from engine.core.errors import SetupError
+from engine.system.places import said_of_system
+
+_NOT_THE_CALLER = (str(Path(__file__).resolve().parents[1]), str(contextlib.__file__))
+"""Where the files begin that are ours, or lie between a decorated function and whoever calls it."""
+
+
+class Refused(Exception):
+    """What was asked for cannot be done, and the person who asked can mend it.
+
+    `problem`: where it is and what was found. `remedy`: the next step, in the words of the commands, whose
+    options are the parameters of the same names. As text it is both. Its cause is the engine's own error.
+    """
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem, remedy)
+        self.problem = problem
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return "\n".join((self.problem, self.remedy))
+
+
+class TiebreakNotice(UserWarning):
+    """What a person should know of data, a model or a run, and what does not keep it from being used.
+
+    To see none: `warnings.simplefilter("ignore", tiebreak.Notice)`.
+    """
+
+
+def notice(text: str) -> None:
+    """Warn of something, in the name of the line outside of the engine that called it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_NOT_THE_CALLER):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, TiebreakNotice, stacklevel=level)
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Within the block, or in a function decorated with it, what would be told is warned of; SetupError and
+    what the system refuses are raised as Refused, a stop as KeyboardInterrupt.
+    """
+    with told_to(notice):
+        try:
+            yield
+        except SetupError as error:
+            raise Refused(error.problem, OPTIONS.of(error.remedy)) from error
+        except OSError as error:
+            said = said_of_system(error)
+            if said is None:
+                raise
+            raise Refused(said.problem, OPTIONS.of(said.remedy)) from error
+        except Cancelled as error:
+            raise KeyboardInterrupt("Stopped.") from error

@@ -1,0 +1,501 @@
+"""A run of the store, as a notebook works with it: its labels and readings, what they are worth, its files.
+
+Knows: which engine function answers each question. Does not know: how a run is judged, how frames are made.
+"""
+
+from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from engine.api.frames import FRAME, AnyPath, FramedItems, path_or_frame
+from engine.api.measured import CandidateRanking, FittedCalibration, JudgeHealth, evaluation_frame
+from engine.api.refused import Refused, in_python, notice
+from engine.api.run_frames import explanations_frame, judgments_frame, labels_frame, readings_frame
+from engine.api.tables import frame_of, frames_of
+from engine.audit.audit import audit
+from engine.calibrate.learning import run_curve
+from engine.calibrate.run_calibration import Wishes, calibrating
+from engine.commands.shared.column_arguments import read_labels, rubric_of_systems
+from engine.commands.shared.measure_arguments import files_of_runs, say_what_was_left_out, weigh_system
+from engine.commands.shared.remedies import OPTIONS
+from engine.commands.shared.run_outputs import check_outputs, dataset_beside
+from engine.core.errors import SetupError, StoreError
+from engine.core.events import followed
+from engine.core.file_kinds import FileKind
+from engine.core.item_sample import USUAL_SEED, checked_seed
+from engine.core.label_sources import LabelSource, Whose
+from engine.core.remedies import Remedy, Step
+from engine.core.rubric import usual_criterion
+from engine.core.run_records import StoredRun, refuse_submitted
+from engine.data.dataset import Dataset
+from engine.data.file_kinds import expecting
+from engine.data.submission import write_submission
+from engine.decisions.calibration import load_calibration
+from engine.decisions.health import run_health
+from engine.decisions.run_csv import write_results_csv
+from engine.decisions.run_dataset import dataset_of_run
+from engine.decisions.run_json import as_json
+from engine.decisions.run_results import RunResults, decided_again, load_results, submission_of
+from engine.measure.evaluation import evaluate
+from engine.measure.matching import Matched, match, match_items
+from engine.measure.run_drift import stored_drift
+from engine.measure.systems import System, system_of_run
+from engine.rank.by_labels import by_labels
+from engine.rank.ranking import rank
+from engine.report.audit_sheet import audit_section
+from engine.report.calibration_tables import calibration_warnings
+from engine.report.correction_sections import corrected_candidates
+from engine.report.drift_tables import drift_sections
+from engine.report.evaluation_sheet import run_sheet
+from engine.report.learning_sections import learning_section
+from engine.report.ranked_by import RankedBy
+from engine.report.ranking_sheet import candidate_table, pair_table, ranking_sheet
+from engine.report.run_tables import changes_table
+from engine.store.opening import files_mark, is_there
+from engine.store.run_store import RunStore
+from engine.system.files import check_targets, write_json, write_whole
+from engine.system.paths import default_store
+
+Gold = AnyPath | pd.DataFrame | None
+"""Where human labels are: a file, a frame, or None for the run's own dataset."""
+_PAGES = (".html", ".htm")
+
+
+@dataclass
+class _Seen:
+    """What was read of a run, and the state of its store then."""
+
+    mark: object = None
+    results: RunResults | None = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of a store by its number. It reads what the store holds each time that it is asked.
+
+    `store`: its file, None for the usual one. `labels_of`: whose labels count where people gave any: last
+    (what they said last, settled labels first), settled, majority, judge, or a person's name.
+
+    Whatever the store does not hold, and all that a file refuses, is raised as Refused.
+    """
+
+    id: int
+    store: AnyPath | None = None
+    labels_of: str = Whose.LAST.value
+    _seen: _Seen = field(default_factory=_Seen, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.store is not None:  # it stays the same where the current folder becomes another
+            object.__setattr__(self, "store", Path(self.store).absolute())
+
+    def __repr__(self) -> str:
+        try:
+            run = self._stored()
+        except Refused:
+            return f"<Run {self.id}, which is not in the store>"
+        far = f"{run.judged:,} of {run.identity.items:,} items"
+        return f"<{run.title}: {far} of {run.identity.dataset_path.name} by {run.identity.model_name}>"
+
+    # What it is
+
+    @property
+    def name(self) -> str:
+        """What people call it; empty for nothing."""
+        return self._stored().name
+
+    @property
+    def title(self) -> str:
+        """What it is called in lists and reports.
+
+        >>> Run(1).title
+        'Run 1'
+        """
+        return self._stored().title
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of its items are judged."""
+        return self._stored().complete
+
+    @property
+    def model(self) -> str:
+        """The name of the model that judged."""
+        return self._stored().identity.model_name
+
+    @property
+    def dataset(self) -> Path:
+        """Where its dataset was when it was judged."""
+        return self._stored().identity.dataset_path
+
+    def by(self, labels_of: str) -> "Run":
+        """The same run with other labels in force: `by("judge")` leaves out what people said.
+
+        >>> run.by("judge").labels.equals(run.labels)  # nobody labelled anything
+        True
+        """
+        return replace(self, labels_of=labels_of)
+
+    # What it says
+
+    @property
+    def labels(self) -> pd.DataFrame:
+        """The labels in force: a row for each item, by id; for each criterion a category with the labels A,
+        B, both_good and both_bad, missing for unscored.
+
+        >>> run.labels["relevance"].cat.categories.tolist()
+        ['A', 'B', 'both_good', 'both_bad']
+        """
+        return labels_frame(self._results().answered)
+
+    @property
+    def explanations(self) -> pd.DataFrame:
+        """The explanations in force: a row for each item, by id; a text for each criterion, missing for none.
+
+        >>> run.explanations.index.equals(run.labels.index)
+        True
+        """
+        return explanations_frame(self._results().answered)
+
+    @property
+    def judgments(self) -> pd.DataFrame:
+        """All that was decided: a row for each item and criterion, with probabilities from 0 to 1.
+
+        >>> probabilities = run.judgments.filter(like="probability_").sum(axis=1)
+        >>> probabilities.round(6).unique().tolist()
+        [1.0]
+        """
+        return judgments_frame(self._results().answered)
+
+    @property
+    def readings(self) -> pd.DataFrame:
+        """What the model said: a row for each item, criterion, way of asking and order. The logarithms are
+        natural, and of the responses as the model saw them: A is the first one shown.
+
+        >>> len(run.readings) == 2 * len(run.judgments)  # in both orders
+        True
+        """
+        return readings_frame(self._results().answered)
+
+    @property
+    def health(self) -> JudgeHealth:
+        """Whether the model judged at all, which shows without human labels.
+
+        >>> run.health.verdict
+        'judges'
+        """
+        return JudgeHealth.of(run_health(self._results()))
+
+    # What it is worth
+
+    @in_python()
+    def evaluate(self, gold: Gold = None, partial: bool = False) -> pd.DataFrame:
+        """How well the labels agree with human ones: a row for each criterion and one of their mean, by name.
+        Shares and measures are 0 to 1.
+
+        `partial`: use the items that the run and `gold` both have; else it is Refused where one lacks some.
+        Without `gold` the run's own dataset is used, as far as it is judged.
+
+        >>> run.evaluate().index.tolist()
+        ['relevance', 'overall_quality', 'mean']
+        """
+        return evaluation_frame(evaluate(self._matched(gold, partial)))
+
+    @in_python()
+    def tables(self, gold: Gold = None) -> dict[str, pd.DataFrame]:
+        """Every table of the run's report, by the name of its section; of a dataset without human labels,
+        those that need none. What each column means is in the `attrs["meaning"]` of its frame.
+
+        >>> run.tables()["accuracy"]["criterion"].tolist()
+        ['relevance', 'overall quality', 'mean']
+        """
+        from engine.report.html_report import gather, report_sheet  # noqa: PLC0415 - it loads what draws
+
+        system = self._system()
+        dataset = self._gold(gold, system)
+        if not dataset.criteria and gold is None:
+            return frames_of(run_sheet(system, (), (), own=dataset).sections)
+        matched = _matched(system, dataset, partial=gold is None)
+        _, weighing = weigh_system(_weights(None, None), matched.system, matched)
+        return frames_of(report_sheet(gather(evaluate(matched), weighing)).sections)
+
+    @in_python()
+    def calibrate(
+        self, gold: Gold = None, places_matter: bool = False, lengths: bool = False
+    ) -> FittedCalibration:
+        """Make the run's probabilities fit human labels, and say what that is worth.
+
+        `places_matter`: it means something which response is A. `lengths`: the lengths of the responses may
+        count. Nothing is decided by it before `apply`. Refused for a submission and for too few labels.
+
+        >>> run.calibrate().table["criterion"].tolist()[-1]
+        'mean'
+        """
+        matched = self.by(Whose.JUDGE.value)._matched(gold, partial=False)
+        made = followed(calibrating(matched, wishes=Wishes(places_matter, lengths)), lambda _event: None)
+        for warning in calibration_warnings(made):
+            notice(warning)
+        return FittedCalibration(made, self._files(gold))
+
+    @in_python()
+    def apply(self, calibration: FittedCalibration | AnyPath | None) -> pd.DataFrame:
+        """Decide the run by a calibration from now on, or by a file of one; None takes it off. Nothing is
+        judged again. What changed, for each criterion.
+
+        >>> changed = run.apply(calibration)
+        >>> run.apply(None)["calibrated"].tolist()
+        [False, False]
+        """
+        chosen = None
+        if isinstance(calibration, FittedCalibration):
+            chosen = calibration.made.calibration
+        elif calibration is not None:
+            chosen = load_calibration(Path(calibration))
+        with RunStore(self._path()) as store:
+            decided = decided_again(store, self.id, chosen)
+        for said in filter(None, (decided.lacking, decided.after.one_label_sentence)):
+            notice(said)
+        return frame_of(changes_table(decided.before, decided.after))
+
+    @in_python()
+    def rank(
+        self,
+        criterion: str | None = None,
+        weighted: bool = False,
+        weights: Mapping[str, float] | AnyPath | None = None,
+        tie_threshold: float | None = None,
+        seed: int = USUAL_SEED,
+    ) -> CandidateRanking:
+        """Rank the candidates that the run's dataset names in candidate_a and candidate_b.
+
+        By one `criterion`, None for the overall quality; or, `weighted`, by the winners of the weighted judge
+        of all criteria, with these `weights` (or a file of fitted ones) and this `tie_threshold`, None for
+        those of the rubric. `seed`: of the draws of the bootstrap.
+
+        Refused where the dataset names no candidates, or what is given does not go together.
+
+        >>> of_candidates.rank().candidates.columns[0]
+        'candidate'
+        """
+        ranked = self._ranked(criterion, weighted, weights, tie_threshold)
+        ranking = followed(rank(ranked.contests, checked_seed(seed)), lambda _event: None)
+        found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed), lambda _event: None)
+        sheet = ranking_sheet(
+            ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=OPTIONS.of
+        )
+        correction = found.correction if found else None
+        return CandidateRanking.of(
+            sheet,
+            frame_of(candidate_table(ranking)),
+            frame_of(pair_table(ranking)),
+            None if correction is None else frame_of(corrected_candidates(correction)),
+        )
+
+    @in_python()
+    def curve(self, gold: Gold = None) -> dict[str, pd.DataFrame]:
+        """What more human labels would bring the run's calibration: the learning curve, and beside it what
+        the last doubling of the labels brought on each criterion. Refused for too few labels.
+
+        >>> sorted(run.curve())
+        ['learning', 'learning_2']
+        """
+        matched = self.by(Whose.JUDGE.value)._matched(gold, partial=False)
+        return frames_of([learning_section(followed(run_curve(matched), lambda _event: None))])
+
+    @in_python()
+    def audit(self, gold: Gold = None) -> pd.DataFrame:
+        """What is wrong with the judge, as far as this run tells it: a row for each line of the audit's page.
+
+        >>> run.audit().columns[0]
+        'line'
+        """
+        results = self._results()
+        refuse_submitted(results.run, "be audited")
+        labels = None if gold is None else self._gold(gold, self._system())
+        return frames_of([audit_section(audit(results, dataset_of_run(results.run), labels))])["audit"]
+
+    @in_python()
+    def drift(self, other: "Run | int") -> dict[str, pd.DataFrame]:
+        """What changed from this run to another of the same store, on the items that both judged.
+
+        >>> run.drift(other)["drift"].columns[0]
+        'criterion'
+        """
+        path = self._path()
+        if isinstance(other, Run) and other._path() != path:
+            raise SetupError(f"{self.title} and {other.title} are of two stores.", Remedy(Step.CHOOSE_RUN))
+        with RunStore(path) as store:
+            number = other.id if isinstance(other, Run) else other
+            return frames_of(drift_sections(stored_drift(store, self.id, number)))
+
+    # Its files
+
+    @in_python()
+    def report(self, path: AnyPath, gold: Gold = None) -> Path:
+        """Write the HTML report of the run against human labels; its path.
+
+        >>> run.report("report.html").name
+        'report.html'
+        """
+        from engine.report.html_report import gather, report_html  # noqa: PLC0415 - it loads what draws
+
+        target = Path(path)
+        if target.suffix.lower() not in _PAGES:
+            raise SetupError(f"{target.name}: a report is HTML.", f"Name it {target.stem}.html")
+        check_targets({"path": target}, self._files(gold))
+        matched = self._matched(gold, partial=False)
+        _, weighing = weigh_system(_weights(None, None), matched.system, matched)
+        write_whole(target, report_html(gather(evaluate(matched), weighing)).encode("utf-8"))
+        return target
+
+    @in_python()
+    def submission(self, path: AnyPath) -> Path:
+        """Write the predictions in force as a submission, TSV; its path.
+
+        >>> run.submission("submission.tsv").stat().st_size > 0
+        True
+        """
+        target = Path(path)
+        check_outputs(Namespace(out=target, json=None), self._files(None))
+        write_submission(target, submission_of(self._results()))
+        return target
+
+    @in_python()
+    def json(self, path: AnyPath) -> Path:
+        """Write every judgment with its readings as JSON; its path.
+
+        >>> run.json("run.json").name
+        'run.json'
+        """
+        target, results = Path(path), self._results()
+        check_outputs(Namespace(out=None, json=target), self._files(None))
+        write_json(target, as_json(results, dataset_beside(results, _beside(json=target))))
+        return target
+
+    @in_python()
+    def csv(self, path: AnyPath) -> Path:
+        """Write all that is known of the run as CSV, a row for each judgment; its path.
+
+        >>> run.csv("run.csv").name
+        'run.csv'
+        """
+        target, results = Path(path), self._results()
+        check_outputs(Namespace(out=None, json=None, csv=target), self._files(None))
+        write_results_csv(target, results, dataset_beside(results, _beside(csv=target)))
+        return target
+
+    # Where all of it comes from
+
+    def _path(self) -> Path:
+        path = default_store() if self.store is None else Path(self.store)
+        if not is_there(path):
+            raise StoreError(f"There is no run store {path}.", Remedy(Step.CHOOSE_STORE))
+        return path
+
+    @in_python()
+    def _stored(self) -> StoredRun:
+        path = self._path()
+        with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
+            return store.run(self.id)
+
+    @in_python()
+    def _results(self) -> RunResults:
+        """The run as the store has it now; it is read again only where the store has changed."""
+        path = self._path()
+        mark = files_mark(path)
+        if self._seen.results is None or mark is None or mark != self._seen.mark:
+            with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
+                results = load_results(store, self.id)
+            people = tuple(results.reviews.labels)
+            self._seen.results = results.by(LabelSource.of_text(self.labels_of, people))
+            self._seen.mark = mark
+        return self._seen.results
+
+    def _system(self) -> System:
+        return system_of_run(self._results())
+
+    def _gold(self, gold: Gold, system: System) -> Dataset:
+        """The dataset with human labels for a system of this run."""
+        if gold is None:
+            return dataset_of_run(self._stored())
+        given = path_or_frame(gold, self._path())
+        if isinstance(given, FramedItems):
+            return replace(given.load(rubric_of_systems(None, [system])), path=Path(FRAME))
+        return read_labels(_AS_THEY_ARE, given, [system])
+
+    def _matched(self, gold: Gold, partial: bool) -> Matched:
+        """The run beside human labels: its own dataset's as far as it is judged."""
+        system = self._system()
+        return _matched(system, self._gold(gold, system), partial or gold is None)
+
+    def _ranked(
+        self,
+        criterion: str | None,
+        weighted: bool,
+        weights: Mapping[str, float] | AnyPath | None,
+        tie_threshold: float | None,
+    ) -> RankedBy:
+        if weighted and criterion is not None:
+            raise SetupError("weighted is by all criteria, criterion by one.", "Leave one of them out.")
+        if not weighted and (weights is not None or tie_threshold is not None):
+            raise SetupError("weights and tie_threshold are of the weighted judge.", "Add weighted=True.")
+        system = self._system()
+        matched = match_items(system, self._gold(None, system), partial=True)
+        say_what_was_left_out(matched)
+        if weighted:
+            _, weighed = weigh_system(_weights(weights, tie_threshold), system, None, matched.dataset)
+            weighed.carried.check()
+            return RankedBy.by_weights(system, matched.dataset, weighed)
+        return RankedBy.by_system(system, matched.dataset, criterion or usual_criterion(system.criteria))
+
+    def _files(self, gold: Gold) -> dict[str, Path]:
+        """The files that the run was made of, and its labels, which nothing may overwrite."""
+        path = self._path()
+        labels = {"gold": Path(gold)} if gold is not None and not isinstance(gold, pd.DataFrame) else {}
+        return {"run store": path, **files_of_runs(path, [self.id]), **labels}
+
+
+def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
+    """A system beside human labels; warns of what is left out."""
+    matched = match(system, dataset, partial)
+    say_what_was_left_out(matched)
+    return matched
+
+
+_AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)
+"""The options of labels that are read by the columns that they have."""
+
+
+def _weights(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float | None) -> Namespace:
+    """Weights as the option of a command gives them."""
+    given: Any = weights
+    if isinstance(weights, Mapping):
+        given = ",".join(f"{name}={number}" for name, number in weights.items())
+    text = None if given is None else str(given)
+    return Namespace(rubric=None, weights=text, tie_threshold=tie_threshold, grades=False)
+
+
+def _beside(**written: Path) -> Namespace:
+    return Namespace(**{"csv": None, "json": None, "dataset": None, **written})
+
+
+@in_python()
+def runs(store: AnyPath | None = None, archived: bool = False) -> list[Run]:
+    """The runs of a store, the newest last; None for the usual store, which need not be there yet.
+
+    `archived`: those in the archive, too. A run that is damaged is left out, with a warning.
+
+    >>> runs()[0].title
+    'Run 1'
+    """
+    if store is None and not is_there(default_store()):
+        return []
+    path = Run(0, store)._path()
+    with expecting(path, FileKind.RUN_STORE), RunStore(path) as opened, opened.reading():
+        found, damaged = opened.runs(), opened.damaged_runs()
+    for run in damaged:
+        notice(run.problem)
+    return [Run(run.id, store) for run in found if archived or not run.archived]

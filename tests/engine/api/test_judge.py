@@ -1,0 +1,289 @@
+"""A judge in Python: its arguments, its runs, which are those of the command, and how they end."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import tiebreak
+from engine.core.errors import ProcessEnded
+from engine.core.judgments import JudgedItem
+from engine.store.opening import is_there
+from engine.store.run_store import RunStore
+from tests import apart_works, commands
+
+ROOT = Path(__file__).resolve().parents[3]
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
+
+# What a script does that is stopped, or ended, while it judges.
+SCRIPT = """
+import sys, warnings
+import tiebreak
+warnings.simplefilter("ignore")
+judge = tiebreak.Judge(mode="labels", threads=1, context=4096, store=sys.argv[1])
+try:
+    judge.run(tiebreak.demo_dataset(), progress=False)
+except KeyboardInterrupt as stopped:
+    print(stopped)
+    print("it lives:", tiebreak.runs(sys.argv[1]))
+"""
+LATEST = 120  # seconds: others use the computer, too
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"mode": "label"}, "mode is 'label'.\nUse 'labels' or 'explain'."),
+        ({"orders": "two"}, "orders is 'two'."),
+        ({"kv_type": "q4"}, "kv_type is 'q4'."),
+        ({"choose": "far"}, "choose is 'far'."),
+        ({"ways": "letter"}, "No way of asking is called 'letter'."),
+        ({"ways": []}, "ways is []."),
+        ({"criteria": "safety,"}, "criteria is 'safety,'."),
+        ({"context": 10}, "The context is 10."),
+        ({"context": "4096"}, "context is '4096'.\nUse a whole number."),
+        ({"thoughts": 1.5}, "thoughts is 1.5.\nUse a whole number."),
+        ({"temperature": 0.001}, "The temperature is 0.001."),
+        ({"margin": 2}, "The margin is 2."),
+        ({"shorten": "no"}, "shorten is 'no'."),
+        ({"threads": True}, "threads is True."),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(tiebreak.Refused) as met:
+        tiebreak.Judge(**given)
+    assert said in str(met.value)
+
+
+def test_a_judge_tells_what_was_given_and_cannot_be_changed() -> None:
+    judge = tiebreak.Judge("smollm2", ways="letters, permuted", seed=3, criteria=["safety"])
+    assert repr(judge) == "Judge('smollm2', criteria=('safety',), ways=('letters', 'permuted'), seed=3)"
+    assert replace(judge, seed=None) != judge
+    assert hash(judge) == hash(replace(judge))
+    with pytest.raises(FrozenInstanceError):
+        judge.seed = 4  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"model": "no-such-model"}, "no-such-model: there is no such file here"),
+        ({"model": "nothing/here.gguf"}, "here.gguf"),
+        ({"criteria": "humour"}, "Unknown criterion: humour."),
+        ({"rubric": "no-such-rubric"}, "no-such-rubric"),
+        ({"orders": "one", "margin": 0.5}, "is of no use with"),
+        ({"shots": 2}, "has nothing to show"),
+        ({"recipe": "nothing.json"}, "nothing.json"),
+    ],
+)
+def test_what_is_not_there_is_refused_once_it_is_wanted(
+    judge: tiebreak.Judge, demo_gold: Path, given: dict[str, Any], said: str
+) -> None:
+    asked = replace(judge, **given)
+    with pytest.raises(tiebreak.Refused) as met:
+        asked.run(demo_gold, progress=False)
+    assert said in met.value.problem
+    assert met.value.remedy
+
+
+def test_items_are_chosen_in_one_way(judge: tiebreak.Judge, demo_gold: Path) -> None:
+    with pytest.raises(tiebreak.Refused, match="items and sample choose the items"):
+        judge.run(demo_gold, items=2, sample=2)
+    with pytest.raises(tiebreak.Refused, match="lacks 1 chosen item: nobody"):
+        judge.run(demo_gold, ids=["nobody"])
+    with pytest.raises(tiebreak.Refused, match="ids is empty"):
+        judge.run(demo_gold, ids=[])
+
+
+def judged(store: Path, run_id: int = 1) -> dict[str, JudgedItem]:
+    with RunStore(store) as opened:
+        return {item.item_id: item for item in opened.judged(run_id)}
+
+
+def test_a_frame_gives_the_bytes_of_the_command_and_goes_on_with_its_run(
+    judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path
+) -> None:
+    store, out = Path(str(judge.store)), tmp_path / "by_command.tsv"
+    words = ("judge", demo_gold, "--model", "demo", "--mode", "labels", "--context", 4096, "--threads", 1)
+    ended = commands.run_here(*words, "--out", out, "--store", store, "--items", 6)
+    assert ended.returncode == 0, ended.stderr
+    frame = tiebreak.read(demo_gold).head(6)
+    run = judge.run(frame, progress=False)
+    assert run == tiebreak.Run(1, store)
+    assert run.submission(tmp_path / "by_frame.tsv").read_bytes() == out.read_bytes()
+    anew = judge.run(frame, progress=False, fresh=True)
+    assert anew.id == 2
+    assert anew.submission(tmp_path / "anew.tsv").read_bytes() == out.read_bytes()
+
+
+def test_the_command_goes_on_with_the_run_of_a_frame(
+    judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path
+) -> None:
+    run = judge.run(tiebreak.read(demo_gold).head(3), name="mine", note="by hand", progress=False)
+    assert (run.name, run.complete) == ("mine", True)
+    assert run.dataset.parent == tmp_path / "frames"
+    before = judged(Path(str(judge.store)))
+    words = ("judge", run.dataset, "--model", "demo", "--mode", "labels", "--context", 4096, "--threads", 1)
+    ended = commands.run_here(*words, "--out", tmp_path / "out.tsv", "--store", judge.store)
+    assert ended.returncode == 0, ended.stderr
+    assert "complete in the store" in ended.stderr
+    assert judged(Path(str(judge.store))) == before
+    assert [each.id for each in tiebreak.runs(judge.store)] == [1]
+
+
+def test_ids_and_samples_are_judged_alone(judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path) -> None:
+    frame = tiebreak.read(demo_gold)
+    by_list = judge.run(frame, ids=[5, "3"], progress=False)
+    assert by_list.labels.index.tolist() == ["3", "5"]
+    listed = tmp_path / "ids.txt"
+    listed.write_text("5\n3\n", encoding="utf-8")
+    assert judge.run(demo_gold, ids=listed, progress=False) == by_list
+    assert len(judge.run(frame, sample=2, progress=False).labels) == 2
+
+
+def test_a_plan_says_what_a_run_takes_and_keeps_nothing(judge: tiebreak.Judge, demo_gold: Path) -> None:
+    plan = judge.plan(tiebreak.read(demo_gold), items=4)
+    assert plan.items == 4
+    assert plan.tokens > 0
+    assert plan.seconds is not None
+    assert {"judges", "readings", "tokens", "memory", "time"} <= set(plan.facts["fact"])
+    assert repr(plan).startswith("<Plan: 4 items, ")
+    assert not is_there(Path(str(judge.store)))
+    assert not Path(str(judge.store)).with_name("frames").exists()
+
+
+def test_what_a_person_should_know_is_warned_of_and_the_bar_is_shown(
+    judge: tiebreak.Judge, demo_gold: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = tiebreak.read(demo_gold).head(2)
+    with pytest.warns(tiebreak.Notice) as warned:
+        judge.run(frame.assign(remark="x"))
+    said = [str(each.message) for each in warned]
+    assert any("It knows only the small world" in text for text in said)
+    assert "the frame: 1 other column is kept: 'remark'." in said
+    assert {each.filename for each in warned} == {__file__}
+    assert "2/2 items" in capsys.readouterr().err
+    with pytest.warns(tiebreak.Notice):
+        judge.run(frame, progress=False, fresh=True)
+    assert not capsys.readouterr().err
+
+
+def test_a_calibration_of_a_run_decides_the_next_one(
+    judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path
+) -> None:
+    run = judge.run(demo_gold, progress=False)
+    path = run.calibrate().save(tmp_path / "calibration.json")
+    calibrated = replace(judge, calibration=path).run(demo_gold, progress=False)
+    assert calibrated == run  # labels alone: it reads the same
+    assert calibrated.judgments["place_decides"].notna().all()
+    with pytest.raises(tiebreak.Refused, match="was made for ways of asking letters"):
+        replace(judge, calibration=path, ways="permuted").run(demo_gold, progress=False)
+
+
+def test_off_the_main_thread_a_run_is_judged_too(judge: tiebreak.Judge, demo_gold: Path) -> None:
+    met: list[object] = []
+    thread = threading.Thread(target=lambda: met.append(judge.run(demo_gold, items=2, progress=False)))
+    thread.start()
+    thread.join(LATEST)
+    assert met == [tiebreak.Run(1, Path(str(judge.store)))]
+
+
+def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
+    judge: tiebreak.Judge,
+    demo_gold: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    frame = tiebreak.read(demo_gold).head(5)
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.commands.shared.judging.judge_plan", apart_works.break_down_under_way)
+        with pytest.raises(tiebreak.Refused, match="broke down") as met:
+            judge.run(frame, progress=False)
+    assert isinstance(met.value.__cause__, ProcessEnded)
+    assert "What was done until then is kept." in met.value.remedy
+    caplog.clear()  # the crash is logged
+    kept = judged(Path(str(judge.store)))
+    assert len(kept) >= 2
+    run = judge.run(frame, progress=False)
+    assert run.complete
+    now = judged(Path(str(judge.store)))
+    assert {item_id: now[item_id] for item_id in kept} == kept
+
+
+def script(store: Path) -> subprocess.Popen[str]:
+    """The script at work."""
+    own_group = 0
+    if sys.platform == "win32":
+        own_group = subprocess.CREATE_NEW_PROCESS_GROUP
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(store)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        creationflags=own_group,
+        cwd=ROOT,
+        env=os.environ,
+    )
+
+
+def started(store: Path) -> subprocess.Popen[str]:
+    """The script, once it has judged some items."""
+    child = script(store)
+
+    def some_are_judged() -> bool:
+        return is_there(store) and any(run.judged >= 3 for run in runs_of(store))
+
+    commands.wait_until(some_are_judged, child)
+    return child
+
+
+def runs_of(store: Path) -> list[Any]:
+    with RunStore(store) as opened:
+        return opened.runs()
+
+
+def test_a_stop_says_how_far_the_run_came_and_it_goes_on(judge: tiebreak.Judge, tmp_path: Path) -> None:
+    store = tmp_path / "stopped.sqlite"
+    child = started(store)
+    commands.interrupt(child)
+    out, err = child.communicate(timeout=LATEST)
+    assert child.returncode == 0, err
+    far = len(judged(store))
+    assert f"Run 1 stopped: {far} of 240 items are judged and kept." in out
+    assert "The same call goes on from there." in out
+    assert f"it lives: [<Run 1: {far} of 240 items of demo.tsv by demo-judge>]" in out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
+def test_what_is_ended_from_outside_goes_on_without_judging_anything_twice(
+    judge: tiebreak.Judge, tmp_path: Path
+) -> None:
+    store = tmp_path / "ended.sqlite"
+    child = started(store)
+    works = psutil.Process(child.pid).children(recursive=True)
+    os.kill(child.pid, signal.SIGKILL)
+    assert child.wait() == -signal.SIGKILL
+    child.communicate()
+    psutil.wait_procs(works, timeout=LATEST)  # the model's process meets the end of its input
+    kept = judged(store)
+    assert 3 <= len(kept) < 240
+    goes_on(store, len(kept))
+    now = judged(store)
+    assert len(now) > len(kept)
+    assert {item_id: now[item_id] for item_id in kept} == kept
+
+
+def goes_on(store: Path, before: int) -> None:
+    """The same call once more, until some more is judged: all of it would take long."""
+    child = script(store)
+    commands.wait_until(lambda: runs_of(store)[0].judged > before, child)
+    commands.interrupt(child)
+    out, err = child.communicate(timeout=LATEST)
+    assert "Run 1 stopped" in out, err

@@ -1,0 +1,268 @@
+"""A run as frames: what each holds, whose labels count, what is measured, what is written."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tiebreak
+from engine.commands import report as report_command
+from engine.core.items import PREFERENCES
+from engine.core.judgments import NewOverride
+from engine.data.dataset import load_dataset
+from engine.decisions.run_results import load_results
+from engine.measure.evaluation import evaluate
+from engine.measure.matching import match
+from engine.measure.systems import open_system
+from engine.store.run_store import RunStore
+from tests.engine.commands.conftest import overridden
+from tests.engine.commands.in_process import safety_alone
+
+__all__ = ["overridden"]  # a fixture
+
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
+LABELS = ["A", "B", "both_good", "both_bad"]
+
+
+def test_what_a_run_is(run: tiebreak.Run, demo_gold: Path) -> None:
+    assert (run.id, run.name, run.title, run.complete) == (1, "", "Run 1", True)
+    assert (run.model, run.dataset) == ("demo-judge", demo_gold)
+    assert repr(run) == "<Run 1: 30 of 30 items of gold.tsv by demo-judge>"
+    assert tiebreak.runs(run.store) == [run]
+
+
+def test_a_run_that_is_not_there_is_refused(run: tiebreak.Run, tmp_path: Path) -> None:
+    assert repr(tiebreak.Run(7, run.store)) == "<Run 7, which is not in the store>"
+    with pytest.raises(tiebreak.Refused, match="no run 7"):
+        _ = tiebreak.Run(7, run.store).labels
+    with pytest.raises(tiebreak.Refused, match="There is no run store"):
+        tiebreak.runs(tmp_path / "none.sqlite")
+    assert tiebreak.runs() == []
+    with pytest.raises(tiebreak.Refused, match="Nobody called 'Eve'"):
+        _ = run.by("Eve").labels
+
+
+def test_labels_are_categories_by_id(run: tiebreak.Run, demo_gold: Path) -> None:
+    labels = run.labels
+    assert labels.index.name == "id"
+    assert labels.index.tolist() == load_dataset(demo_gold).ids
+    assert labels.columns.tolist() == [
+        *("relevance", "naturalness", "truthfulness", "safety", "overall_quality")
+    ]
+    assert all(column.cat.categories.tolist() == LABELS for _, column in labels.items())
+    texts = run.explanations
+    assert texts.index.equals(labels.index)
+    assert set(map(str, texts.dtypes)) == {"string"}
+    assert texts.notna().all(axis=None)
+
+
+def test_judgments_and_readings_are_those_of_the_store(run: tiebreak.Run, demo_store: Path) -> None:
+    with RunStore(demo_store) as store:
+        results = load_results(store, 1)
+    first = results.judgments["relevance"][0]
+    row = run.judgments.iloc[0]
+    assert (row["id"], row["criterion"], row["label"]) == (first.item_id, "relevance", results.label(first))
+    probabilities = [row[f"probability_{label}"] for label in PREFERENCES]
+    assert probabilities == list(first.probabilities)  # type: ignore[union-attr]
+    assert len(run.judgments) == 150
+    readings = run.readings
+    assert len(readings) == 300
+    assert set(readings["order"]) == {"AB", "BA"}
+    assert set(readings["way"]) == {"letters"}
+    logs = readings.filter(like="log_probability_")
+    assert np.allclose(np.exp(logs).sum(axis=1), readings["format_mass"])
+
+
+def test_peoples_labels_are_in_force_but_by_the_judge(overridden: Path) -> None:
+    run = tiebreak.Run(1, overridden)
+    own = run.by("judge")
+    item = run.labels.index[0]
+    assert run.labels.loc[item, "safety"] != own.labels.loc[item, "safety"]
+    assert run.by("Ada").labels.equals(run.labels)
+    assert run.explanations.loc[item, "safety"] == "I saw it."
+    row = run.judgments.set_index(["id", "criterion"]).loc[(item, "safety")]
+    assert [row["overridden"], row["model_preference"]] == ["both", str(own.labels.loc[item, "safety"])]
+    assert own.judgments["overridden"].isna().all()
+
+
+def test_a_run_is_read_again_where_the_store_has_changed(overridden: Path) -> None:
+    run = tiebreak.Run(1, overridden)
+    before = run.labels
+    assert run.labels.equals(before)
+    item = before.index[1]
+    other = next(label for label in PREFERENCES if label != before.loc[item, "safety"])
+    with RunStore(overridden) as store:
+        store.override(1, NewOverride(item, "safety", other, None, author="Ada"))
+    assert run.labels.loc[item, "safety"] == other
+
+
+def test_an_evaluation_has_the_numbers_of_the_engine(
+    run: tiebreak.Run, demo_store: Path, demo_gold: Path
+) -> None:
+    found = evaluate(match(open_system("1", demo_store), load_dataset(demo_gold)))
+    frame = run.evaluate()
+    assert frame.index.tolist() == [*found.labels, "mean"]
+    for name, measures in found.labels.items():
+        row = frame.loc[name]
+        assert (row["items"], row["instructions"]) == (measures.items, measures.instructions)
+        assert (row["accuracy"], row["kappa"]) == (measures.accuracy, measures.kappa)
+        assert measures.interval is not None
+        assert (row["low"], row["high"]) == tuple(measures.interval)
+        assert row["trivial"] + row["lead"] == pytest.approx(measures.accuracy)
+        assert row["rouge_l"] == found.explanations[name].rouge_l / 100
+    mean = frame.loc["mean"]
+    assert (mean["accuracy"], mean["trivial"]) == (found.accuracy, found.trivial)
+    assert set(frame.attrs["meaning"]) == set(frame.columns)
+
+
+def test_gold_may_be_a_file_a_frame_or_a_part(run: tiebreak.Run, demo_gold: Path) -> None:
+    own = run.evaluate()
+    frame = tiebreak.read(demo_gold)
+    assert run.evaluate(demo_gold).equals(own)
+    assert run.evaluate(frame).equals(own)
+    with pytest.raises(tiebreak.Refused, match="ids that are not in the frame"):
+        run.evaluate(frame.head(12))
+    with pytest.warns(tiebreak.Notice, match="that the frame lacks, not scored"):
+        part = run.evaluate(frame.head(12), partial=True)
+    assert part["items"].tolist()[:-1] == [12] * 5
+    with pytest.raises(tiebreak.Refused, match="no human label"):
+        run.evaluate(frame[["id", "instruction", "output_a", "output_b"]])
+
+
+def test_tables_are_those_of_the_report(run: tiebreak.Run) -> None:
+    tables = run.tables()
+    assert set(tables) >= {"accuracy", "labels", "explanations", "weighing"}
+    assert tables["accuracy"]["accuracy"].tolist() == run.evaluate()["accuracy"].tolist()
+
+
+def test_a_calibration_decides_the_run_and_is_taken_off(overridden: Path, tmp_path: Path) -> None:
+    run = tiebreak.Run(1, overridden)
+    read = run.by("judge").judgments
+    calibration = run.calibrate()
+    assert repr(calibration).startswith("<calibration of relevance, ")
+    assert calibration.table["criterion"].tolist()[-1] == "mean"
+    assert {"quality", "parameters"} <= set(calibration.tables)
+    changed = run.apply(calibration.save(tmp_path / "calibration.json"))
+    assert changed["calibrated"].all()
+    calibrated = run.by("judge").judgments
+    assert not calibrated["probability_A"].equals(read["probability_A"])
+    assert calibrated["place_decides"].notna().all()
+    assert run.apply(calibration)["changed"].sum() == 0
+    assert not run.apply(None)["calibrated"].any()
+    assert run.by("judge").judgments.equals(read)
+    with pytest.raises(tiebreak.Refused, match="a calibration is JSON"):
+        calibration.save(tmp_path / "calibration.txt")
+    with pytest.raises(tiebreak.Refused):
+        run.apply(run.dataset)
+
+
+@pytest.mark.parametrize(
+    ("write", "name"),
+    [
+        (tiebreak.Run.submission, "out.txt"),
+        (tiebreak.Run.report, "out.txt"),
+        (tiebreak.Run.json, "none/out.json"),
+        (tiebreak.Run.csv, "none/out.csv"),
+    ],
+)
+def test_a_file_that_cannot_be_is_refused(
+    run: tiebreak.Run, tmp_path: Path, write: Callable[..., Path], name: str
+) -> None:
+    with pytest.raises(tiebreak.Refused):
+        write(run, tmp_path / name)
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("write", [tiebreak.Run.submission, tiebreak.Run.json, tiebreak.Run.csv])
+def test_no_file_takes_the_place_of_the_runs_own_dataset(
+    run: tiebreak.Run, write: Callable[..., Path]
+) -> None:
+    before = run.dataset.read_bytes()
+    with pytest.raises(tiebreak.Refused):
+        write(run, run.dataset)
+    assert run.dataset.read_bytes() == before
+
+
+def test_the_files_of_a_run(run: tiebreak.Run, demo_store: Path, tmp_path: Path) -> None:
+    written = run.submission(tmp_path / "submission.tsv").read_bytes()
+    assert written == demo_store.with_name("submission.tsv").read_bytes()
+    table = pd.read_csv(run.csv(tmp_path / "all.csv"), dtype=str, keep_default_na=False)
+    assert table["probability_A"].astype(float).tolist() == run.judgments["probability_A"].tolist()
+    assert '"run"' in run.json(tmp_path / "run.json").read_text(encoding="utf-8")
+
+
+def test_a_report_is_that_of_the_command(run: tiebreak.Run, demo_gold: Path, tmp_path: Path) -> None:
+    gold = safety_alone(demo_gold, tmp_path)
+    written = run.report(tmp_path / "by_call.html", gold).read_text(encoding="utf-8")
+    words = ["1", "--gold", gold, "--out", tmp_path / "by_command.html", "--store", run.store]
+    assert report_command.run(report_command.parser().parse_args([*map(str, words)])) == 0
+    by_command = (tmp_path / "by_command.html").read_text(encoding="utf-8")
+    assert without_figures(written) == without_figures(by_command)
+
+
+def without_figures(page: str) -> str:
+    """A page without its pictures, whose parts have names by chance."""
+    return re.sub(r'src="data:[^"]*"|<svg.*?</svg>', "", page, flags=re.S)
+
+
+def test_candidates_are_ranked(judge: tiebreak.Judge, tmp_path: Path) -> None:
+    frame = tiebreak.read(tiebreak.demo_dataset().with_name("demo-candidates.tsv")).head(24)
+    run = judge.run(frame, progress=False)
+    ranking = run.rank()
+    names = set(frame["candidate_a"]) | set(frame["candidate_b"])
+    assert set(ranking.candidates["candidate"]) == names
+    assert ranking.candidates["win_rate"].between(0, 1).all()
+    assert set(ranking.pairs.columns) >= {"candidate", *names}
+    assert ranking.title.startswith("Run 1, overall quality")
+    assert ranking.sentences[0] in repr(ranking)
+    weighted = run.rank(weighted=True, weights={"safety": 1, "relevance": 0.5})
+    assert "weighted judge" in weighted.title
+    with pytest.raises(tiebreak.Refused, match="Leave one of them out"):
+        run.rank("safety", weighted=True)
+    with pytest.raises(tiebreak.Refused, match="Add weighted=True"):
+        run.rank(tie_threshold=0.5)
+    with pytest.raises(tiebreak.Refused, match="humour"):
+        run.rank("humour")
+
+
+def test_a_run_without_candidates_is_not_ranked(run: tiebreak.Run) -> None:
+    with pytest.raises(tiebreak.Refused, match="does not say which models wrote its responses"):
+        run.rank()
+
+
+def test_what_changed_to_another_run(judge: tiebreak.Judge, demo_gold: Path) -> None:
+    first = judge.run(demo_gold, items=6, progress=False)
+    second = judge.run(demo_gold, items=8, progress=False)
+    drift = first.drift(second)
+    assert drift["drift"]["changed"].fillna(0).sum() == 0
+    assert drift["drift"].equals(first.drift(second.id)["drift"])
+    with pytest.raises(tiebreak.Refused, match="no run 77"):
+        first.drift(77)
+
+
+def test_runs_of_two_stores_are_not_compared(run: tiebreak.Run, overridden: Path) -> None:
+    with pytest.raises(tiebreak.Refused, match="are of two stores"):
+        run.drift(tiebreak.Run(1, overridden))
+
+
+def test_a_run_stays_the_same_from_another_folder(
+    demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo_store.parent)
+    run = tiebreak.Run(1, demo_store.name)
+    monkeypatch.chdir(tmp_path)
+    assert run == tiebreak.Run(1, demo_store)
+    assert len(run.labels) == 30
+
+
+def test_a_run_of_no_human_labels_has_tables_of_its_own(judge: tiebreak.Judge, demo_gold: Path) -> None:
+    frame = tiebreak.read(demo_gold)[["id", "instruction", "output_a", "output_b"]]
+    run = judge.run(frame, items=3, progress=False)
+    assert set(run.tables()) == {"labels_given"}
+    with pytest.raises(tiebreak.Refused, match="no human label"):
+        run.evaluate()
+    assert run.health.verdict == "too_few_items"
+    assert run.health.sentences[0] in repr(run.health)
