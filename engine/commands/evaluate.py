@@ -20,6 +20,7 @@ from engine.commands.shared.measure_arguments import (
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, sliced, slices_json
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -40,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
     add_gold(arguments)
     arguments.add_argument("--json", type=Path, metavar="FILE", help="the scores under the task's keys")
+    add_table_files(arguments)
     arguments.add_argument("--confusion", action="store_true", help="print the confusion matrices too")
     add_slices(arguments)
     add_labels_of(arguments)
@@ -51,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     """Measure, write the JSON, and print."""
     find_judge_model(options)
-    check_measure_outputs(options, {"--json": options.json}, [options.system])
+    check_measure_outputs(options, {"--json": options.json, **table_targets(options)}, [options.system])
     with interruptible() as cancel:
         system = open_system(options.system, options.store, options.labels_of)
         gold = read_labels(options, options.gold, [system], cancel)
@@ -68,5 +70,7 @@ def run(options: argparse.Namespace) -> int:
         write_json(options.json, found)
         print(f"Scores: {options.json}\n")
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
-    print_sheet(evaluation_sheet(evaluation, OPTIONS.of, more))
+    sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
+    write_table_files(options, "evaluate", sheet)
+    print_sheet(sheet)
     return DONE
