@@ -24,6 +24,7 @@ from engine.commands.shared.measure_arguments import (
     say_what_was_left_out,
     weigh_system,
 )
+from engine.commands.shared.methods_files import add_methods, methods_targets, write_methods
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
 from engine.commands.shared.remedies import OPTIONS
@@ -41,9 +42,9 @@ from engine.rank.by_labels import by_labels
 from engine.rank.ranking import rank
 from engine.rank.ranking_json import ranking_json
 from engine.rank.side_by_side import side_by_side
-from engine.report.methods import methods_text
 from engine.report.ranked_by import RankedBy, stopped
 from engine.report.ranking_files import paper_sheet, ranking_csv
+from engine.report.ranking_methods import ranking_methods
 from engine.report.ranking_sheet import ranking_sheet
 from engine.report.side_by_side_tables import side_by_side_json, side_by_side_section
 from engine.system.files import write_json, write_whole
@@ -76,9 +77,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every rate, pair and interval")
     arguments.add_argument("--csv", type=Path, metavar="FILE", help="candidates and pairs, a row for each")
     add_table_files(arguments)
-    arguments.add_argument(
-        "--methods", type=Path, metavar="FILE", help="a paragraph on how it was made, with sources"
-    )
+    add_methods(arguments)
     arguments.add_argument(
         "--seed", type=int, default=USUAL_SEED, metavar="N", help="of the draws of the bootstrap"
     )
@@ -89,8 +88,8 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Rank, write the files, and print."""
-    written = {f"--{form}": getattr(options, form) for form in ("json", "csv", "methods")}
-    written |= table_targets(options)
+    written = {"--json": options.json, "--csv": options.csv}
+    written |= {**table_targets(options), **methods_targets(options)}
     words = [options.what, *([options.beside] if options.beside else ())]
     check_measure_outputs(options, written, words)
     _check_weighted(options)
@@ -122,10 +121,7 @@ def run(options: argparse.Namespace) -> int:
         write_whole(options.csv, ranking_csv(ranking, corrected))
         print(f"Candidates and pairs: {options.csv}\n")
     write_table_files(options, "rank", sheet, paper_sheet(ranking, ranked.title, corrected))
-    if options.methods:
-        text = methods_text(ranked, ranking, seed, corrected)
-        write_whole(options.methods, text.encode("utf-8"))
-        print(f"Methods: {options.methods}\n")
+    write_methods(options, "rank", ranking_methods(ranked, ranking, seed, corrected))
     print_sheet(sheet)
     return DONE
 
