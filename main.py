@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
 except KeyboardInterrupt:
     sys.exit("Stopped.")
 
-from engine.core import VERSION
+from engine.core import CITATION, VERSION
 
 COMMANDS = {
     "pairs": "make a dataset of pairs out of the outputs of several candidates",
@@ -87,7 +87,7 @@ def main(arguments: list[str]) -> int:
         print(usage())
         return DONE
     if arguments[:1] == ["--version"]:
-        print(f"Tiebreak {VERSION}")
+        print(f"Tiebreak {VERSION}\nHow to cite it (CITATION.cff): {CITATION}")
         return DONE
     if arguments[:1] in ([APART], [CHILD]):
         return for_another_process(*arguments)

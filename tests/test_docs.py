@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import main
-from engine.core import VERSION
+from engine.core import AUTHORS, VERSION
 from tests.test_layout import MAY_IMPORT, ROOT
 
 README = ROOT / "README.md"
@@ -417,7 +417,9 @@ def test_before_a_commit_runs_what_make_test_runs() -> None:
 
 
 def test_the_version_to_cite_is_that_of_the_program() -> None:
-    assert f"\nversion: {VERSION}\n" in text_of(ROOT / "CITATION.cff")
+    cited = text_of(ROOT / "CITATION.cff")
+    assert f"\nversion: {VERSION}\n" in cited
+    assert f"\nauthors:\n  - name: {AUTHORS}\n" in cited
 
 
 # The checks see what is wrong

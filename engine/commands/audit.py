@@ -37,7 +37,7 @@ from engine.commands.shared.judging import (
 )
 from engine.commands.shared.measure_arguments import files_of_runs
 from engine.commands.shared.model_argument import MODEL_WORDS, model_file
-from engine.commands.shared.printed_sheet import printed_section
+from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import RunProgressBar, show_measure
 from engine.commands.shared.run_outputs import warn_of_gaps
 from engine.commands.shared.setting_arguments import (
@@ -47,6 +47,7 @@ from engine.commands.shared.setting_arguments import (
     given_examples,
     given_settings,
 )
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError, StoreError
 from engine.core.events import followed
@@ -56,6 +57,7 @@ from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_records import refuse_submitted
 from engine.core.run_setup import RunSetup
+from engine.core.sheets import Sheet
 from engine.core.ways.all_ways import parse_ways
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.dataset_file import check_suffix
@@ -71,7 +73,7 @@ from engine.system.awake import KeepAwake
 from engine.system.files import check_targets, write_json
 
 _OF_LABELS = frozenset({"columns", "labels", "save_columns"})
-_OF_RUNS = frozenset({"judge", "dataset", "json", "gold", "store"}) | _OF_LABELS
+_OF_RUNS = frozenset({"judge", "dataset", "json", "latex", "markdown", "gold", "store"}) | _OF_LABELS
 """Arguments that a run can be audited with; all others say how a model is, and a run was judged already."""
 
 
@@ -90,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
         "dataset", type=Path, nargs="?", metavar="DATASET", help="whose items are judged, and copies of them"
     )
     arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
+    add_table_files(arguments)
     arguments.add_argument(
         "--gold", type=Path, metavar="FILE", help="with RUN: other human labels of its items"
     )
@@ -178,7 +181,7 @@ def _check_outputs(options: argparse.Namespace, path: Path, read: dict[str, Path
         read = read | {"examples": options.examples}
     # The program's own folder is made with the first file in it.
     named = {"--out": options.out} if options.out else {}
-    check_targets({**named, "--json": options.json}, read)
+    check_targets({**named, "--json": options.json, **table_targets(options)}, read)
 
 
 def _write(probes: MadeProbes, path: Path, options: argparse.Namespace) -> None:
@@ -242,7 +245,7 @@ def _audit_run(options: argparse.Namespace) -> int:
         raise StoreError(f"There is no run store {options.store}.", "Name the right file with --store.")
     read = {"run store": options.store} | ({"labels": options.gold} if options.gold else {})
     read |= files_of_runs(options.store, [int(options.judge)])
-    check_targets({"--json": options.json}, read)
+    check_targets({"--json": options.json, **table_targets(options)}, read)
     with interruptible() as cancel:
         with RunStore(options.store) as store:
             results = load_results(store, int(options.judge))
@@ -295,8 +298,9 @@ def _told(options: argparse.Namespace, results: RunResults, dataset: Dataset, go
         print(f"Audit: {options.json}\n")
     run = results.run
     asked = f", asked by {', '.join(results.ways)}" if results.ways else ""
-    print(f"{printable(run.title)}: {printable(run.identity.model_name)}{asked}\n")
-    print(printed_section(audit_section(found)))
+    sheet = Sheet(f"{run.title}: {run.identity.model_name}{asked}", [audit_section(found)])
+    write_table_files(options, "audit", sheet)
+    print_sheet(sheet)
     if not found.copies and run.by_a_model:
         tell("\nWhat copies of items tell: audit MODEL DATASET")
     return warn_of_gaps(results) if options.dataset is not None else DONE

@@ -7,16 +7,18 @@ import argparse
 from pathlib import Path
 
 from engine.calibrate.run_calibration import Wishes, calibrating
-from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
+from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, tell
 from engine.commands.shared.measure_arguments import (
     add_calibration_wishes,
     add_gold,
     check_measure_outputs,
     matched_readings,
 )
-from engine.commands.shared.printed_sheet import printed_section
+from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.errors import SetupError
+from engine.core.sheets import Section, Sentences, Sheet, Tone
 from engine.decisions.calibration import save_calibration
 from engine.report.calibration_tables import calibration_sections, calibration_warnings
 
@@ -34,6 +36,7 @@ def parser() -> argparse.ArgumentParser:
     add_gold(arguments)
     add_calibration_wishes(arguments)
     arguments.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the calibration")
+    add_table_files(arguments)
     add_store(arguments)
     return arguments
 
@@ -42,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     """Calibrate, write, and print what it is worth."""
     if options.out.suffix.lower() != ".json":
         raise SetupError(f"--out {options.out}: a calibration is JSON.", f"Name it {options.out.stem}.json")
-    check_measure_outputs(options, {"--out": options.out}, [options.run])
+    check_measure_outputs(options, {"--out": options.out, **table_targets(options)}, [options.run])
     with interruptible() as cancel:
         matched = matched_readings(options, cancel)
         wishes = Wishes(options.places_matter, options.lengths)
@@ -50,12 +53,12 @@ def run(options: argparse.Namespace) -> int:
     for warning in calibration_warnings(made):
         tell(warning)
     save_calibration(options.out, made.calibration)
-    against = printable(matched.dataset.name)
-    print(f"{matched.system.name}, cross-validated on {against}\n")
     results = matched.system.results
-    if results is not None and (sentence := made.one_label_sentence(results)):
-        print(f"{sentence}\n")
-    for section in calibration_sections(made):
-        print(f"{printed_section(section)}\n")
-    print(f"Calibration: {options.out}")
+    one_label = made.one_label_sentence(results) if results is not None else ""
+    caveats = [Section("one_label", "", [Sentences([one_label], Tone.CAVEAT)])] if one_label else []
+    title = f"{matched.system.name}, cross-validated on {matched.dataset.name}"
+    sheet = Sheet(title, [*caveats, *calibration_sections(made)])
+    write_table_files(options, "calibrate", sheet)
+    print_sheet(sheet)
+    print(f"\nCalibration: {options.out}")
     return DONE

@@ -29,9 +29,10 @@ from engine.commands.shared.measure_arguments import (
 )
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.run_outputs import health_lines
-from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, sliced
+from engine.commands.shared.slice_arguments import add_slices, divided, kept, sliced, table_sections
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.formatting import counted
-from engine.core.sheets import Part, Sentences
+from engine.core.sheets import Part, Section, Sentences, Sheet
 from engine.data.slices import Slicing
 from engine.measure.accuracy import UNSCORED
 from engine.measure.comparison import Comparison, Difference, about_the_task, compare, match_all
@@ -58,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_gold(arguments)
     arguments.add_argument("--json", type=Path, metavar="FILE", help="all of it, with every difference")
+    add_table_files(arguments)
     arguments.add_argument(
         "--differences", type=int, default=10, metavar="N", help="how many differences to print (%(default)s)"
     )
@@ -71,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     """Compare, write the JSON, and print."""
     find_judge_model(options)
-    check_measure_outputs(options, {"--json": options.json}, options.systems)
+    check_measure_outputs(options, {"--json": options.json, **table_targets(options)}, options.systems)
     with interruptible() as cancel:
         systems = told_apart(
             [open_system(word, options.store, options.labels_of) for word in options.systems]
@@ -101,8 +103,10 @@ def run(options: argparse.Namespace) -> int:
         print(indent(health_lines(system.health), "    "))
     ours = any(about_the_task(joined.system) for joined in matched)
     sections = [*comparison_sheet(result, matched).sections, *([beside.section] if beside else ())]
-    print("\n\n".join(printed_section(each) for each in sections if ours or each.key != "published"))
-    _print_slices(matched, slices, wins)
+    shown = [each for each in sections if ours or each.key != "published"]
+    shown += _slice_sections(matched, slices, wins)
+    write_table_files(options, "compare", Sheet(" against ".join(result.systems), shown))
+    print("\n\n".join(map(printed_section, shown)))
     _print_differences(result, options.differences)
     return DONE
 
@@ -113,11 +117,11 @@ def _wins(matched: Sequence[Matched], division: Slicing) -> dict[str, SlicedWeig
     return {name: weighed for name, weighed in found.items() if weighed is not None}
 
 
-def _print_slices(
+def _slice_sections(
     matched: Sequence[Matched],
     slices: Sequence[Sequence[SlicedMeasures]],
     wins: Sequence[dict[str, SlicedWeighing]],
-) -> None:
+) -> list[Section]:
     """Accuracies and win rates for each division; `slices` are those of each system."""
     parts: list[Part] = []
     for of_each, weighed in zip(zip(*slices, strict=True), wins, strict=True):
@@ -126,7 +130,7 @@ def _print_slices(
             parts.append(Sentences(said))
         if weighed:
             parts.append(compared_win_table(of_each[0], weighed))
-    print_slice_tables(parts)
+    return table_sections(parts)
 
 
 def _print_differences(result: Comparison, most: int) -> None:

@@ -8,15 +8,17 @@ from pathlib import Path
 
 from engine.calibrate.learning import LEAST_TO_LEARN, run_curve
 from engine.calibrate.run_calibration import Wishes
-from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable
+from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
 from engine.commands.shared.measure_arguments import (
     add_calibration_wishes,
     add_gold,
     check_measure_outputs,
     matched_readings,
 )
-from engine.commands.shared.printed_sheet import printed_section
+from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
+from engine.core.sheets import Sheet
 from engine.report.learning_sections import learning_section
 from engine.system.files import write_json
 
@@ -33,13 +35,14 @@ def parser() -> argparse.ArgumentParser:
     add_gold(arguments)
     add_calibration_wishes(arguments)
     arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
+    add_table_files(arguments)
     add_store(arguments)
     return arguments
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure, write and print."""
-    check_measure_outputs(options, {"--json": options.json}, [options.run])
+    check_measure_outputs(options, {"--json": options.json, **table_targets(options)}, [options.run])
     with interruptible() as cancel:
         matched = matched_readings(options, cancel)
         wishes = Wishes(options.places_matter, options.lengths)
@@ -49,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
             options.json, {"run": matched.system.name, "labels": matched.dataset.name, **curve.as_json()}
         )
         print(f"Learning curve: {options.json}\n")
-    print(f"{matched.system.name}, by labels of {printable(matched.dataset.name)}\n")
-    print(printed_section(learning_section(curve)))
+    title = f"{matched.system.name}, by labels of {matched.dataset.name}"
+    sheet = Sheet(title, [learning_section(curve)])
+    write_table_files(options, "curve", sheet)
+    print_sheet(sheet)
     return DONE

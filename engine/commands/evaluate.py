@@ -17,12 +17,15 @@ from engine.commands.shared.measure_arguments import (
     find_judge_model,
     say_what_was_left_out,
 )
+from engine.commands.shared.methods_files import add_methods, methods_targets, write_methods
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, sliced, slices_json
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
+from engine.report.evaluation_methods import evaluation_methods
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.measure_tables import confusion_section
 from engine.report.slice_tables import slice_sections
@@ -40,6 +43,8 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
     add_gold(arguments)
     arguments.add_argument("--json", type=Path, metavar="FILE", help="the scores under the task's keys")
+    add_table_files(arguments)
+    add_methods(arguments)
     arguments.add_argument("--confusion", action="store_true", help="print the confusion matrices too")
     add_slices(arguments)
     add_labels_of(arguments)
@@ -51,7 +56,8 @@ def parser() -> argparse.ArgumentParser:
 def run(options: argparse.Namespace) -> int:
     """Measure, write the JSON, and print."""
     find_judge_model(options)
-    check_measure_outputs(options, {"--json": options.json}, [options.system])
+    written = {"--json": options.json, **table_targets(options), **methods_targets(options)}
+    check_measure_outputs(options, written, [options.system])
     with interruptible() as cancel:
         system = open_system(options.system, options.store, options.labels_of)
         gold = read_labels(options, options.gold, [system], cancel)
@@ -68,5 +74,9 @@ def run(options: argparse.Namespace) -> int:
         write_json(options.json, found)
         print(f"Scores: {options.json}\n")
     more = [*([confusion_section(evaluation)] if options.confusion else ()), *slice_sections(slices)]
-    print_sheet(evaluation_sheet(evaluation, OPTIONS.of, more))
+    sheet = evaluation_sheet(evaluation, OPTIONS.of, more)
+    write_table_files(options, "evaluate", sheet)
+    said = evaluation_methods(evaluation, measures.encoder_name, measures.judge_name)
+    write_methods(options, "evaluate", said)
+    print_sheet(sheet)
     return DONE

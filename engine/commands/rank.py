@@ -24,10 +24,12 @@ from engine.commands.shared.measure_arguments import (
     say_what_was_left_out,
     weigh_system,
 )
+from engine.commands.shared.methods_files import add_methods, methods_targets, write_methods
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import health_lines
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
@@ -40,9 +42,9 @@ from engine.rank.by_labels import by_labels
 from engine.rank.ranking import rank
 from engine.rank.ranking_json import ranking_json
 from engine.rank.side_by_side import side_by_side
-from engine.report.methods import methods_text
 from engine.report.ranked_by import RankedBy, stopped
-from engine.report.ranking_files import ranking_csv, ranking_latex
+from engine.report.ranking_files import paper_sheet, ranking_csv
+from engine.report.ranking_methods import ranking_methods
 from engine.report.ranking_sheet import ranking_sheet
 from engine.report.side_by_side_tables import side_by_side_json, side_by_side_section
 from engine.system.files import write_json, write_whole
@@ -74,10 +76,8 @@ def parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every rate, pair and interval")
     arguments.add_argument("--csv", type=Path, metavar="FILE", help="candidates and pairs, a row for each")
-    arguments.add_argument("--latex", type=Path, metavar="FILE", help="the candidates as a table for a paper")
-    arguments.add_argument(
-        "--methods", type=Path, metavar="FILE", help="a paragraph on how it was made, with sources"
-    )
+    add_table_files(arguments)
+    add_methods(arguments)
     arguments.add_argument(
         "--seed", type=int, default=USUAL_SEED, metavar="N", help="of the draws of the bootstrap"
     )
@@ -88,8 +88,8 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Rank, write the files, and print."""
-    forms = ("json", "csv", "latex", "methods")
-    written = {f"--{form}": getattr(options, form) for form in forms}
+    written = {"--json": options.json, "--csv": options.csv}
+    written |= {**table_targets(options), **methods_targets(options)}
     words = [options.what, *([options.beside] if options.beside else ())]
     check_measure_outputs(options, written, words)
     _check_weighted(options)
@@ -120,13 +120,8 @@ def run(options: argparse.Namespace) -> int:
     if options.csv:
         write_whole(options.csv, ranking_csv(ranking, corrected))
         print(f"Candidates and pairs: {options.csv}\n")
-    if options.latex:
-        write_whole(options.latex, ranking_latex(ranking, ranked.title, corrected).encode("utf-8"))
-        print(f"LaTeX table: {options.latex}\n")
-    if options.methods:
-        text = methods_text(ranked, ranking, seed, corrected)
-        write_whole(options.methods, text.encode("utf-8"))
-        print(f"Methods: {options.methods}\n")
+    write_table_files(options, "rank", sheet, paper_sheet(ranking, ranked.title, corrected))
+    write_methods(options, "rank", ranking_methods(ranked, ranking, seed, corrected))
     print_sheet(sheet)
     return DONE
 

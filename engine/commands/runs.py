@@ -10,6 +10,7 @@ from pathlib import Path
 from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, table, tell
 from engine.commands.shared.measure_arguments import add_labels_of
+from engine.commands.shared.other_tools import add_tools, check_tool, export_for_tool
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import (
@@ -82,7 +83,8 @@ def parser() -> argparse.ArgumentParser:
 def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     export = actions.add_parser("export", help="write a run's submission or its data, without judging")
     export.add_argument("id", type=int, metavar="ID")
-    export.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
+    export.add_argument("--out", type=Path, metavar="FILE", help="the submission, FILE.tsv")
+    add_tools(export)
     export.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
     export.add_argument("--csv", type=Path, metavar="FILE", help="all of it, a row for each judgment")
     add_labels_of(export)
@@ -195,6 +197,7 @@ def _print_unscored(results: RunResults) -> None:
 
 
 def _export(store: RunStore, options: argparse.Namespace) -> int:
+    check_tool(options)
     if not (options.out or options.json or options.csv or options.as_dataset):
         raise SetupError(
             "runs export: there is nothing to write.",
@@ -217,10 +220,14 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
         _export_dataset(results, options)
     if not (options.out or options.json or options.csv):
         return DONE  # what a dataset lacks is said; the judge's gaps are none of it
+    if options.tool:
+        found = dataset_of_run(results.run, options.dataset, columns=columns_of(options))
+        export_for_tool(options, results, found)
     dataset = None
     if options.json or options.csv:
         dataset = dataset_beside(results, options, columns_of(options))
-    export_results(results, options.out, options.json, dataset, options.with_outdated)
+    submission = None if options.tool else options.out
+    export_results(results, submission, options.json, dataset, options.with_outdated)
     if options.csv:
         write_results_csv(options.csv, results, dataset)
         print(f"All data: {options.csv}")

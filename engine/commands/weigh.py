@@ -5,12 +5,13 @@ Knows: its arguments and what it prints.
 
 import argparse
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from engine.commands.shared.column_arguments import columns_of, read_dataset, read_labels, rubric_of
-from engine.commands.shared.console import DONE, add_store, command_parser, printable, printed, tell
+from engine.commands.shared.console import DONE, add_store, command_parser, printable, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
     add_labels_of,
@@ -23,12 +24,13 @@ from engine.commands.shared.measure_arguments import (
     weight_errors,
 )
 from engine.commands.shared.printed_sheet import printed_section
-from engine.commands.shared.slice_arguments import add_slices, divided, kept, print_slice_tables, slices_json
+from engine.commands.shared.slice_arguments import add_slices, divided, kept, slices_json, table_sections
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.errors import SetupError
 from engine.core.fitted_on import KeptFit
 from engine.core.formatting import counted, listed
 from engine.core.rubric import ELOQUENT, rubric_for_labels
-from engine.core.sheets import Part, Sentences
+from engine.core.sheets import Part, Section, Sentences, Sheet
 from engine.data.dataset import Dataset
 from engine.decisions.run_dataset import dataset_of_run
 from engine.measure.matching import match_items, people_caveats
@@ -38,7 +40,7 @@ from engine.report.weighing_tables import RANGES, fit_table, fitted_weight_table
 from engine.system.files import write_json
 from engine.weigh.fitted_weights import fit_json, kept_of
 from engine.weigh.score_file import load_comparisons
-from engine.weigh.slice_weighing import weigh_slices
+from engine.weigh.slice_weighing import SlicedWeighing, weigh_slices
 from engine.weigh.system_weighing import ScoredPairs, Weighing, human_winners, weigh
 from engine.weigh.weight_fit import WeightFit, fit_weights
 
@@ -60,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
         help="find the weights that best explain the human overall label",
     )
     arguments.add_argument("--json", type=Path, metavar="FILE", help="every winner and margin")
+    add_table_files(arguments)
     add_slices(arguments)
     add_labels_of(arguments)
     add_store(arguments)
@@ -70,10 +73,15 @@ def run(options: argparse.Namespace) -> int:
     """Decide, write the JSON, and print."""
     if options.fit_weights and options.gold is None:
         raise SetupError("--fit-weights needs human labels.", "Name the labelled dataset with --gold.")
-    check_measure_outputs(options, {"--json": options.json}, [options.what])
+    check_measure_outputs(options, {"--json": options.json, **table_targets(options)}, [options.what])
     if Path(options.what).name.removesuffix(".gz").endswith(".json"):
         if options.by or options.slice:
             raise SetupError("--by and --slice are for runs and submissions.", "Leave them out.")
+        if options.latex or options.markdown:
+            raise SetupError(
+                "--latex and --markdown are for runs and submissions; of scores there are no tables.",
+                "Leave them out.",
+            )
         return _weigh_scores(options)
     return _weigh_system(options)
 
@@ -139,12 +147,16 @@ def _weigh_system(options: argparse.Namespace) -> int:
     if options.json:
         write_json(options.json, _as_json(result, fit) | slices_json(slices))
         print(f"Decisions: {options.json}\n")
-    _print_weighing(system, result, options.grades)
-    parts: list[Part] = []
-    for found in slices:
-        caveats = slice_caveats(found)
-        parts += [weighed_slice_table(found), *([Sentences(caveats)] if caveats else ())]
-    print_slice_tables(parts)
+    if result.left_out:
+        tell(
+            f"{counted(len(result.left_out), 'item', 'items')} not decided, because a criterion is unscored:"
+            f" {listed(result.left_out)}"
+        )
+    first, *others = _sections(options, result, system, slices, fit)
+    against = f" against the human labels of {gold.name}" if gold is not None and options.gold else ""
+    write_table_files(options, "weigh", Sheet(f"{system.name}{against}", [first, *others]))
+    named = replace(first, title=f"{first.title}, {system.name}")
+    print("\n\n".join(map(printed_section, (named, *others))))
     if fit:
         print(f"\n{_fit_words(fit[0], options.json)}")
     return DONE
@@ -180,22 +192,30 @@ def _fitted(pairs: ScoredPairs, result: Weighing, gold: Dataset) -> tuple[Weight
     return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
 
 
-def _print_weighing(system: System, result: Weighing, grades: bool) -> None:
-    if result.left_out:
-        tell(
-            f"{counted(len(result.left_out), 'item', 'items')} not decided, because a criterion is unscored:"
-            f" {listed(result.left_out)}"
-        )
+def _sections(
+    options: argparse.Namespace,
+    result: Weighing,
+    system: System,
+    slices: Sequence[SlicedWeighing],
+    fit: tuple[WeightFit, KeptFit] | None,
+) -> list[Section]:
+    """What was decided, then by slices, then the fitted weights."""
     section = weighing_section(result, system)
-    note = "" if grades else section.note  # which says what a score is made of
-    print(printed_section(replace(section, title=f"{section.title}, {system.name}", note=note)))
+    note = "" if options.grades else section.note  # which says what a score is made of
+    parts: list[Part] = []
+    for found in slices:
+        caveats = slice_caveats(found)
+        parts += [weighed_slice_table(found), *([Sentences(caveats)] if caveats else ())]
+    sections = [replace(section, note=note), *table_sections(parts)]
+    if fit:
+        tables = [fit_table(fit[0]), fitted_weight_table(fit[0])]
+        sections.append(Section("fit", "", [*tables, Sentences([RANGES])]))
+    return sections
 
 
 def _fit_words(fit: WeightFit, file: Path | None) -> str:
     found = ",".join(f"{name}={weight:.4f}" for name, weight in fit.weights.items())
     return (
-        f"{printed(fit_table(fit))}\n\n"
-        f"{printed(fitted_weight_table(fit))}\n{RANGES}\n\n"
         f"Fitted on all of them: --weights {found} --tie-threshold {fit.tie_threshold:.4g}\n"
         f"With a record of which items these were: {'' if file else '--json FILE here, and later '}"
         f"--weights {file or 'FILE'}"

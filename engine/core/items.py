@@ -80,6 +80,11 @@ def probability_of(human: HumanLabel, probabilities: Sequence[float]) -> float:
     return sum(probabilities[PREFERENCES.index(label)] for label in agreeing(human))
 
 
+def certain(label: Preference) -> tuple[float, ...]:
+    """The probabilities, in the order of PREFERENCES, of a label that came without any: 1 for itself."""
+    return tuple(float(each is label) for each in PREFERENCES)
+
+
 def labels_beside(found: Container[Any]) -> tuple[HumanLabel, ...]:
     """The rows that human labels are counted in: the four, and `tie` where any is one."""
     return HUMAN_LABELS if Tie.TIE in found else PREFERENCES

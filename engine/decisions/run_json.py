@@ -45,7 +45,7 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
         beside = cells_beside(dataset, human)
     columns, part = results.judgments.items(), random_part(results.reviews)
     return {
-        "run": _run_json(results),
+        "run": run_json(results),
         "health": run_health(results).as_json(),
         "items": [
             {
@@ -62,7 +62,8 @@ def as_json(results: RunResults, dataset: Dataset | None = None) -> dict[str, An
     }
 
 
-def _run_json(results: RunResults) -> dict[str, Any]:
+def run_json(results: RunResults) -> dict[str, Any]:
+    """How a run was made, as plain values."""
     run, identity = results.run, results.run.identity
     return {
         "id": run.id,

@@ -10,12 +10,13 @@ from itertools import chain
 from typing import NamedTuple
 
 from engine.core.formatting import short_name
-from engine.core.items import Order, Prediction, Preference, Way
+from engine.core.items import Order, Prediction, Preference, Way, certain
 from engine.core.judgments import (
     AnyJudgment,
     Explanation,
     ItemNote,
     JudgedItem,
+    Judgment,
     JudgmentKey,
     Unscored,
 )
@@ -73,6 +74,15 @@ class RunResults:
         if override is not None and override.preference is not None:
             return override.preference
         return None if isinstance(judgment, Unscored) else judgment.preference
+
+    def probabilities(self, judgment: AnyJudgment) -> tuple[float, ...] | None:
+        """Of the four labels as they count: the model's own, 1 for a label of a person or a submission; None
+        where there is no label in force.
+        """
+        label, override = self.label(judgment), self._override(judgment)
+        if isinstance(judgment, Judgment) and (override is None or override.preference is None):
+            return judgment.probabilities
+        return None if label is None else certain(label)
 
     def explanation(self, judgment: AnyJudgment) -> str | None:
         """The explanation in force for one of `judgments`, if any."""

@@ -1,104 +1,78 @@
-"""How a ranking was made, as a paragraph for a paper: each sentence with the source of its numbers.
+"""How results were made, as a paragraph for a paper: each sentence with the source of what it says.
 
-Knows: the facts of runs, which methods a ranking uses. Does not know: formulas, terminals, files.
+Knows: the facts of runs and submissions, how a paragraph is written. Does not know: formulas, files.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from engine.core import VERSION
-from engine.core.formatting import counted, listed, visible, words
+from engine.core.formatting import counted, visible, words
 from engine.core.run_records import CERTAINTY, JUDGES
 from engine.core.settings import USUAL_WAYS, ways_in_words
+from engine.core.sheet_texts import escaped
 from engine.decisions.run_results import RunResults
-from engine.rank.by_labels import ByLabels
-from engine.rank.contests import left_out_in_words
-from engine.rank.correction import Correction
-from engine.rank.labelled_part import LabelledPart
-from engine.rank.ranking import Ranking
-from engine.rank.strengths import DRAWS
-from engine.report.ranked_by import RankedBy
+from engine.measure.systems import System
 from engine.report.run_facts import judged_model, run_facts
+from engine.report.works import ALEXANDARI, TIEBREAK, CitedWork
 
-_MOST_NAMES = 100
 _EXAMPLES = "labelled examples, SHA-256"
 """Among the facts of a run."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of a paragraph of methods, and where what it says is written down."""
+    """A sentence of a paragraph of methods, where what it says is written down, and the works that it names,
+    each by its `said` or `short`.
+    """
 
     text: str
     source: str
+    works: tuple[CitedWork, ...] = ()
 
 
-def methods_text(ranked: RankedBy, ranking: Ranking, seed: int, corrected: ByLabels | None = None) -> str:
-    """The paragraph, with numbers of sources in brackets, and the sources below it; `seed`: of the draws;
-    `corrected`: what people's labels make of it.
-    """
-    said = methods(ranked, ranking, seed, corrected)
+COMPUTED = Statement(
+    f"All numbers were computed with Tiebreak {VERSION} ({TIEBREAK.short}).", "CITATION.cff", (TIEBREAK,)
+)
+"""What a paragraph ends with."""
+
+
+def methods_text(said: Sequence[Statement]) -> str:
+    """The paragraph, with numbers of sources in brackets, and the sources below it."""
     sources = list(dict.fromkeys(each.source for each in said))
     paragraph = " ".join(f"{each.text} [{sources.index(each.source) + 1}]" for each in said)
     lines = [f"[{number}] {source}" for number, source in enumerate(sources, 1)]
     return visible("\n".join([paragraph, "", "Where the numbers come from:", *lines, ""]))
 
 
-def methods(
-    ranked: RankedBy, ranking: Ranking, seed: int, corrected: ByLabels | None = None
-) -> Sequence[Statement]:
-    """What is to be said of a ranking: its data, its labels, its numbers, and how these are corrected."""
-    said = [*_data(ranked, ranking), *_labels(ranked), *_numbers(ranking, seed)]
-    if corrected is not None and corrected.part is not None and corrected.correction is not None:
-        said += _correction(ranked, corrected.part, corrected.correction, seed)
-    return said
+def methods_latex(said: Sequence[Statement], made_by: str) -> str:
+    r"""The paragraph in LaTeX, with `\cite` for each work; the source of a sentence is a comment above it."""
+    lines = [f"% {made_by}"]
+    for each in said:
+        source = " ".join(visible(each.source).split())
+        lines += [f"% {source}", _citing(each)]
+    return "\n".join([*lines, ""])
 
 
-def _data(ranked: RankedBy, ranking: Ranking) -> Iterator[Statement]:
-    dataset, contests = ranked.dataset, ranking.contests
-    known = int(np.sum(contests.known))
-    pairs = counted(len(contests), "pair of responses", "pairs of responses")
-    labelled = "" if known == len(contests) else f", {known:,} of which have a label and count"
-    instructions = len(np.unique(contests.instructions))
-    compared = (
-        f"{counted(len(contests.names), 'candidate', 'candidates')}"
-        f" ({listed(contests.names, _MOST_NAMES)}) were compared in {pairs} to"
-        f" {counted(instructions, 'instruction', 'instructions')}{labelled}."
-    )
-    yield Statement(
-        " ".join(filter(None, (compared, left_out_in_words(contests.left_out)))),
-        f"{dataset.path.name}, its columns that name candidates; SHA-256 of its texts {dataset.hash}",
-    )
+def _citing(statement: Statement) -> str:
+    text = escaped(statement.text)
+    for work in statement.works:
+        cited = rf"{escaped(work.names)}~\cite{{{work.key}}}"
+        text = text.replace(escaped(work.said), cited).replace(escaped(work.short), cited)
+    return text
 
 
-def _labels(ranked: RankedBy) -> Iterator[Statement]:
-    dataset, system, criterion = ranked.dataset, ranked.system, ranked.criterion
-    results = system.results if system is not None else None
-    if system is None and criterion is not None:
-        several = any(item.gold[criterion].annotators for item in dataset if criterion in item.gold)
-        label = "the shares of its annotators' labels" if several else "one label"
-        yield Statement(
-            f"The labels are people's, on {words(criterion)}: of each pair {label}.",
-            f"{dataset.path.name}, the columns of human labels",
-        )
-    elif system is not None and (results is None or results.run.submitted):
+def labels_of_system(system: System, criterion: str | None) -> Iterator[Statement]:
+    """Whose the labels are, and how they were made; `criterion`: the one that counts, None for all."""
+    results = system.results
+    if results is None or results.run.submitted:
         on = "" if criterion is None else f" on {words(criterion)}"
         yield Statement(
             f"The labels{on} are those of {system.name}; of how they were made nothing is known.",
             f"the submission file {system.path or system.name}",
         )
-    elif results is not None:
+    else:
         yield from _judge(results, criterion)
-    if ranked.weighing is not None:
-        weights = ", ".join(f"{words(name)} {weight:g}" for name, weight in ranked.weighing.weights.items())
-        yield Statement(
-            f"The winner of a pair is that of the weighted sum of scores ({weights}); differences up to"
-            f" {ranked.weighing.tie_threshold:g} points are ties.",
-            f"Tiebreak {VERSION}, docs/measures.md, Weighted judge; weights as given to the command or the"
-            " rubric",
-        )
 
 
 def _panel(results: RunResults) -> Iterator[Statement]:
@@ -119,12 +93,15 @@ def _panel(results: RunResults) -> Iterator[Statement]:
 
 def _calibrated(results: RunResults, facts: Mapping[str, str]) -> Statement:
     calibration = results.calibration
+    source = f"Tiebreak's store, run {facts['run']}; calibration {facts['calibration']}"
+    if calibration is None:
+        return Statement("Its probabilities were not calibrated.", source)
+    looks_at = f" {calibration.looks_at}" if calibration.parts else ""
     return Statement(
-        f"Its probabilities were calibrated {results.calibrated_in_words}."
-        + (f" {calibration.looks_at}" if calibration.parts else "")
-        if calibration
-        else "Its probabilities were not calibrated.",
-        f"Tiebreak's store, run {facts['run']}; calibration {facts['calibration']}",
+        f"Its probabilities were calibrated {results.calibrated_in_words}, by temperature scaling with biases"
+        f" ({ALEXANDARI.short}).{looks_at}",
+        source,
+        (ALEXANDARI,),
     )
 
 
@@ -168,51 +145,4 @@ def _judge(results: RunResults, criterion: str | None) -> Iterator[Statement]:
         if people == "nothing"
         else f"In the place of the judge's labels stand people's: {people}.",
         f"{source}, what people said of it",
-    )
-
-
-def _numbers(ranking: Ranking, seed: int) -> Iterator[Statement]:
-    yield Statement(
-        "A win rate is the share of contests won, a tie counting half; its 95 % interval is that of Korn and"
-        " Graubard (1998) over instructions.",
-        f"Tiebreak {VERSION}, docs/measures.md, Intervals and tests",
-    )
-    if ranking.strengths is not None:
-        yield Statement(
-            "Strengths are the largest likelihood of the Bradley-Terry model with ties (Davidson 1970); their"
-            f" 95 % intervals are expanded percentiles (Hesterberg 2015) of {DRAWS:,} bootstrap draws of"
-            f" instructions (seed {seed}), and"
-            " two candidates are told apart where their difference is sure at 5 % over all pairs (Holm"
-            " 1979).",
-            f"Tiebreak {VERSION}, engine/rank/strengths.py",
-        )
-    if ranking.lengths is not None and ranking.lengths.rates:
-        yield Statement(
-            "Win rates at equal length are those of a logistic regression on candidates and the difference of"
-            " lengths, after Dubois and others (2024).",
-            f"Tiebreak {VERSION}, engine/rank/lengths.py",
-        )
-
-
-def _correction(
-    ranked: RankedBy, part: LabelledPart, correction: Correction, seed: int
-) -> Iterator[Statement]:
-    """Nothing where there are too few labels for any candidate: then no number is corrected."""
-    if not correction.candidates:
-        return
-    results = ranked.system.results if ranked.system is not None else None
-    kept = f"{ranked.dataset.path.name}, the columns of human labels"
-    of_run = f"Tiebreak's store, run {results.run.id}, what people said of it; {kept}" if results else kept
-    yield Statement(f"Labels of people correct these numbers. {' '.join(part.sentences)}", of_run)
-    drawn = (
-        " Corrected strengths are fitted to the likelihood that is corrected in the same way, with intervals"
-        f" of {DRAWS:,} draws of instructions (seed {seed})."
-        if correction.strengths is not None
-        else ""
-    )
-    yield Statement(
-        "Corrected win rates are those of prediction-powered inference with a tuned weight (Angelopoulos and"
-        " others 2023), with 95 % intervals by Wilson's formula and Student's t over labelled"
-        f" instructions.{drawn}",
-        f"Tiebreak {VERSION}, docs/measures.md, A judge corrected by labels",
     )

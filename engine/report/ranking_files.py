@@ -1,13 +1,13 @@
-"""A ranking as files for others: CSV for programs and LaTeX for papers.
+"""A ranking for others: CSV for programs, and what of it goes into a paper.
 
-Knows: columns, what CSV needs quoted, what LaTeX needs escaped. Does not know: how rankings are computed.
+Knows: columns, what CSV needs quoted. Does not know: how rankings are computed, LaTeX.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from engine.core.formatting import counted, visible
+from engine.core.sheets import Section, Sheet
 from engine.core.value_tables import Table
 from engine.data.submission import quoted_cell
 from engine.rank.by_labels import ByLabels
@@ -58,22 +58,20 @@ def _quoted(cell: str) -> str:
     return quoted_cell(cell, ",")
 
 
-def ranking_latex(ranking: Ranking, title: str, corrected: ByLabels | None = None) -> str:
-    r"""A table of the candidates in LaTeX with the rules of the package booktabs; `title`: by whose labels.
-    A second one where people's labels correct these.
-
-    Every text is escaped; each table stands by itself, for \input.
+def paper_sheet(ranking: Ranking, title: str, corrected: ByLabels | None = None) -> Sheet:
+    """What of a ranking a page of a paper is wide enough for: the candidates, and a second table where
+    people's labels correct a judge's; `title`: by whose labels.
     """
-    caption = f"{title}: {in_words(ranking.contests)}. {_BRACKETS}"
-    made = [latex_table(_narrow(candidate_table(ranking)), caption, "ranking")]
+    sections = [Section("ranking", "", [_narrow(candidate_table(ranking))], _BRACKETS)]
     correction = corrected.correction if corrected else None
     if correction is not None and correction.candidates:
-        caption = (
-            f"{title}, corrected by labels of people on {correction.labelled:,} of"
-            f" {counted(correction.items, 'item', 'items')}. {_BRACKETS}"
+        people = (
+            f"Candidates, corrected by labels of people on {correction.labelled:,} of"
+            f" {counted(correction.items, 'item', 'items')}"
         )
-        made.append(latex_table(_narrow(corrected_candidates(correction)), caption, "ranking-corrected"))
-    return "\n".join(made)
+        table = _narrow(corrected_candidates(correction))
+        sections.append(Section("ranking-corrected", people, [table], _BRACKETS))
+    return Sheet(f"{title}: {in_words(ranking.contests)}", sections)
 
 
 def _narrow(table: Table) -> Table:
@@ -81,49 +79,3 @@ def _narrow(table: Table) -> Table:
     return Table(
         [table.columns[place] for place in kept], [[row[place] for place in kept] for row in table.rows]
     )
-
-
-def latex_table(table: Table, caption: str, label: str) -> str:
-    r"""A table in LaTeX, with a caption, under the name `tab:label`."""
-    columns = "".join("r" if column.kind.is_number else "l" for column in table.columns)
-    rows = [_row(table.titles), r"\midrule", *map(_row, table.texts())]
-    return "\n".join(
-        (
-            r"% Needs \usepackage{booktabs}",
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{escaped(caption)}}}",
-            rf"\label{{tab:{label}}}",
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        )
-    )
-
-
-def _row(cells: Sequence[str]) -> str:
-    return rf"{' & '.join(map(escaped, cells))} \\"
-
-
-_MEANINGFUL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}
-_SIGN = re.compile("|".join(map(re.escape, _MEANINGFUL)))
-
-
-def escaped(text: str) -> str:
-    r"""A text that LaTeX shows as it is, on one line: `R\&D`. Hidden characters are written out."""
-    plain = " ".join(visible(text).split())
-    # A bracket at the beginning of a row is taken for an option of the row before it.
-    shown = _SIGN.sub(lambda found: _MEANINGFUL[found[0]], plain)
-    return f"{{{shown}}}" if shown.startswith(("[", "*")) else shown

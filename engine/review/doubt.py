@@ -19,7 +19,7 @@ from engine.data.sampling import drawn_place
 from engine.decisions.run_dataset import human_labels
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import margin as margin_of
-from engine.weigh.item_winner import certain, weighted_winner
+from engine.weigh.item_winner import weighted_winner
 from engine.weigh.weighted_judge import normalised
 
 
@@ -243,21 +243,11 @@ def _winner(
     """The weighted winner of an item, by its place among the judged; None where a criterion is unscored."""
     known = {}
     for name in weights:
-        probabilities = _probabilities(results, results.judgments[name][place])
+        probabilities = results.probabilities(results.judgments[name][place])
         if probabilities is None:
             return None
         known[name] = probabilities
     return weighted_winner(known, weights, tie_threshold)
-
-
-def _probabilities(results: RunResults, judgment: AnyJudgment) -> Sequence[float] | None:
-    """Those of the labels, 1 for a person's or a submission's; None where there is no label in force."""
-    override = results.overrides.get(judgment.key)
-    if override is not None and override.preference is not None:
-        return certain(override.preference)
-    if isinstance(judgment, SubmittedLabel):
-        return certain(judgment.preference)
-    return judgment.probabilities if isinstance(judgment, Judgment) else None
 
 
 def _passes(row: ReviewRow, filters: Filters) -> bool:

@@ -5,18 +5,13 @@ Knows: labels, their probabilities, weights. Does not know: runs, submissions, h
 
 from collections.abc import Mapping, Sequence
 
-from engine.core.items import PREFERENCES, HumanLabel, Preference
+from engine.core.items import HumanLabel, Preference
 from engine.core.ways.graded import GRADES
 from engine.weigh.weighted_judge import TIE, winner_and_margin
 
 HIGHEST_SCORE = 10.0
 
 Probabilities = Sequence[float]  # of the four labels, in the order of PREFERENCES, summing to 1
-
-
-def certain(preference: Preference) -> Probabilities:
-    """The probabilities of a label that came without any: 1 for the label itself."""
-    return tuple(float(label is preference) for label in PREFERENCES)
 
 
 def response_scores(probabilities: Probabilities) -> tuple[float, float]:

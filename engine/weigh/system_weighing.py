@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.core.errors import SetupError
-from engine.core.items import Way
+from engine.core.items import Way, certain
 from engine.core.judgments import JudgmentKey
 from engine.core.remedies import Remedy, Setting
 from engine.core.rubric import OVERALL
@@ -18,7 +18,7 @@ from engine.data.dataset import Dataset
 from engine.measure.intervals import Interval, share_interval
 from engine.measure.systems import System
 from engine.weigh.carried import Carried, carried_by
-from engine.weigh.item_winner import certain, response_scores, score_of, winner_of
+from engine.weigh.item_winner import response_scores, score_of, winner_of
 from engine.weigh.weighted_judge import TIE, WINNERS, pairwise_preference_judge
 
 ScoredPair = dict[str, Any]  # what pairwise_preference_judge takes: id, scores_a, scores_b

@@ -107,6 +107,11 @@ class TableModel(HeadedModel):
         self.endResetModel()
 
     @property
+    def table(self) -> Table:
+        """What is shown."""
+        return self._table
+
+    @property
     def shaded(self) -> list[int]:
         """The columns whose cells are coloured by their values."""
         return [place for place, column in enumerate(self._table.columns) if column.shaded]

@@ -3,13 +3,23 @@
 Knows: how views look and behave. Does not know: what is in them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QRectF, Qt, Slot
-from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeySequence, QPaintEvent, QResizeEvent
+from PySide6.QtGui import (
+    QAction,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QKeySequence,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
 
+from engine.core.sheet_texts import latex_table, markdown_table
 from gui.kit.actions import add_key
 from gui.kit.theme import colours, draw_frame
 from gui.kit.value_table import Index, TableModel
@@ -189,7 +199,7 @@ def dressed(view: View, model: QAbstractItemModel, accessible: str) -> View:
 
 def measure_view(model: TableModel, accessible: str, widest: int | None = None) -> RowsView:
     """A view of a small table that is shown whole, as wide as its texts, each column at most as `widest`
-    letters; Ctrl+C copies all of it.
+    letters; Ctrl+C copies all of it, its menu also as LaTeX or Markdown.
     """
     view = dressed(_WholeView(widest), model, accessible)
     view.setProperty("role", "whole")
@@ -199,6 +209,18 @@ def measure_view(model: TableModel, accessible: str, widest: int | None = None) 
     header.setStretchLastSection(False)
     model.modelReset.connect(view.fit_rows)
     # Several such tables stand on one page; Ctrl+C is for the one that has the focus.
-    copied = QKeySequence.StandardKey.Copy
-    add_key(view, copied, lambda: QGuiApplication.clipboard().setText(model.as_text()))
+    add_key(view, QKeySequence.StandardKey.Copy, partial(_copy, model.as_text))
+    view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+    for words, text in (
+        ("&Copy", model.as_text),
+        ("Copy as &LaTeX", lambda: latex_table(model.table, view.accessibleName(), "table")),
+        ("Copy as &Markdown", lambda: markdown_table(model.table)),
+    ):
+        action = QAction(words, view)
+        action.triggered.connect(partial(_copy, text))
+        view.addAction(action)
     return view
+
+
+def _copy(text: Callable[[], str], _checked: bool = False) -> None:
+    QGuiApplication.clipboard().setText(text())

@@ -78,7 +78,12 @@ def test_the_day_of_the_version_is_an_iso_date() -> None:
 
 def test_the_program_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"Tiebreak {VERSION}\n"
+    version, citation = capsys.readouterr().out.splitlines()
+    assert version == f"Tiebreak {VERSION}"
+    assert citation == (
+        f"How to cite it (CITATION.cff): The Tiebreak authors ({RELEASED[:4]}). Tiebreak (version {VERSION})"
+        " [computer software]."
+    )
 
 
 @pytest.mark.parametrize("side", [16, 24, 48, 256, 1024])

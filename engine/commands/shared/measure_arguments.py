@@ -132,6 +132,11 @@ class ModelMeasures:
         """The name of the model that is asked for agreement."""
         return self._judge.name if self._judge else None
 
+    @property
+    def encoder_name(self) -> str | None:
+        """The name of the model that BERTScore is computed with."""
+        return self._encoder.name if self._encoder else None
+
     def of(self, matched: Matched) -> dict[str, ModelScores]:
         """The scores of one system by criterion, with progress; empty where nothing is asked for."""
         if not (self._encoder or self._judge):

@@ -31,7 +31,8 @@ _NOBODY_WRITES = f" With them: {_WITH_OUTDATED}"  # again, of what no model judg
 
 def check_outputs(options: argparse.Namespace, read: Mapping[str, Path]) -> None:
     """See that the outputs can be written, are what they should be, and are none of what is read."""
-    if options.out is not None and options.out.suffix.lower() != ".tsv":
+    is_submission = options.out is not None and getattr(options, "tool", None) is None
+    if is_submission and options.out.suffix.lower() != ".tsv":
         raise SetupError(f"--out {options.out}: a submission is TSV.", f"Name it {options.out.stem}.tsv")
     of_runs = {"--csv": getattr(options, "csv", None), "--as-dataset": getattr(options, "as_dataset", None)}
     written = {"--out": options.out, "--json": options.json, **of_runs}

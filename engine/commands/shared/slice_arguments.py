@@ -7,7 +7,6 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from engine.commands.shared.printed_sheet import printed_section
 from engine.core.measure_words import SLICES_NOTE
 from engine.core.sheets import Part, Section
 from engine.data.dataset import Dataset
@@ -80,7 +79,6 @@ def slices_json(found: Sequence[SlicedMeasures | SlicedWeighing]) -> dict[str, A
     return {"slices": [measured.as_json() for measured in found]} if found else {}
 
 
-def print_slice_tables(parts: Sequence[Part]) -> None:
-    """Tables of slices, and sentences on them, with the note that belongs under all of them."""
-    if parts:
-        print(f"\n{printed_section(Section('slices', '', parts, SLICES_NOTE))}")
+def table_sections(parts: Sequence[Part]) -> list[Section]:
+    """Tables of slices, and sentences on them, with the note that belongs under all of them; none of none."""
+    return [Section("slices", "", parts, SLICES_NOTE)] if parts else []

@@ -1,18 +1,26 @@
 """The paragraph of methods: what it says of runs, submissions and people, each sentence with its source."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.core import RELEASED, VERSION
 from engine.core.events import Reports
 from engine.core.items import Prediction
 from engine.data.submission import Submission, SubmissionRow
+from engine.measure.evaluation import evaluate
+from engine.measure.matching import match
 from engine.measure.systems import System
 from engine.rank.ranking import Ranking, rank
-from engine.report.methods import methods, methods_text
+from engine.report import works
+from engine.report.evaluation_methods import evaluation_methods
+from engine.report.methods import Statement, methods_latex, methods_text
 from engine.report.ranked_by import RankedBy
+from engine.report.ranking_methods import ranking_methods
+from engine.report.works import CitedWork, bibliography
 from engine.system.paths import demo_model
 from tests.engine.rank.worlds import davidson_contests
 from tests.judged import SURE_A, A, B, dataset, stored_run
@@ -28,7 +36,7 @@ def ranking() -> Ranking:
 
 
 def text_of(ranked: RankedBy, ranking: Ranking) -> str:
-    return methods_text(ranked, ranking, seed=7)
+    return methods_text(ranking_methods(ranked, ranking, seed=7))
 
 
 def of_run(folder: Path, **changes: Any) -> RankedBy:
@@ -37,7 +45,7 @@ def of_run(folder: Path, **changes: Any) -> RankedBy:
 
 def test_each_sentence_has_a_number_and_each_number_a_source(tmp_path: Path, ranking: Ranking) -> None:
     ranked = of_run(tmp_path)
-    said = methods(ranked, ranking, 7)
+    said = ranking_methods(ranked, ranking, 7)
     text = text_of(ranked, ranking)
     sources = list(dict.fromkeys(each.source for each in said))
     for each in said:
@@ -80,3 +88,51 @@ def test_without_strengths_nothing_is_said_of_them(tmp_path: Path, ranking: Rank
     text = text_of(of_run(tmp_path), replace(ranking, strengths=None))
     assert "Bradley-Terry" not in text
     assert "Korn and Graubard" in text
+
+
+def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: Path) -> None:
+    run = stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 4}, {"safety": "A is safe."})
+    evaluation = evaluate(match(run, GOLD))
+    text = methods_text(evaluation_methods(evaluation, "an encoder"))
+    for part in (
+        "run 1 was held against 4 human labels of 4 items, pairs of responses to 4 instructions, on 1"
+        " criterion: safety (4). [1]",
+        "The judge is a model (",
+        "Its probabilities were not calibrated.",
+        "Its 95 % interval is that of Korn and Graubard (1998) over instructions.",
+        f"computed with Tiebreak {VERSION} (The Tiebreak authors {RELEASED[:4]}).",
+        f"[1] gold.tsv, the columns of human labels; SHA-256 of its texts {GOLD.hash}",
+    ):
+        assert part in text
+    assert "ROUGE-L" not in text  # people explained nothing
+
+
+def test_latex_cites_each_work_of_a_statement_and_escapes_the_rest() -> None:
+    said = [
+        Statement(
+            "It is 95 % of R&D, after Holm (1979) and others (Lin 2004).", "a\nb", (works.HOLM, works.LIN)
+        )
+    ]
+    assert methods_latex(said, "Made") == (
+        "% Made\n% a b\nIt is 95 \\% of R\\&D, after Holm~\\cite{holm1979simple} and others"
+        " (Lin~\\cite{lin2004rouge}).\n"
+    )
+
+
+WORKS = [work for work in vars(works).values() if isinstance(work, CitedWork)]
+
+
+@pytest.mark.parametrize("work", WORKS, ids=lambda work: work.key)
+def test_an_entry_of_a_work_has_what_bibtex_needs(work: CitedWork) -> None:
+    fields = dict(re.findall(r"^  (\w+) = \{(.+)\},?$", work.entry, re.M))
+    assert {"author", "title", "year"} <= fields.keys()
+    assert {"article": "journal", "inproceedings": "booktitle"}.get(work.kind, "title") in fields
+    assert work.entry.startswith(f"@{work.kind}{{{work.key},\n")
+    assert work.entry.count("{") == work.entry.count("}")
+    assert work.names.split(",")[0].split(" ")[0].strip() in fields["author"]
+
+
+def test_a_bibliography_has_each_work_once_by_its_key() -> None:
+    keys = re.findall(r"^@\w+\{(.+),$", bibliography([*WORKS, *WORKS]), re.M)
+    assert keys == sorted({work.key for work in WORKS})
+    assert len(keys) == len(WORKS)

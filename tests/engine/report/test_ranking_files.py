@@ -1,16 +1,16 @@
-"""A ranking as CSV and LaTeX: what other programs read of it."""
+"""A ranking as CSV, and what of it goes into a paper."""
 
 import io
 import json
 
 import pandas as pd
-import pytest
 
 from engine.core.events import Reports
+from engine.core.sheet_texts import sheet_latex
 from engine.rank.contests import Contests
 from engine.rank.ranking import Ranking, rank
 from engine.rank.ranking_json import ranking_json
-from engine.report.ranking_files import escaped, ranking_csv, ranking_latex
+from engine.report.ranking_files import paper_sheet, ranking_csv
 from tests.engine.rank.worlds import A, B, contests, davidson_contests
 
 
@@ -42,24 +42,9 @@ def test_a_name_with_commas_quotes_and_halves_of_characters_stays_one_cell() -> 
     assert table["win_rate_low"].isna().sum() == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("R&D_50% #1 {x} $y$", r"R\&D\_50\% \#1 \{x\} \$y\$"),
-        (r"a\b~c^d", r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d"),
-        ("[a]", "{[a]}"),
-        ("*", "{*}"),
-        ("two\nlines\u202e", r"two lines\textbackslash{}u202e"),
-        ("größer 7B", "größer 7B"),
-    ],
-)
-def test_texts_are_shown_as_they_are(text: str, shown: str) -> None:
-    assert escaped(text) == shown
-
-
 def test_the_table_has_a_row_for_each_candidate_and_as_many_cells_as_columns() -> None:
     ranking = ranked(davidson_contests([0.8, 0.0, -0.8], 200, seed=1))
-    lines = ranking_latex(ranking, "Run 7, 50 % of_all").splitlines()
+    lines = sheet_latex(paper_sheet(ranking, "Run 7, 50 % of_all"), "Made by Tiebreak").splitlines()
     assert r"\caption{Run 7, 50 \% of\_all: 3 candidates in 200 items" in "\n".join(lines)
     rows = [line for line in lines if line.endswith(r"\\")]
     [tabular] = [line for line in lines if line.startswith(r"\begin{tabular}")]

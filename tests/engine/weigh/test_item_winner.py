@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from engine.core.items import Preference
-from engine.weigh.item_winner import certain, response_scores, weighted_winner, winner_of
+from engine.core.items import Preference, certain
+from engine.weigh.item_winner import response_scores, weighted_winner, winner_of
 from engine.weigh.weighted_judge import normalised, pairwise_preference_judge
 from tests.judged import BAD, GOOD, A, B
 

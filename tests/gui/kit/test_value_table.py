@@ -167,3 +167,17 @@ def test_shaded_columns_share_the_room_and_a_long_name_leaves_it_to_them(qtbot: 
     assert view.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectItems
     show(model, Kind.COUNT, [1])
     assert view.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectRows
+
+
+def test_the_menu_of_a_table_copies_it_as_text_as_latex_and_as_markdown(qtbot: QtBot) -> None:
+    model = TableModel()
+    view = measure_view(model, "Each & all")
+    qtbot.addWidget(view)
+    show(model, Kind.COUNT, [1], title="R&D")
+    copied = {}
+    for action in view.actions():
+        action.trigger()
+        copied[action.text().replace("&", "")] = QGuiApplication.clipboard().text()
+    assert copied["Copy"] == "criterion\tR&D\nrow 0\t1"
+    assert r"\caption{Each \& all}" in copied["Copy as LaTeX"]
+    assert copied["Copy as Markdown"] == "| criterion | R\\&D |\n| :--- | ---: |\n| row 0 | 1 |"

@@ -1,0 +1,83 @@
+"""How a system was held against human labels, as sentences for a paper.
+
+Knows: which methods an evaluation uses. Does not know: formulas, how a paragraph is written, files.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from engine.core import VERSION
+from engine.core.formatting import counted, listed, words
+from engine.measure.evaluation import Evaluation
+from engine.report.methods import COMPUTED, Statement, labels_of_system
+from engine.report.works import BERGER, COHEN, KORN_GRAUBARD, LIN, ZHANG, CitedWork
+
+_MEASURES = f"Tiebreak {VERSION}, docs/measures.md"
+_NUMBERS = (
+    Statement(
+        "Accuracy is the share of human labels that the judge gives too; what it left without a label counts"
+        " as wrong, and a human tie of which nobody said more agrees with both kinds of ties. Its 95 %"
+        f" interval is that of {KORN_GRAUBARD.said} over instructions.",
+        f"{_MEASURES}, Labels",
+        (KORN_GRAUBARD,),
+    ),
+    Statement(
+        "It stands beside the best of four judges that read nothing: the most frequent human label,"
+        " cross-validated, always A, the longer response, and a random label; the judge is called better"
+        f" where it surely is better than each of them ({BERGER.short}). Kappa is Cohen's"
+        f" ({COHEN.short}), with unscored as a label of its own; macro-F1 is the mean over the labels that"
+        " occur.",
+        f"{_MEASURES}, Trivial baselines",
+        (BERGER, COHEN),
+    ),
+)
+
+
+def evaluation_methods(
+    evaluation: Evaluation, encoder: str | None = None, judge_model: str | None = None
+) -> Sequence[Statement]:
+    """What is to be said of it: its data, whose labels are measured, its numbers.
+
+    `encoder`, `judge_model`: the models of BERTScore and of agreement, where these were measured.
+    """
+    said = [*_data(evaluation), *labels_of_system(evaluation.matched.system, None), *_NUMBERS]
+    if evaluation.explanations:
+        said.append(_explanations(encoder, judge_model))
+    return [*said, COMPUTED]
+
+
+def _data(evaluation: Evaluation) -> Iterator[Statement]:
+    matched = evaluation.matched
+    dataset = matched.dataset
+    items = list(matched.items_of_both)
+    labels = sum(map(len, matched.pairs.values()))
+    criteria = ", ".join(f"{words(name)} ({len(pairs):,})" for name, pairs in matched.pairs.items())
+    several = any(pair.gold.annotators for pairs in matched.pairs.values() for pair in pairs)
+    majority = " Where several people labelled an item, their majority counts." if several else ""
+    yield Statement(
+        f"{evaluation.name} was held against {counted(labels, 'human label', 'human labels')} of"
+        f" {counted(len(items), 'item', 'items')}, pairs of responses to"
+        f" {counted(len({item.instruction for item in items}), 'instruction', 'instructions')}, on"
+        f" {counted(len(matched.pairs), 'criterion', 'criteria')}: {criteria}.{majority}",
+        f"{dataset.path.name}, the columns of human labels; SHA-256 of its texts {dataset.hash}",
+    )
+    if known := [*matched.left_out, *matched.caveats]:
+        yield Statement(" ".join(map(_sentence, known)), f"{dataset.path.name}, {evaluation.name}")
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _explanations(encoder: str | None, judge_model: str | None) -> Statement:
+    """Of the measures of explanations that were taken."""
+    taken: list[tuple[str, CitedWork | None]] = [(f"ROUGE-L ({LIN.short})", LIN)]
+    if encoder is not None:
+        taken.append((f"BERTScore ({ZHANG.short}) by the encoder {encoder}", ZHANG))
+    if judge_model is not None:
+        taken.append((f"whether {judge_model} says that both agree", None))
+    named = listed([name for name, _ in taken], shown=str)
+    return Statement(
+        f"Explanations are held against people's by {named}.",
+        f"{_MEASURES}, Explanations",
+        tuple(work for _, work in taken if work is not None),
+    )
