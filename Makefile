@@ -74,18 +74,18 @@ $(VENV)/run-time: requirements.txt packaging/system_packages.sh
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements.txt
 	touch $@
 
-$(VENV)/development: requirements-dev.txt $(VENV)/run-time
+$(VENV)/development: requirements-dev.txt requirements-notebook.txt $(VENV)/run-time
 	$(BIN)/python -m pip install --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-$(CLUSTER)/ready: requirements-cluster.txt requirements-dev.txt requirements.txt packaging/system_packages.sh
+$(CLUSTER)/ready: requirements-cluster.txt requirements-dev.txt requirements-notebook.txt requirements.txt packaging/system_packages.sh
 	sh packaging/system_packages.sh $(PYTHON)
 	$(PYTHON) -m venv $(CLUSTER)
 	$(CLUSTER)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade pip
 	$(CLUSTER)/bin/python -m pip install --disable-pip-version-check -r requirements-dev.txt -r requirements-cluster.txt
 	touch $@
 
-$(OLDEST)/ready: requirements-dev.txt requirements.txt packaging/oldest_versions.py packaging/system_packages.sh
+$(OLDEST)/ready: requirements-dev.txt requirements-notebook.txt requirements.txt packaging/oldest_versions.py packaging/system_packages.sh
 	sh packaging/system_packages.sh $(PYTHON)
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --disable-pip-version-check --quiet --upgrade pip
