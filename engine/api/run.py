@@ -1,20 +1,20 @@
-"""A run of the store, as a notebook works with it: its labels and readings, what they are worth, its files.
+"""A run of the store, as a notebook works with it: beside what it says, what that is worth, and its files.
 
 Knows: which engine function answers each question. Does not know: how a run is judged, how frames are made.
 """
 
 from argparse import Namespace
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from engine.api.frames import FRAME, AnyPath, FramedItems, path_or_frame
-from engine.api.measured import CandidateRanking, FittedCalibration, JudgeHealth, evaluation_frame
-from engine.api.refused import Refused, in_python, notice
-from engine.api.run_frames import explanations_frame, judgments_frame, labels_frame, readings_frame
+from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_frame
+from engine.api.refused import in_python, notice
+from engine.api.stored import RunAsStored
 from engine.api.tables import frame_of, frames_of
 from engine.audit.audit import audit
 from engine.calibrate.learning import run_curve
@@ -23,27 +23,26 @@ from engine.commands.shared.column_arguments import read_labels, rubric_of_syste
 from engine.commands.shared.measure_arguments import files_of_runs, say_what_was_left_out, weigh_system
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import check_outputs, dataset_beside
-from engine.core.errors import SetupError, StoreError
+from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.file_kinds import FileKind
 from engine.core.item_sample import USUAL_SEED, checked_seed
-from engine.core.label_sources import LabelSource, Whose
+from engine.core.label_sources import Whose
 from engine.core.remedies import Remedy, Step
 from engine.core.rubric import usual_criterion
-from engine.core.run_records import StoredRun, refuse_submitted
+from engine.core.run_records import refuse_submitted
 from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.data.submission import write_submission
 from engine.decisions.calibration import load_calibration
-from engine.decisions.health import run_health
 from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_json import as_json
-from engine.decisions.run_results import RunResults, decided_again, load_results, submission_of
+from engine.decisions.run_results import decided_again, submission_of
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import Matched, match, match_items
 from engine.measure.run_drift import stored_drift
-from engine.measure.systems import System, system_of_run
+from engine.measure.systems import System
 from engine.rank.by_labels import by_labels
 from engine.rank.ranking import rank
 from engine.report.audit_sheet import audit_section
@@ -55,7 +54,7 @@ from engine.report.learning_sections import learning_section
 from engine.report.ranked_by import RankedBy
 from engine.report.ranking_sheet import candidate_table, pair_table, ranking_sheet
 from engine.report.run_tables import changes_table
-from engine.store.opening import files_mark, is_there
+from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json, write_whole
 from engine.system.paths import default_store
@@ -65,16 +64,7 @@ Gold = AnyPath | pd.DataFrame | None
 _PAGES = (".html", ".htm")
 
 
-@dataclass
-class _Seen:
-    """What was read of a run, and the state of its store then."""
-
-    mark: object = None
-    results: RunResults | None = None
-
-
-@dataclass(frozen=True)
-class Run:
+class Run(RunAsStored):
     """A run of a store by its number. It reads what the store holds each time that it is asked.
 
     `store`: its file, None for the usual one. `labels_of`: whose labels count where people gave any: last
@@ -82,112 +72,6 @@ class Run:
 
     Whatever the store does not hold, and all that a file refuses, is raised as Refused.
     """
-
-    id: int
-    store: AnyPath | None = None
-    labels_of: str = Whose.LAST.value
-    _seen: _Seen = field(default_factory=_Seen, init=False, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.store is not None:  # it stays the same where the current folder becomes another
-            object.__setattr__(self, "store", Path(self.store).absolute())
-
-    def __repr__(self) -> str:
-        try:
-            run = self._stored()
-        except Refused:
-            return f"<Run {self.id}, which is not in the store>"
-        far = f"{run.judged:,} of {run.identity.items:,} items"
-        return f"<{run.title}: {far} of {run.identity.dataset_path.name} by {run.identity.model_name}>"
-
-    # What it is
-
-    @property
-    def name(self) -> str:
-        """What people call it; empty for nothing."""
-        return self._stored().name
-
-    @property
-    def title(self) -> str:
-        """What it is called in lists and reports.
-
-        >>> Run(1).title
-        'Run 1'
-        """
-        return self._stored().title
-
-    @property
-    def complete(self) -> bool:
-        """Whether all of its items are judged."""
-        return self._stored().complete
-
-    @property
-    def model(self) -> str:
-        """The name of the model that judged."""
-        return self._stored().identity.model_name
-
-    @property
-    def dataset(self) -> Path:
-        """Where its dataset was when it was judged."""
-        return self._stored().identity.dataset_path
-
-    def by(self, labels_of: str) -> "Run":
-        """The same run with other labels in force: `by("judge")` leaves out what people said.
-
-        >>> run.by("judge").labels.equals(run.labels)  # nobody labelled anything
-        True
-        """
-        return replace(self, labels_of=labels_of)
-
-    # What it says
-
-    @property
-    def labels(self) -> pd.DataFrame:
-        """The labels in force: a row for each item, by id; for each criterion a category with the labels A,
-        B, both_good and both_bad, missing for unscored.
-
-        >>> run.labels["relevance"].cat.categories.tolist()
-        ['A', 'B', 'both_good', 'both_bad']
-        """
-        return labels_frame(self._results().answered)
-
-    @property
-    def explanations(self) -> pd.DataFrame:
-        """The explanations in force: a row for each item, by id; a text for each criterion, missing for none.
-
-        >>> run.explanations.index.equals(run.labels.index)
-        True
-        """
-        return explanations_frame(self._results().answered)
-
-    @property
-    def judgments(self) -> pd.DataFrame:
-        """All that was decided: a row for each item and criterion, with probabilities from 0 to 1.
-
-        >>> probabilities = run.judgments.filter(like="probability_").sum(axis=1)
-        >>> probabilities.round(6).unique().tolist()
-        [1.0]
-        """
-        return judgments_frame(self._results().answered)
-
-    @property
-    def readings(self) -> pd.DataFrame:
-        """What the model said: a row for each item, criterion, way of asking and order. The logarithms are
-        natural, and of the responses as the model saw them: A is the first one shown.
-
-        >>> len(run.readings) == 2 * len(run.judgments)  # in both orders
-        True
-        """
-        return readings_frame(self._results().answered)
-
-    @property
-    def health(self) -> JudgeHealth:
-        """Whether the model judged at all, which shows without human labels.
-
-        >>> run.health.verdict
-        'judges'
-        """
-        return JudgeHealth.of(run_health(self._results()))
 
     # What it is worth
 
@@ -387,35 +271,7 @@ class Run:
         write_results_csv(target, results, dataset_beside(results, _beside(csv=target)))
         return target
 
-    # Where all of it comes from
-
-    def _path(self) -> Path:
-        path = default_store() if self.store is None else Path(self.store)
-        if not is_there(path):
-            raise StoreError(f"There is no run store {path}.", Remedy(Step.CHOOSE_STORE))
-        return path
-
-    @in_python()
-    def _stored(self) -> StoredRun:
-        path = self._path()
-        with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
-            return store.run(self.id)
-
-    @in_python()
-    def _results(self) -> RunResults:
-        """The run as the store has it now; it is read again only where the store has changed."""
-        path = self._path()
-        mark = files_mark(path)
-        if self._seen.results is None or mark is None or mark != self._seen.mark:
-            with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
-                results = load_results(store, self.id)
-            people = tuple(results.reviews.labels)
-            self._seen.results = results.by(LabelSource.of_text(self.labels_of, people))
-            self._seen.mark = mark
-        return self._seen.results
-
-    def _system(self) -> System:
-        return system_of_run(self._results())
+    # What it is held against
 
     def _gold(self, gold: Gold, system: System) -> Dataset:
         """The dataset with human labels for a system of this run."""
