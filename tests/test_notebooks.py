@@ -18,7 +18,7 @@ MOST_SECONDS = 120  # of a cell; a whole one takes about half a minute on two fr
 
 def opened(path: Path) -> Any:
     """A notebook as nbformat knows it."""
-    return nbformat.read(path, as_version=4)
+    return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)  # type: ignore[no-untyped-call]
 
 
 def code_of(path: Path) -> list[str]:
@@ -56,15 +56,20 @@ def test_a_notebook_uses_what_tiebreak_offers(path: Path) -> None:
 def test_a_notebook_runs_to_its_end(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, private_home: Path
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]))
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    )
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
         monkeypatch.setenv(name, str(private_home / name.lower()))
     notebook = opened(path)
-    kernel = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    client = nbclient.NotebookClient(notebook, timeout=MOST_SECONDS, resources={"metadata": {"path": str(tmp_path)}})
-    client.create_kernel_manager()
-    client.km.kernel_spec.argv = kernel
+    client = nbclient.NotebookClient(
+        notebook, timeout=MOST_SECONDS, resources={"metadata": {"path": str(tmp_path)}}
+    )
+    kernels = client.create_kernel_manager()
+    assert kernels.kernel_spec is not None
+    # This Python, whatever kernels somebody has installed.
+    kernels.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     client.execute()
     said = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert any("text/plain" in output.get("data", {}) for output in said)

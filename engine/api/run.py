@@ -39,14 +39,16 @@ from engine.decisions.run_csv import write_results_csv
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_json import as_json
 from engine.decisions.run_results import decided_again, submission_of
+from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import Matched, match, match_items
 from engine.measure.run_drift import stored_drift
-from engine.measure.systems import System
+from engine.measure.systems import System, told_apart
 from engine.rank.by_labels import by_labels
 from engine.rank.ranking import rank
 from engine.report.audit_sheet import audit_section
 from engine.report.calibration_tables import calibration_warnings
+from engine.report.comparison_tables import comparison_sheet
 from engine.report.correction_sections import corrected_candidates
 from engine.report.drift_tables import drift_sections
 from engine.report.evaluation_sheet import run_sheet
@@ -200,6 +202,24 @@ class Run(RunAsStored):
         refuse_submitted(results.run, "be audited")
         labels = None if gold is None else self._gold(gold, self._system())
         return frames_of([audit_section(audit(results, dataset_of_run(results.run), labels))])["audit"]
+
+    @in_python()
+    def compare(self, *others: "Run", gold: Gold = None) -> dict[str, pd.DataFrame]:
+        """This run beside others, on the items that all judged: all measures, with ranks; Borda counts; and,
+        two by two, how often they agree and who is more often right. Without `gold` this run's dataset has
+        the human labels.
+
+        >>> run.compare(other)["agreement"].columns[:2].tolist()
+        ['systems', 'criterion']
+        """
+        systems = told_apart([each._system() for each in (self, *others)])
+        matched = match_all(systems, self._gold(gold, systems[0]), partial=gold is None)
+        for one in matched:
+            say_what_was_left_out(one)
+        found = compare([evaluate(one) for one in matched])
+        for said in found.not_compared:
+            notice(said)
+        return frames_of(comparison_sheet(found, matched).without("published").sections)
 
     @in_python()
     def drift(self, other: "Run | int") -> dict[str, pd.DataFrame]:
