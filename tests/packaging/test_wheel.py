@@ -71,6 +71,16 @@ def test_the_import_takes_no_name_but_its_own(run: Run) -> None:
     assert run("python", "-c", program).stdout.strip() == "[]"
 
 
+def test_a_script_judges_and_gets_frames(run: Run) -> None:
+    program = (
+        "import tiebreak;"
+        "judge = tiebreak.Judge('demo', mode='labels', criteria=['safety']);"
+        "run = judge.run(tiebreak.read(tiebreak.demo_dataset()), items=3, progress=False);"
+        "print(*run.labels.shape, run.complete)"
+    )
+    assert run("python", "-c", program).stdout.split() == ["3", "1", "True"]
+
+
 def test_nothing_of_ours_lies_at_the_top(run: Run) -> None:
     program = (
         "from importlib.metadata import files;"
