@@ -6,7 +6,7 @@ Knows: which methods an evaluation uses. Does not know: formulas, how a paragrap
 from collections.abc import Iterator, Sequence
 
 from engine.core import VERSION
-from engine.core.formatting import counted, listed, words
+from engine.core.formatting import capitalised, counted, listed, words
 from engine.measure.evaluation import Evaluation
 from engine.report.methods import COMPUTED, Statement, labels_of_system
 from engine.report.works import BERGER, COHEN, KORN_GRAUBARD, LIN, ZHANG, CitedWork
@@ -54,7 +54,7 @@ def _data(evaluation: Evaluation) -> Iterator[Statement]:
     several = any(pair.gold.annotators for pairs in matched.pairs.values() for pair in pairs)
     majority = " Where several people labelled an item, their majority counts." if several else ""
     yield Statement(
-        f"{evaluation.name} was held against {counted(labels, 'human label', 'human labels')} of"
+        f"{capitalised(evaluation.name)} was held against {counted(labels, 'human label', 'human labels')} of"
         f" {counted(len(items), 'item', 'items')}, pairs of responses to"
         f" {counted(len({item.instruction for item in items}), 'instruction', 'instructions')}, on"
         f" {counted(len(matched.pairs), 'criterion', 'criteria')}: {criteria}.{majority}",

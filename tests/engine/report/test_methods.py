@@ -95,7 +95,7 @@ def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: 
     evaluation = evaluate(match(run, GOLD))
     text = methods_text(evaluation_methods(evaluation, "an encoder"))
     for part in (
-        "run 1 was held against 4 human labels of 4 items, pairs of responses to 4 instructions, on 1"
+        "Run 1 was held against 4 human labels of 4 items, pairs of responses to 4 instructions, on 1"
         " criterion: safety (4). [1]",
         "The judge is a model (",
         "Its probabilities were not calibrated.",
