@@ -23,7 +23,8 @@ MOST_LOST_TO_RANDOM = 0.005  # nats
 _HELD = 0.90
 _LABELS = len(PREFERENCES)
 _NEW = 400  # items that nothing was fitted on
-_TRAINED = 300  # draws of labels that teach, for what is true
+_TRAINED = 300  # draws of labels that teach, for what is true, at most: two for each world that is wanted
+_LEAST_WORLDS = 3  # with two, nothing that could happen would surely miss a bar
 _ON_A_QUESTION = 2  # items with one instruction, where there are several
 _CRITERION = "safety"
 _START, _MORE, _POOL = 30, 40, 240
@@ -107,13 +108,14 @@ def curves_held(times: int) -> Iterator[Claim]:
     last doubling; how often the next doubling brings no more than the interval's upper end; and, where
     readings know nothing, how often they are called surely better than the frequencies.
     """
-    worlds = max(times // 10, 2)  # each fits fifty times
+    worlds = max(times // 10, _LEAST_WORLDS)  # each fits fifty times
+    draws = min(2 * times, _TRAINED)
     for seed, world in enumerate(_WORLDS):
         random = np.random.default_rng(seed)
         curves = [world.curve(random) for _ in range(worlds)]
         last = curves[0].last
         sizes = (last.from_labels, last.to_labels, 2 * last.to_labels)
-        (before, _), (loss, right), (next_loss, _) = Truth(world, sizes, seed).means.tolist()
+        (before, _), (loss, right), (next_loss, _) = Truth(world, sizes, seed, draws).means.tolist()
         gained = [curve.last.gained.interval for curve in curves]
         points = [curve.points[-1] for curve in curves]
         losses, shares = [point.log_loss.interval for point in points], [point.right.ends for point in points]

@@ -11,7 +11,7 @@ from engine.decisions.run_results import load_results, submission_of
 from engine.store.run_store import RunStore
 from tests.commands import run_here
 from tests.conftest import DEMO_ITEMS as ITEMS
-from tests.engine.commands.in_process import Command, row
+from tests.engine.commands.in_process import Command, row, safety_alone
 
 
 def test_calibrate_then_recalibrate_and_back(command: Command, demo_gold: Path, demo_store: Path) -> None:
@@ -56,10 +56,10 @@ def test_a_submission_cannot_be_calibrated(command: Command, demo_gold: Path, de
 
 @pytest.mark.usefixtures("demo_tried")
 def test_judge_refuses_the_calibration_of_another_model(
-    command: Command, demo_gold: Path, demo_store: Path
+    command: Command, demo_gold: Path, demo_store: Path, tmp_path: Path
 ) -> None:
     path = demo_store.with_name("foreign.json")
-    command("calibrate", 1, "--gold", demo_gold, "--out", path)
+    command("calibrate", 1, "--gold", safety_alone(demo_gold, tmp_path), "--partial", "--out", path)
     # The run of this test names its model by a hash of its own.
     words = [demo_gold, "--model", "demo", "--out", demo_store.with_name("out.tsv"), "--calibration", path]
     with pytest.raises(SetupError, match=r"made for the model demo-judge \(d{12}\), not for"):
@@ -72,9 +72,10 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
 ) -> None:
     store, path = tmp_path / "runs.sqlite", tmp_path / "calibration.json"
     words = [demo_gold, "--model", "demo", "--items", 10, "--threads", 1, "--max-explanation-tokens", 4]
-    judged = ["judge", *words, "--out", tmp_path / "out.tsv", "--store", store]
+    judged = ["judge", *words, "--criteria", "safety", "--out", tmp_path / "out.tsv", "--store", store]
     assert run_here(*judged).returncode == 0
-    fitted = run_here("calibrate", 1, "--gold", demo_gold, "--partial", "--out", path, "--store", store)
+    gold = safety_alone(demo_gold, tmp_path)
+    fitted = run_here("calibrate", 1, "--gold", gold, "--partial", "--out", path, "--store", store)
     assert fitted.returncode == 0, fitted.stderr
     give_one_label(path)
     done = run_here(*judged, "--calibration", path)
@@ -90,10 +91,10 @@ def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
 
 
 def test_a_calibrated_run_is_not_scored_on_its_own_labels_without_a_word(
-    command: Command, demo_gold: Path, demo_store: Path, capsys: pytest.CaptureFixture[str]
+    command: Command, demo_gold: Path, demo_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = demo_store.with_name("own.json")
-    command("calibrate", 1, "--gold", demo_gold, "--out", path)
+    command("calibrate", 1, "--gold", safety_alone(demo_gold, tmp_path), "--partial", "--out", path)
     command("runs", "recalibrate", 1, "--calibration", path)
     options = evaluate.parser().parse_args(["1", "--gold", str(demo_gold), "--store", str(demo_store)])
     try:
