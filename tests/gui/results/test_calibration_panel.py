@@ -12,7 +12,7 @@ from engine.store.run_store import RunStore
 from gui.kit.labels import shown_text
 from gui.results.calibration_panel import CalibrationPanel
 from gui.results.results_page import ResultsPage
-from tests.gui.results.steps import Save, click, doubts, in_short, measured, problem_after
+from tests.gui.results.steps import Save, click, doubts, in_short, measured, open_labels, problem_after
 
 
 def rows(panel: CalibrationPanel, key: str) -> int:
@@ -21,13 +21,14 @@ def rows(panel: CalibrationPanel, key: str) -> int:
 
 
 def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
-    qtbot: QtBot, opened: ResultsPage, tmp_path: Path
+    qtbot: QtBot, opened: ResultsPage, few_labels: Path, tmp_path: Path
 ) -> None:
     panel, space = opened.calibration, opened.workspace
+    open_labels(qtbot, opened, few_labels)
     opened.tabs.setCurrentIndex(3)
     click(panel.fit_button)
     qtbot.waitUntil(lambda: panel.proposal is not None, timeout=30_000)
-    assert rows(panel, "quality") == 6
+    assert rows(panel, "quality") == 3
     assert rows(panel, "changes") == 5
     assert not panel._fitted.isVisible()  # until it is unfolded
     assert "Nothing has changed yet: run 1 follows once you press “Apply to run 1”" in panel._source.text()
@@ -37,10 +38,10 @@ def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     panel.save(tmp_path / "calibration.json")
     with qtbot.waitSignal(space.run_changed, timeout=10_000):
         click(panel.apply_button)
-    assert "fitted on gold.tsv" in panel.state.text()
+    assert "fitted on few_labels.tsv" in panel.state.text()
     assert re.search(r"before, [\d.]+ \([\d.]+ to [\d.]+\) after; the difference: ", panel.state.text())
-    assert panel._source.text().startswith("Applied, fitted on gold.tsv")
-    assert rows(panel, "quality") == 6
+    assert panel._source.text().startswith("Applied, fitted on few_labels.tsv")
+    assert rows(panel, "quality") == 3
     assert not panel._proposed.isHidden()
     assert panel.apply_button.isHidden()
     measured(qtbot, opened)
