@@ -24,8 +24,13 @@ ROOMS = ("engine", "gui", "models")
 """The folders whose names are those of packages in the checkout."""
 RENAMED = {"tiebreak.py": "__init__.py", "main.py": "__main__.py"}
 EXTRAS = {"cluster": "requirements-cluster.txt", "notebook": "requirements-notebook.txt"}
-_DATA = ("examples", "LICENSE", "CITATION.cff")
-_FOR_TRAINING = Path("models", "demo")
+FILES = (
+    *("LICENSE", "CITATION.cff", "models/smollm2.py", "models/demo-judge.gguf", "models/demo-judge.md"),
+    *("examples/README.md", "examples/demo.tsv", "examples/demo-candidates.tsv", "examples/sample.tsv"),
+    *("examples/demo-manners.tsv", "examples/demo-manners.toml", "examples/first-study.ipynb"),
+    *("examples/own-data-and-ranking.ipynb", "examples/comparing-judges.ipynb"),
+)
+"""Named one by one: people keep models, and what notebooks write, in these folders."""
 _REQUIREMENT = re.compile(r"[^#\s-][^#]*")
 
 
@@ -87,13 +92,11 @@ def place(root: Path, package: Path) -> None:
 
 def program_files(root: Path) -> Iterator[Path]:
     """The files of the checkout that an installed copy needs, in a fixed order."""
-    yield from (root / name for name in RENAMED)
-    for name in (*ROOMS, *_DATA):
-        place_of_it = root / name
-        for path in [place_of_it] if place_of_it.is_file() else sorted(place_of_it.rglob("*")):
-            inside = path.relative_to(root)
-            trains = inside.is_relative_to(_FOR_TRAINING)
-            if path.is_file() and not trains and "__pycache__" not in inside.parts:
+    yield from (root / name for name in (*RENAMED, *FILES))
+    for room in ("engine", "gui"):
+        for path in sorted((root / room).rglob("*")):
+            hidden = any(part.startswith((".", "__pycache__")) for part in path.relative_to(root).parts)
+            if path.is_file() and not hidden:
                 yield path
 
 
@@ -108,22 +111,22 @@ def renamed(code: str, own: frozenset[str]) -> str:
     """A module's code with `tiebreak.` before each name of ours that it imports, or that is a whole text in
     it, such as "engine.core"; a dot at the end of such a text makes no difference. No line moves.
 
-    ValueError where a module is imported so that its first part would become a name of its own.
+    ValueError where a module is imported so that its first part would become a name of its own, and where a
+    name is put together out of pieces.
     """
-    lines = code.splitlines(keepends=True)
+    lines = code.split("\n")
     found = sorted(set(_places(ast.parse(code), lines, own)), reverse=True)
     for line, column in found:  # the last ones first, so that the others stay where they are
         text = lines[line - 1].encode()
         lines[line - 1] = (text[:column] + f"{PACKAGE}.".encode() + text[column:]).decode()
-    return "".join(lines)
+    return "\n".join(lines)
 
 
 def _places(tree: ast.Module, lines: list[str], own: frozenset[str]) -> Iterator[tuple[int, int]]:
     """Where names of ours begin: the line, from 1, and the byte in it, from 0."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module in own:
-            rest = lines[node.lineno - 1].encode()[node.col_offset :]
-            yield node.lineno, node.col_offset + rest.index(node.module.encode())
+            yield _place(node, node.module, lines)
         elif isinstance(node, ast.Import):
             for each in node.names:
                 if each.name.partition(".")[0] not in ROOMS:
@@ -134,5 +137,12 @@ def _places(tree: ast.Module, lines: list[str], own: frozenset[str]) -> Iterator
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             name = node.value.removesuffix(".")
             if "." in node.value and name in own:
-                rest = lines[node.lineno - 1].encode()[node.col_offset :]
-                yield node.lineno, node.col_offset + rest.index(node.value.encode())
+                yield _place(node, node.value, lines)
+
+
+def _place(node: ast.ImportFrom | ast.Constant, name: str, lines: list[str]) -> tuple[int, int]:
+    """Where a name begins in what begins with a node; ValueError where it is not written there as it is."""
+    inside = lines[node.lineno - 1].encode()[node.col_offset :].find(name.encode())
+    if inside < 0:
+        raise ValueError(f"line {node.lineno}: write {name} as one text, on this line")
+    return node.lineno, node.col_offset + inside

@@ -29,6 +29,7 @@ _LATEX = re.compile("|".join(map(re.escape, _MEANT_BY_LATEX)))
 _LIGATURE = re.compile(r"([-',])(?=\1)")
 _MINUS = re.compile(r"(?<!\w)-(?=[\d.])")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~&#$]")
+_OF_WHAT = re.compile(" against |[,:]")  # what ends the name of what a sheet is about
 _BEGINS_A_LIST = re.compile(r"^(\d*)([-+.)])")
 
 
@@ -44,14 +45,21 @@ def sheet_latex(sheet: Sheet, made_by: str) -> str:
         blocks += ["\n".join(said)] if said else []
         caption = f"{', '.join(filter(None, (section.title, sheet.title)))}. {section.note}"
         for table in (part for part in section.parts if isinstance(part, Table)):
-            label = re.sub("[^a-z0-9]+", "-", section.key.lower()).strip("-")
+            label = latex_label(_OF_WHAT.split(sheet.title)[0], section.key)
+            while labels[label]:
+                labels[label] += 1
+                label = f"{label}-{labels[label]}"
             labels[label] += 1
-            number = f"-{labels[label]}" if labels[label] > 1 else ""
-            blocks.append(latex_table(table, caption, f"{label}{number}"))
+            blocks.append(latex_table(table, caption, label))
     return "\n\n".join(blocks) + "\n"
 
 
 _NEEDS = r"Needs \usepackage{booktabs}; for names in other scripts than Latin XeLaTeX or LuaLaTeX."
+
+
+def latex_label(*texts: str) -> str:
+    """What a table may be called in LaTeX, out of the letters and digits of some texts: `run-2-labels`."""
+    return "-".join(filter(None, (re.sub("[^a-z0-9]+", "-", each.lower()).strip("-") for each in texts)))
 
 
 def latex_table(table: Table, caption: str, label: str) -> str:

@@ -30,8 +30,9 @@ def inspect_log(results: RunResults, dataset: Dataset, with_outdated: bool = Fal
     force, `with_outdated` also where it was written for another label; of an unscored judgment the reason.
     `metadata`: the human label, the probabilities of the four labels, `flipped`, `format_mass`, and which
     people gave the label. A sample's `target` is the human label on the overall criterion, else the last one;
-    empty without one.
+    empty without one. Items that an opened submission does not answer are left out, as in all measures.
     """
+    results = results.answered
     items = {item.id: item for item in dataset}
     samples = [
         _sample(results, items[judged.item_id], place, with_outdated)

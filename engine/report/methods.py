@@ -88,7 +88,19 @@ def _panel(results: RunResults) -> Iterator[Statement]:
         f" likeliest of four (A, B, both good, both bad) {how} of their log-probabilities{alone}.",
         f"Tiebreak's store, run {run.id}; docs/measures.md, Panels",
     )
-    yield _calibrated(results, dict(run_facts(results).pairs))
+    facts = dict(run_facts(results).pairs)
+    yield _calibrated(results, facts)
+    yield _by_people(facts, f"Tiebreak's store, run {facts['run']}")
+
+
+def _by_people(facts: Mapping[str, str], source: str) -> Statement:
+    people = facts["given by people"]
+    return Statement(
+        "All labels are the judge's."
+        if people == "nothing"
+        else f"In the place of the judge's labels stand people's: {people}.",
+        f"{source}, what people said of it",
+    )
 
 
 def _calibrated(results: RunResults, facts: Mapping[str, str]) -> Statement:
@@ -139,10 +151,4 @@ def _judge(results: RunResults, criterion: str | None) -> Iterator[Statement]:
             f"{source}: its random order",
         )
     yield _calibrated(results, facts)
-    people = facts["given by people"]
-    yield Statement(
-        "All labels are the judge's."
-        if people == "nothing"
-        else f"In the place of the judge's labels stand people's: {people}.",
-        f"{source}, what people said of it",
-    )
+    yield _by_people(facts, source)

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QListWidget, QTableView, QWidget
 
-from engine.core.sheet_texts import latex_table, markdown_table
+from engine.core.sheet_texts import latex_label, latex_table, markdown_table
 from gui.kit.actions import add_key
 from gui.kit.theme import colours, draw_frame
 from gui.kit.value_table import Index, TableModel
@@ -213,13 +213,17 @@ def measure_view(model: TableModel, accessible: str, widest: int | None = None) 
     view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
     for words, text in (
         ("&Copy", model.as_text),
-        ("Copy as &LaTeX", lambda: latex_table(model.table, view.accessibleName(), "table")),
+        ("Copy as &LaTeX", lambda: _latex(model, view.accessibleName())),
         ("Copy as &Markdown", lambda: markdown_table(model.table)),
     ):
         action = QAction(words, view)
         action.triggered.connect(partial(_copy, text))
         view.addAction(action)
     return view
+
+
+def _latex(model: TableModel, name: str) -> str:
+    return latex_table(model.table, name, latex_label(name))
 
 
 def _copy(text: Callable[[], str], _checked: bool = False) -> None:

@@ -54,6 +54,36 @@ def test_an_import_that_would_need_the_bare_name_is_refused_with_its_line() -> N
         inside_package.renamed("import os\nimport gui.app\n", OWN)
 
 
+def test_a_name_in_pieces_is_refused_with_its_line() -> None:
+    with pytest.raises(ValueError, match=r"line 1: write engine\.core as one text"):
+        inside_package.renamed('load("engine" ".core")\n', OWN)
+
+
+def test_odd_breaks_within_a_line_move_nothing() -> None:
+    code = 'text = "\u2028\x0c"; load("engine.core")\nfrom gui import app\n'
+    changed = code.replace("engine.core", "tiebreak.engine.core").replace("from gui", "from tiebreak.gui")
+    assert inside_package.renamed(code, OWN) == changed
+
+
+def test_nothing_that_a_person_keeps_in_the_checkout_gets_into_a_wheel(tmp_path: Path) -> None:
+    for name in ("engine/a.py", "gui/b.qss", "engine/.cache/x", "models/my.gguf", "examples/mine.html"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    named = {tmp_path / name for name in (*inside_package.RENAMED, *inside_package.FILES)}
+    taken = set(inside_package.program_files(tmp_path)) - named
+    assert taken == {tmp_path / "engine" / "a.py", tmp_path / "gui" / "b.qss"}
+
+
+def test_all_examples_are_named() -> None:
+    """Of a checkout without files of one's own; elsewhere nobody knows which they are."""
+    ours = subprocess.run(
+        ["git", "ls-files", "examples"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if ours.returncode or not ours.stdout:
+        pytest.skip("no git repository: which examples are the project's is not known")
+    assert set(ours.stdout.split()) == {name for name in inside_package.FILES if name.startswith("examples/")}
+
+
 def test_each_module_is_there_once_and_compiles(placed: Path) -> None:
     package = placed / "tiebreak"
     modules = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}

@@ -107,8 +107,20 @@ def test_latex_has_the_tables_and_what_is_said_beside_them_as_comments() -> None
     assert latex.startswith("% Made by Tiebreak\n% run 7, R&D_50 % --> of all\n")
     assert "\n% 1. Not a list\n% - nor this\n" in latex
     assert r"\caption{Rates, run 7, R\&D\_50 \% -{}-\textgreater{} of all. In\_brackets.}" in latex
-    assert re.findall(r"\\label\{(.+)\}", latex) == ["tab:rates-more", "tab:rates-more-2"]
+    assert re.findall(r"\\label\{(.+)\}", latex) == [
+        "tab:run-7-rates-more",
+        "tab:run-7-rates-more-2",
+    ]
     assert r" & \textbf{$-$50.0 ($-$90.0 to 10.0)} & -- \\" in latex
+
+
+def test_no_two_tables_of_a_sheet_have_one_label() -> None:
+    table = Table((Column("x", "x", Kind.TEXT, ""),), [["a"]])
+    sections = [Section("a", "", [table, table]), Section("a-2", "", [table]), Section("表", "", [table])]
+    latex = sheet_latex(Sheet("run 2 against the human labels of x.tsv", sections), "Made by Tiebreak")
+    labels = re.findall(r"\\label\{(.+)\}", latex)
+    assert len(set(labels)) == 4
+    assert all(label.startswith("tab:run-2") for label in labels)
 
 
 def test_latex_compiles(tmp_path: Path) -> None:

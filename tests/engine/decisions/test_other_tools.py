@@ -14,8 +14,10 @@ from engine.core.errors import SetupError
 from engine.data.dataset import Dataset
 from engine.decisions.alpaca_annotations import alpaca_annotations
 from engine.decisions.inspect_log import inspect_log
+from engine.decisions.opened_submission import open_submission
 from engine.decisions.preference_pairs import preference_pairs, write_preference_pairs
-from engine.decisions.run_results import RunResults
+from engine.decisions.run_results import RunResults, load_results
+from engine.store.run_store import RunStore
 from tests.judged import (
     FOUR_ITEMS,
     OWN,
@@ -157,3 +159,15 @@ def test_where_people_said_nothing_the_value_is_the_label(tmp_path: Path) -> Non
     by_name = {found["name"]: found for found in log["results"]["scores"]}
     assert by_name["relevance"]["metrics"] == {}
     assert (by_name["safety"]["scored_samples"], by_name["safety"]["unscored_samples"]) == (2, 2)
+
+
+def test_of_a_submission_only_what_it_answers_is_in_a_log(tmp_path: Path) -> None:
+    answers = tmp_path / "part.tsv"
+    answers.write_text("id\tsafety_preference\n1\tA\n2\tA\n", "utf-8")
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        results = load_results(store, open_submission(answers, ITEMS, store).id)
+    made = inspect_log(results, ITEMS)
+    (found,) = made["results"]["scores"]
+    assert [sample["id"] for sample in made["samples"]] == ["1", "2"]
+    assert (made["results"]["total_samples"], made["results"]["completed_samples"]) == (4, 2)
+    assert (found["scored_samples"], found["metrics"]["accuracy"]["value"]) == (2, 0.5)

@@ -2,28 +2,32 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.calibrate.panel import make_panel
 from engine.core import RELEASED, VERSION
 from engine.core.events import Reports
 from engine.core.items import Prediction
+from engine.core.judgments import JudgmentKey
+from engine.core.people import Standing
 from engine.data.submission import Submission, SubmissionRow
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
-from engine.measure.systems import System
+from engine.measure.systems import System, system_of_run
 from engine.rank.ranking import Ranking, rank
 from engine.report import works
 from engine.report.evaluation_methods import evaluation_methods
-from engine.report.methods import Statement, methods_latex, methods_text
+from engine.report.methods import Statement, labels_of_system, methods_latex, methods_text
 from engine.report.ranked_by import RankedBy
 from engine.report.ranking_methods import ranking_methods
 from engine.report.works import CitedWork, bibliography
 from engine.system.paths import demo_model
 from tests.engine.rank.worlds import davidson_contests
-from tests.judged import SURE_A, A, B, dataset, stored_run
+from tests.judged import SURE_A, A, B, dataset, stored_run, system
 
 GOLD = dataset({"safety": [A, A, B, A]})
 
@@ -136,3 +140,14 @@ def test_a_bibliography_has_each_work_once_by_its_key() -> None:
     keys = re.findall(r"^@\w+\{(.+),$", bibliography([*WORKS, *WORKS]), re.M)
     assert keys == sorted({work.key for work in WORKS})
     assert len(keys) == len(WORKS)
+
+
+def test_of_a_panel_too_it_is_said_whose_labels_stand_in_it(tmp_path: Path) -> None:
+    judges = [stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 4}), system({"safety": [A, A, B, A]})]
+    panel = system_of_run(make_panel(judges, GOLD).results)
+    assert "All labels are the judge's." in [said.text for said in labels_of_system(panel, None)]
+    assert panel.results is not None
+    given = {JudgmentKey("1", "safety"): Standing("1", "safety", B, None, ("Ada",), None, datetime.now(UTC))}
+    changed = replace(panel, results=replace(panel.results, overrides=given))
+    texts = [said.text for said in labels_of_system(changed, None)]
+    assert any(text.startswith("In the place of the judge's labels stand people's: ") for text in texts)
