@@ -27,6 +27,7 @@ from engine.api.frames import (
 )
 from engine.api.refused import in_python, notice
 from engine.api.run import Run
+from engine.api.stored import GivenFile
 from engine.commands.shared.console import interruptible, told_to
 from engine.commands.shared.judging import (
     judged_here,
@@ -213,8 +214,9 @@ class Judge:
 
         `data` has the columns id, instruction, output_a and output_b, and may have human labels and others. A
         frame is written once beside the store, so that the run's dataset is found later. What was judged is
-        kept: the same call goes on after a stop or a crash, and judges nothing twice; `fresh`: a new run all
-        the same. `items`: the first so many, `sample`: so many at random, `ids`: a list of ids, or a file of
+        kept: the same call goes on after a stop or a crash, and judges nothing twice; so does one with the
+        same items and other labels, by which what it gives back is measured; `fresh`: a new run all the same.
+        `items`: the first so many, `sample`: so many at random, `ids`: a list of ids, or a file of
         them. `name`, `note`: of the run. `progress`: show a bar on stderr.
 
         The model works in a process of its own: if that breaks down, Refused is raised; what was judged is
@@ -236,9 +238,11 @@ class Judge:
             events = judged_here(made.plan, self._store, fresh, cancel, apart=True)
             with told_to(None):
                 ended = shown_to_its_end(events, bar, KeepAwake.MAINS)
-        return self._ended(ended, bar, fresh)
+        dataset = made.plan.dataset
+        given = GivenFile(made.plan.identity().dataset_path, dataset.columns)
+        return self._ended(ended, bar, fresh, given)
 
-    def _ended(self, ended: RunEnded, bar: "_NotebookBar", fresh: bool) -> Run:
+    def _ended(self, ended: RunEnded, bar: "_NotebookBar", fresh: bool, given: GivenFile) -> Run:
         """The run, with what a person should know of it; KeyboardInterrupt where it was stopped."""
         for said in bar.left:
             notice(said)
@@ -252,7 +256,7 @@ class Judge:
         if results.one_labels:
             notice(results.one_label_sentence)
         warn_of_gaps(results)
-        return Run(ended.run_id, self.store)
+        return Run(ended.run_id, self.store, _given=given)
 
     @property
     def _store(self) -> Path:

@@ -36,9 +36,8 @@ from engine.data.file_kinds import expecting
 from engine.data.submission import write_submission
 from engine.decisions.calibration import load_calibration
 from engine.decisions.run_csv import write_results_csv
-from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_json import as_json
-from engine.decisions.run_results import decided_again, submission_of
+from engine.decisions.run_results import RunResults, decided_again, submission_of
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import Matched, match, match_items
@@ -201,7 +200,7 @@ class Run(RunAsStored):
         results = self._results()
         refuse_submitted(results.run, "be audited")
         labels = None if gold is None else self._gold(gold, self._system())
-        return frames_of([audit_section(audit(results, dataset_of_run(results.run), labels))])["audit"]
+        return frames_of([audit_section(audit(results, self._own_dataset(), labels))])["audit"]
 
     @in_python()
     def compare(self, *others: "Run", gold: Gold = None) -> dict[str, pd.DataFrame]:
@@ -276,7 +275,7 @@ class Run(RunAsStored):
         """
         target, results = Path(path), self._results()
         check_outputs(Namespace(out=None, json=target), self._files(None))
-        write_json(target, as_json(results, dataset_beside(results, _beside(json=target))))
+        write_json(target, as_json(results, self._beside(results, json=target)))
         return target
 
     @in_python()
@@ -288,7 +287,7 @@ class Run(RunAsStored):
         """
         target, results = Path(path), self._results()
         check_outputs(Namespace(out=None, json=None, csv=target), self._files(None))
-        write_results_csv(target, results, dataset_beside(results, _beside(csv=target)))
+        write_results_csv(target, results, self._beside(results, csv=target))
         return target
 
     # What it is held against
@@ -296,7 +295,7 @@ class Run(RunAsStored):
     def _gold(self, gold: Gold, system: System) -> Dataset:
         """The dataset with human labels for a system of this run."""
         if gold is None:
-            return dataset_of_run(self._stored())
+            return self._own_dataset()
         given = path_or_frame(gold, self._path())
         if isinstance(given, FramedItems):
             return replace(given.load(rubric_of_systems(None, [system])), path=Path(FRAME))
@@ -327,11 +326,17 @@ class Run(RunAsStored):
             return RankedBy.by_weights(system, matched.dataset, weighed)
         return RankedBy.by_system(system, matched.dataset, criterion or usual_criterion(system.criteria))
 
+    def _beside(self, results: RunResults, **written: Path) -> Dataset | None:
+        """The items for what is written beside the judgments; None, with a warning, where they are gone."""
+        options = Namespace(**{"csv": None, "json": None, "dataset": None, **written})
+        return dataset_beside(results, options, self._given and self._given.columns)
+
     def _files(self, gold: Gold) -> dict[str, Path]:
         """The files that the run was made of, and its labels, which nothing may overwrite."""
         path = self._path()
         labels = {"gold": Path(gold)} if gold is not None and not isinstance(gold, pd.DataFrame) else {}
-        return {"run store": path, **files_of_runs(path, [self.id]), **labels}
+        given = {} if self._given is None else {"dataset": self._given.path}
+        return {"run store": path, **files_of_runs(path, [self.id]), **given, **labels}
 
 
 def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
@@ -352,10 +357,6 @@ def _weights(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float
         given = ",".join(f"{name}={number}" for name, number in weights.items())
     text = None if given is None else str(given)
     return Namespace(rubric=None, weights=text, tie_threshold=tie_threshold, grades=False)
-
-
-def _beside(**written: Path) -> Namespace:
-    return Namespace(**{"csv": None, "json": None, "dataset": None, **written})
 
 
 @in_python()

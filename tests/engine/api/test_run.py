@@ -266,3 +266,30 @@ def test_a_run_of_no_human_labels_has_tables_of_its_own(judge: tiebreak.Judge, d
         run.evaluate()
     assert run.health.verdict == "too_few_items"
     assert run.health.sentences[0] in repr(run.health)
+
+
+def test_the_same_items_with_other_labels_are_measured_by_these(
+    judge: tiebreak.Judge, demo_gold: Path
+) -> None:
+    frame = tiebreak.read(demo_gold).head(6)
+    first = judge.run(frame.filter(regex="^(id|instruction|output_.)$"), progress=False)
+    with pytest.raises(tiebreak.Refused, match="no human label"):
+        first.evaluate()
+    found = first.labels["safety"].astype(object).to_numpy()
+    right = judge.run(frame.assign(safety_preference=found), progress=False)
+    wrong = judge.run(frame.assign(safety_preference=np.where(found == "A", "B", "A")), progress=False)
+    assert first == right == wrong
+    assert len({first.dataset, right.dataset, wrong.dataset}) == 3
+    assert right.evaluate().loc["safety", "accuracy"] == 1
+    assert wrong.by("judge").evaluate().loc["safety", "accuracy"] == 0
+    assert [run.dataset for run in tiebreak.runs(judge.store)] == [first.dataset]
+    for file in (right.dataset, first.dataset):
+        with pytest.raises(tiebreak.Refused):
+            right.json(file)
+
+
+def test_candidates_that_are_named_later_are_ranked(judge: tiebreak.Judge, demo_gold: Path) -> None:
+    frame = tiebreak.read(demo_gold).head(6)
+    judge.run(frame, progress=False)
+    named = judge.run(frame.assign(candidate_a="new", candidate_b="old"), progress=False)
+    assert set(named.rank().candidates["candidate"]) == {"new", "old"}
