@@ -62,11 +62,10 @@ _SIGNS: Columns = {
 def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
     """A row for each criterion, and one of their mean; with explanations where any are measured."""
     rows = {name: _label_row(measures) for name, measures in evaluation.labels.items()}
-    unscored = sum(measures.unscored for measures in evaluation.labels.values())
     lead = evaluation.accuracy - evaluation.trivial
     rows[MEAN] = [
         *(None, None, evaluation.accuracy, *_ends(evaluation.interval)),
-        *(evaluation.trivial, None, lead, None, None, None, None, None, unscored),
+        *(evaluation.trivial, None, lead, None, None, None, None, None, None),
     ]
     columns = dict(_EVALUATED)
     if evaluation.explanations:

@@ -4,7 +4,7 @@ Knows: which engine function answers each question. Does not know: how a run is 
 """
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -206,12 +206,13 @@ class Run(RunAsStored):
     def compare(self, *others: "Run", gold: Gold = None) -> dict[str, pd.DataFrame]:
         """This run beside others, on the items that all judged: all measures, with ranks; Borda counts; and,
         two by two, how often they agree and who is more often right. Without `gold` this run's dataset has
-        the human labels.
+        the human labels. Runs that are called the same are told apart by their stores, or by whose labels
+        count: `run.compare(run.by("judge"))`.
 
         >>> run.compare(other)["agreement"].columns[:2].tolist()
         ['systems', 'criterion']
         """
-        systems = told_apart([each._system() for each in (self, *others)])
+        systems = _told_apart((self, *others))
         matched = match_all(systems, self._gold(gold, systems[0]), partial=gold is None)
         for one in matched:
             say_what_was_left_out(one)
@@ -337,6 +338,26 @@ class Run(RunAsStored):
         labels = {"gold": Path(gold)} if gold is not None and not isinstance(gold, pd.DataFrame) else {}
         given = {} if self._given is None else {"dataset": self._given.path}
         return {"run store": path, **files_of_runs(path, [self.id]), **given, **labels}
+
+
+def _told_apart(runs: Sequence[Run]) -> list[System]:
+    """The systems of runs; those that share a name are called by their stores, too, or by whose labels
+    count.
+    """
+    systems = told_apart([run._system() for run in runs])
+    stores = [run._path() for run in runs]
+    names_differ = len({path.name for path in stores}) == len(set(stores))
+    names = [system.name for system in systems]
+    names = _with_words(names, [f"of {path.name if names_differ else path}" for path in stores])
+    names = _with_words(names, [f"by {run.labels_of}" for run in runs])
+    return [replace(system, name=name) for system, name in zip(systems, names, strict=True)]
+
+
+def _with_words(names: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Names, those that several share with a word each, where these tell them apart."""
+    pairs = list(zip(names, words, strict=True))
+    ways = {name: {word for other, word in pairs if other == name} for name in names}
+    return [f"{name} {word}" if len(ways[name]) > 1 else name for name, word in pairs]
 
 
 def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:

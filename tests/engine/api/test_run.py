@@ -115,6 +115,7 @@ def test_an_evaluation_has_the_numbers_of_the_engine(
         assert row["rouge_l"] == found.explanations[name].rouge_l / 100
     mean = frame.loc["mean"]
     assert (mean["accuracy"], mean["trivial"]) == (found.accuracy, found.trivial)
+    assert mean[["items", "instructions", "unscored"]].isna().all()  # they are of a criterion
     assert set(frame.attrs["meaning"]) == set(frame.columns)
 
 
@@ -293,3 +294,19 @@ def test_candidates_that_are_named_later_are_ranked(judge: tiebreak.Judge, demo_
     judge.run(frame, progress=False)
     named = judge.run(frame.assign(candidate_a="new", candidate_b="old"), progress=False)
     assert set(named.rank().candidates["candidate"]) == {"new", "old"}
+
+
+def compared(*runs: tiebreak.Run) -> list[str]:
+    return runs[0].compare(*runs[1:])["agreement"]["systems"].unique().tolist()  # type: ignore[no-any-return]
+
+
+def test_runs_that_are_called_the_same_are_told_apart(run: tiebreak.Run, overridden: Path) -> None:
+    touched = tiebreak.Run(1, overridden)
+    assert run.title == touched.title
+    (by_whom,) = compared(touched, touched.by("judge"))
+    assert "run 1 by last" in by_whom
+    assert "run 1 by judge" in by_whom
+    (by_store,) = compared(run, touched)
+    assert f"of {run.store if run.store.name == overridden.name else run.store.name}" in by_store
+    with pytest.raises(tiebreak.Refused, match="name it once"):
+        run.compare(run)
