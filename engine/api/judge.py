@@ -12,6 +12,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +29,7 @@ from engine.api.frames import (
 from engine.api.refused import in_python, notice
 from engine.api.run import Run
 from engine.api.stored import GivenFile
+from engine.api.wording import PARAMETERS
 from engine.commands.shared.console import interruptible, told_to
 from engine.commands.shared.judging import (
     judged_here,
@@ -39,7 +41,7 @@ from engine.commands.shared.judging import (
 from engine.commands.shared.order_arguments import BOTH, DOUBTFUL, ONE
 from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.recipe_argument import model_of, named_recipe
-from engine.commands.shared.run_outputs import health_lines, warn_of_gaps
+from engine.commands.shared.run_outputs import warn_of_gaps
 from engine.commands.shared.setup_arguments import setup_of
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -252,7 +254,7 @@ class Judge:
             results = load_results(store, ended.run_id)
         health = run_health(results)
         if health.doubted:
-            notice(health_lines(health))
+            notice("\n".join(health.sentences(PARAMETERS.of)))
         if results.one_labels:
             notice(results.one_label_sentence)
         warn_of_gaps(results)
@@ -284,7 +286,7 @@ class Judge:
         dataset = None if framed is None else framed.load(setup.rubric, cancel)
         setup = replace(setup, ids=_chosen(ids, setup, dataset, cancel))
         with nullcontext() if framed is None else called_the_frame(framed.path.name):
-            made = followed(prepare_run(setup, cancel, dataset), tell_notices)
+            made = followed(prepare_run(setup, cancel, dataset), partial(tell_notices, word=PARAMETERS.of))
         orders.check_fits(made.plan.identity())
         return made, framed
 

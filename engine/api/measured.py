@@ -12,8 +12,8 @@ import pandas as pd
 from engine.api.frames import text_column
 from engine.api.refused import in_python
 from engine.api.tables import Columns, frame_of, frame_of_rows, frames_of
+from engine.api.wording import PARAMETERS
 from engine.calibrate.run_calibration import CalibratedRun
-from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.health import Health
 from engine.core.sheets import Sentences, Sheet
@@ -126,7 +126,7 @@ class JudgeHealth:
             for where, value in each.values.items()
         ]
         signs = frame_of_rows(_SIGNS, rows)
-        return cls(health.verdict.value, tuple(health.sentences(OPTIONS.of)), signs)
+        return cls(health.verdict.value, tuple(health.sentences(PARAMETERS.of)), signs)
 
     def __repr__(self) -> str:
         return "\n".join(self.sentences)

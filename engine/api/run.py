@@ -16,13 +16,13 @@ from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_
 from engine.api.refused import in_python, notice
 from engine.api.stored import RunAsStored
 from engine.api.tables import frame_of, frames_of
+from engine.api.wording import PARAMETERS
 from engine.audit.audit import audit
 from engine.calibrate.learning import run_curve
 from engine.calibrate.run_calibration import Wishes, calibrating
 from engine.commands.shared.column_arguments import read_labels, rubric_of_systems
-from engine.commands.shared.measure_arguments import files_of_runs, say_what_was_left_out, weigh_system
-from engine.commands.shared.remedies import OPTIONS
-from engine.commands.shared.run_outputs import check_outputs, dataset_beside
+from engine.commands.shared.measure_arguments import files_of_runs, weigh_system
+from engine.commands.shared.run_outputs import dataset_beside
 from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.file_kinds import FileKind
@@ -90,9 +90,11 @@ class Run(RunAsStored):
         return evaluation_frame(evaluate(self._matched(gold, partial)))
 
     @in_python()
-    def tables(self, gold: Gold = None) -> dict[str, pd.DataFrame]:
+    def tables(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """Every table of the run's report, by the name of its section; of a dataset without human labels,
         those that need none. What each column means is in the `attrs["meaning"]` of its frame.
+
+        `partial`: as for `evaluate`, here and below.
 
         >>> run.tables()["accuracy"]["criterion"].tolist()
         ['relevance', 'overall quality', 'mean']
@@ -103,13 +105,13 @@ class Run(RunAsStored):
         dataset = self._gold(gold, system)
         if not dataset.criteria and gold is None:
             return frames_of(run_sheet(system, (), (), own=dataset).sections)
-        matched = _matched(system, dataset, partial=gold is None)
+        matched = _matched(system, dataset, partial or gold is None)
         _, weighing = weigh_system(_weights(None, None), matched.system, matched)
         return frames_of(report_sheet(gather(evaluate(matched), weighing)).sections)
 
     @in_python()
     def calibrate(
-        self, gold: Gold = None, places_matter: bool = False, lengths: bool = False
+        self, gold: Gold = None, places_matter: bool = False, lengths: bool = False, partial: bool = False
     ) -> FittedCalibration:
         """Make the run's probabilities fit human labels, and say what that is worth.
 
@@ -119,7 +121,7 @@ class Run(RunAsStored):
         >>> run.calibrate().table["criterion"].tolist()[-1]
         'mean'
         """
-        matched = self.by(Whose.JUDGE.value)._matched(gold, partial=False)
+        matched = self.by(Whose.JUDGE.value)._matched(gold, partial)
         made = followed(calibrating(matched, wishes=Wishes(places_matter, lengths)), lambda _event: None)
         for warning in calibration_warnings(made):
             notice(warning)
@@ -169,7 +171,7 @@ class Run(RunAsStored):
         ranking = followed(rank(ranked.contests, checked_seed(seed)), lambda _event: None)
         found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed), lambda _event: None)
         sheet = ranking_sheet(
-            ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=OPTIONS.of
+            ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
         )
         correction = found.correction if found else None
         return CandidateRanking.of(
@@ -180,14 +182,14 @@ class Run(RunAsStored):
         )
 
     @in_python()
-    def curve(self, gold: Gold = None) -> dict[str, pd.DataFrame]:
+    def curve(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """What more human labels would bring the run's calibration: the learning curve, and beside it what
         the last doubling of the labels brought on each criterion. Refused for too few labels.
 
         >>> sorted(run.curve())
         ['learning', 'learning_2']
         """
-        matched = self.by(Whose.JUDGE.value)._matched(gold, partial=False)
+        matched = self.by(Whose.JUDGE.value)._matched(gold, partial)
         return frames_of([learning_section(followed(run_curve(matched), lambda _event: None))])
 
     @in_python()
@@ -203,7 +205,7 @@ class Run(RunAsStored):
         return frames_of([audit_section(audit(results, self._own_dataset(), labels))])["audit"]
 
     @in_python()
-    def compare(self, *others: "Run", gold: Gold = None) -> dict[str, pd.DataFrame]:
+    def compare(self, *others: "Run", gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """This run beside others, on the items that all judged: all measures, with ranks; Borda counts; and,
         two by two, how often they agree and who is more often right. Without `gold` this run's dataset has
         the human labels. Runs that are called the same are told apart by their stores, or by whose labels
@@ -213,9 +215,9 @@ class Run(RunAsStored):
         ['systems', 'criterion']
         """
         systems = _told_apart((self, *others))
-        matched = match_all(systems, self._gold(gold, systems[0]), partial=gold is None)
+        matched = match_all(systems, self._gold(gold, systems[0]), partial or gold is None)
         for one in matched:
-            say_what_was_left_out(one)
+            _warn_of_the_rest(one)
         found = compare([evaluate(one) for one in matched])
         for said in found.not_compared:
             notice(said)
@@ -238,7 +240,7 @@ class Run(RunAsStored):
     # Its files
 
     @in_python()
-    def report(self, path: AnyPath, gold: Gold = None) -> Path:
+    def report(self, path: AnyPath, gold: Gold = None, partial: bool = False) -> Path:
         """Write the HTML report of the run against human labels; its path.
 
         >>> run.report("report.html").name
@@ -250,7 +252,7 @@ class Run(RunAsStored):
         if target.suffix.lower() not in _PAGES:
             raise SetupError(f"{target.name}: a report is HTML.", f"Name it {target.stem}.html")
         check_targets({"path": target}, self._files(gold))
-        matched = self._matched(gold, partial=False)
+        matched = self._matched(gold, partial)
         _, weighing = weigh_system(_weights(None, None), matched.system, matched)
         write_whole(target, report_html(gather(evaluate(matched), weighing)).encode("utf-8"))
         return target
@@ -263,7 +265,9 @@ class Run(RunAsStored):
         True
         """
         target = Path(path)
-        check_outputs(Namespace(out=target, json=None), self._files(None))
+        if target.suffix.lower() != ".tsv":
+            raise SetupError(f"{target.name}: a submission is TSV.", f"Name it {target.stem}.tsv")
+        check_targets({"path": target}, self._files(None))
         write_submission(target, submission_of(self._results()))
         return target
 
@@ -275,7 +279,7 @@ class Run(RunAsStored):
         'run.json'
         """
         target, results = Path(path), self._results()
-        check_outputs(Namespace(out=None, json=target), self._files(None))
+        check_targets({"path": target}, self._files(None))
         write_json(target, as_json(results, self._beside(results, json=target)))
         return target
 
@@ -287,7 +291,7 @@ class Run(RunAsStored):
         'run.csv'
         """
         target, results = Path(path), self._results()
-        check_outputs(Namespace(out=None, json=None, csv=target), self._files(None))
+        check_targets({"path": target}, self._files(None))
         write_results_csv(target, results, self._beside(results, csv=target))
         return target
 
@@ -320,7 +324,7 @@ class Run(RunAsStored):
             raise SetupError("weights and tie_threshold are of the weighted judge.", "Add weighted=True.")
         system = self._system()
         matched = match_items(system, self._gold(None, system), partial=True)
-        say_what_was_left_out(matched)
+        _warn_of_the_rest(matched)
         if weighted:
             _, weighed = weigh_system(_weights(weights, tie_threshold), system, None, matched.dataset)
             weighed.carried.check()
@@ -330,7 +334,8 @@ class Run(RunAsStored):
     def _beside(self, results: RunResults, **written: Path) -> Dataset | None:
         """The items for what is written beside the judgments; None, with a warning, where they are gone."""
         options = Namespace(**{"csv": None, "json": None, "dataset": None, **written})
-        return dataset_beside(results, options, self._given and self._given.columns)
+        columns = None if self._given is None else self._given.columns
+        return dataset_beside(results, options, columns)
 
     def _files(self, gold: Gold) -> dict[str, Path]:
         """The files that the run was made of, and its labels, which nothing may overwrite."""
@@ -363,8 +368,16 @@ def _with_words(names: Sequence[str], words: Sequence[str]) -> list[str]:
 def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
     """A system beside human labels; warns of what is left out."""
     matched = match(system, dataset, partial)
-    say_what_was_left_out(matched)
+    _warn_of_the_rest(matched)
     return matched
+
+
+def _warn_of_the_rest(matched: Matched) -> None:
+    """Warn of ids that only one side has, and of what else a reader must know."""
+    for said in (*matched.left_out, *(f"{matched.system.name}: {caveat}" for caveat in matched.caveats)):
+        notice(said)
+    if matched.system.overrides:
+        notice(f'The judge alone is measured by run.by("{Whose.JUDGE}").')
 
 
 _AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)

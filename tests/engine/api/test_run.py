@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -297,16 +298,39 @@ def test_candidates_that_are_named_later_are_ranked(judge: tiebreak.Judge, demo_
 
 
 def compared(*runs: tiebreak.Run) -> list[str]:
-    return runs[0].compare(*runs[1:])["agreement"]["systems"].unique().tolist()  # type: ignore[no-any-return]
+    return runs[0].compare(*runs[1:])["agreement"]["systems"].unique().tolist()
 
 
-def test_runs_that_are_called_the_same_are_told_apart(run: tiebreak.Run, overridden: Path) -> None:
+def test_runs_that_are_called_the_same_are_told_apart(
+    run: tiebreak.Run, demo_store: Path, overridden: Path
+) -> None:
     touched = tiebreak.Run(1, overridden)
     assert run.title == touched.title
     (by_whom,) = compared(touched, touched.by("judge"))
     assert "run 1 by last" in by_whom
     assert "run 1 by judge" in by_whom
     (by_store,) = compared(run, touched)
-    assert f"of {run.store if run.store.name == overridden.name else run.store.name}" in by_store
+    assert f"run 1 of {demo_store.name}" in by_store
+    assert f"run 1 of {overridden.name}" in by_store
     with pytest.raises(tiebreak.Refused, match="name it once"):
         run.compare(run)
+
+
+@pytest.mark.parametrize("ask", ["evaluate", "tables", "calibrate", "curve", "report", "compare"])
+def test_a_part_is_measured_by_the_parameter_that_the_remedy_names(
+    overridden: Path, demo_gold: Path, tmp_path: Path, ask: str
+) -> None:
+    few = 2 if ask in {"calibrate", "curve"} else 29  # these fit for long
+    run, frame = tiebreak.Run(1, overridden), tiebreak.read(demo_gold).head(few)
+    needed: dict[str, list[Any]] = {"report": [tmp_path / "part.html"], "compare": [run.by("judge")]}
+    first = needed.get(ask, [])
+    call = getattr(run, ask)
+    with pytest.raises(tiebreak.Refused) as met:
+        call(*first, gold=frame)
+    assert met.value.remedy.endswith(", or score what both have with partial=True.")
+    if ask == "curve":
+        with pytest.raises(tiebreak.Refused) as met:
+            call(gold=frame, partial=True)
+        assert "ids" not in met.value.problem  # but that there are too few of them
+    else:
+        assert call(*first, gold=frame, partial=True) is not None
