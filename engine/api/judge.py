@@ -12,6 +12,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +28,8 @@ from engine.api.frames import (
 )
 from engine.api.refused import in_python, notice
 from engine.api.run import Run
+from engine.api.stored import GivenFile
+from engine.api.wording import PARAMETERS
 from engine.commands.shared.console import interruptible, told_to
 from engine.commands.shared.judging import (
     judged_here,
@@ -38,7 +41,7 @@ from engine.commands.shared.judging import (
 from engine.commands.shared.order_arguments import BOTH, DOUBTFUL, ONE
 from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.recipe_argument import model_of, named_recipe
-from engine.commands.shared.run_outputs import health_lines, warn_of_gaps
+from engine.commands.shared.run_outputs import warn_of_gaps
 from engine.commands.shared.setup_arguments import setup_of
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
@@ -213,8 +216,9 @@ class Judge:
 
         `data` has the columns id, instruction, output_a and output_b, and may have human labels and others. A
         frame is written once beside the store, so that the run's dataset is found later. What was judged is
-        kept: the same call goes on after a stop or a crash, and judges nothing twice; `fresh`: a new run all
-        the same. `items`: the first so many, `sample`: so many at random, `ids`: a list of ids, or a file of
+        kept: the same call goes on after a stop or a crash, and judges nothing twice; so does one with the
+        same items and other labels, by which what it gives back is measured; `fresh`: a new run all the same.
+        `items`: the first so many, `sample`: so many at random, `ids`: a list of ids, or a file of
         them. `name`, `note`: of the run. `progress`: show a bar on stderr.
 
         The model works in a process of its own: if that breaks down, Refused is raised; what was judged is
@@ -236,9 +240,11 @@ class Judge:
             events = judged_here(made.plan, self._store, fresh, cancel, apart=True)
             with told_to(None):
                 ended = shown_to_its_end(events, bar, KeepAwake.MAINS)
-        return self._ended(ended, bar, fresh)
+        dataset = made.plan.dataset
+        given = GivenFile(made.plan.identity().dataset_path, dataset.columns)
+        return self._ended(ended, bar, fresh, given)
 
-    def _ended(self, ended: RunEnded, bar: "_NotebookBar", fresh: bool) -> Run:
+    def _ended(self, ended: RunEnded, bar: "_NotebookBar", fresh: bool, given: GivenFile) -> Run:
         """The run, with what a person should know of it; KeyboardInterrupt where it was stopped."""
         for said in bar.left:
             notice(said)
@@ -248,11 +254,11 @@ class Judge:
             results = load_results(store, ended.run_id)
         health = run_health(results)
         if health.doubted:
-            notice(health_lines(health))
+            notice("\n".join(health.sentences(PARAMETERS.of)))
         if results.one_labels:
             notice(results.one_label_sentence)
         warn_of_gaps(results)
-        return Run(ended.run_id, self.store)
+        return Run(ended.run_id, self.store, _given=given)
 
     @property
     def _store(self) -> Path:
@@ -280,7 +286,7 @@ class Judge:
         dataset = None if framed is None else framed.load(setup.rubric, cancel)
         setup = replace(setup, ids=_chosen(ids, setup, dataset, cancel))
         with nullcontext() if framed is None else called_the_frame(framed.path.name):
-            made = followed(prepare_run(setup, cancel, dataset), tell_notices)
+            made = followed(prepare_run(setup, cancel, dataset), partial(tell_notices, word=PARAMETERS.of))
         orders.check_fits(made.plan.identity())
         return made, framed
 

@@ -12,8 +12,8 @@ import pandas as pd
 from engine.api.frames import text_column
 from engine.api.refused import in_python
 from engine.api.tables import Columns, frame_of, frame_of_rows, frames_of
+from engine.api.wording import PARAMETERS
 from engine.calibrate.run_calibration import CalibratedRun
-from engine.commands.shared.remedies import OPTIONS
 from engine.core.errors import SetupError
 from engine.core.health import Health
 from engine.core.sheets import Sentences, Sheet
@@ -62,11 +62,10 @@ _SIGNS: Columns = {
 def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
     """A row for each criterion, and one of their mean; with explanations where any are measured."""
     rows = {name: _label_row(measures) for name, measures in evaluation.labels.items()}
-    unscored = sum(measures.unscored for measures in evaluation.labels.values())
     lead = evaluation.accuracy - evaluation.trivial
     rows[MEAN] = [
         *(None, None, evaluation.accuracy, *_ends(evaluation.interval)),
-        *(evaluation.trivial, None, lead, None, None, None, None, None, unscored),
+        *(evaluation.trivial, None, lead, None, None, None, None, None, None),
     ]
     columns = dict(_EVALUATED)
     if evaluation.explanations:
@@ -127,7 +126,7 @@ class JudgeHealth:
             for where, value in each.values.items()
         ]
         signs = frame_of_rows(_SIGNS, rows)
-        return cls(health.verdict.value, tuple(health.sentences(OPTIONS.of)), signs)
+        return cls(health.verdict.value, tuple(health.sentences(PARAMETERS.of)), signs)
 
     def __repr__(self) -> str:
         return "\n".join(self.sentences)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from engine.api.wording import PARAMETERS
 from engine.commands.shared.console import told_to
-from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import Cancelled
 from engine.core.errors import SetupError
 from engine.system.places import said_of_system
@@ -23,8 +23,8 @@ _NOT_THE_CALLER = (str(Path(__file__).resolve().parents[1]), str(contextlib.__fi
 class Refused(Exception):
     """What was asked for cannot be done, and the person who asked can mend it.
 
-    `problem`: where it is and what was found. `remedy`: the next step, in the words of the commands, whose
-    options are the parameters of the same names. As text it is both. Its cause is the engine's own error.
+    `problem`: where it is and what was found. `remedy`: the next step, in parameters and methods, or by a
+    command where these have no such step. As text it is both. Its cause is the engine's own error.
     """
 
     def __init__(self, problem: str, remedy: str) -> None:
@@ -60,11 +60,11 @@ def in_python() -> Iterator[None]:
         try:
             yield
         except SetupError as error:
-            raise Refused(error.problem, OPTIONS.of(error.remedy)) from error
+            raise Refused(error.problem, PARAMETERS.of(error.remedy)) from error
         except OSError as error:
             said = said_of_system(error)
             if said is None:
                 raise
-            raise Refused(said.problem, OPTIONS.of(said.remedy)) from error
+            raise Refused(said.problem, PARAMETERS.of(said.remedy)) from error
         except Cancelled as error:
             raise KeyboardInterrupt("Stopped.") from error

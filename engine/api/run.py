@@ -4,7 +4,7 @@ Knows: which engine function answers each question. Does not know: how a run is 
 """
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,13 @@ from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_
 from engine.api.refused import in_python, notice
 from engine.api.stored import RunAsStored
 from engine.api.tables import frame_of, frames_of
+from engine.api.wording import PARAMETERS
 from engine.audit.audit import audit
 from engine.calibrate.learning import run_curve
 from engine.calibrate.run_calibration import Wishes, calibrating
 from engine.commands.shared.column_arguments import read_labels, rubric_of_systems
-from engine.commands.shared.measure_arguments import files_of_runs, say_what_was_left_out, weigh_system
-from engine.commands.shared.remedies import OPTIONS
-from engine.commands.shared.run_outputs import check_outputs, dataset_beside
+from engine.commands.shared.measure_arguments import files_of_runs, weigh_system
+from engine.commands.shared.run_outputs import dataset_beside
 from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.file_kinds import FileKind
@@ -36,9 +36,8 @@ from engine.data.file_kinds import expecting
 from engine.data.submission import write_submission
 from engine.decisions.calibration import load_calibration
 from engine.decisions.run_csv import write_results_csv
-from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_json import as_json
-from engine.decisions.run_results import decided_again, submission_of
+from engine.decisions.run_results import RunResults, decided_again, submission_of
 from engine.measure.comparison import compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import Matched, match, match_items
@@ -91,9 +90,11 @@ class Run(RunAsStored):
         return evaluation_frame(evaluate(self._matched(gold, partial)))
 
     @in_python()
-    def tables(self, gold: Gold = None) -> dict[str, pd.DataFrame]:
+    def tables(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """Every table of the run's report, by the name of its section; of a dataset without human labels,
         those that need none. What each column means is in the `attrs["meaning"]` of its frame.
+
+        `partial`: as for `evaluate`, here and below.
 
         >>> run.tables()["accuracy"]["criterion"].tolist()
         ['relevance', 'overall quality', 'mean']
@@ -104,13 +105,13 @@ class Run(RunAsStored):
         dataset = self._gold(gold, system)
         if not dataset.criteria and gold is None:
             return frames_of(run_sheet(system, (), (), own=dataset).sections)
-        matched = _matched(system, dataset, partial=gold is None)
+        matched = _matched(system, dataset, partial or gold is None)
         _, weighing = weigh_system(_weights(None, None), matched.system, matched)
         return frames_of(report_sheet(gather(evaluate(matched), weighing)).sections)
 
     @in_python()
     def calibrate(
-        self, gold: Gold = None, places_matter: bool = False, lengths: bool = False
+        self, gold: Gold = None, places_matter: bool = False, lengths: bool = False, partial: bool = False
     ) -> FittedCalibration:
         """Make the run's probabilities fit human labels, and say what that is worth.
 
@@ -120,7 +121,7 @@ class Run(RunAsStored):
         >>> run.calibrate().table["criterion"].tolist()[-1]
         'mean'
         """
-        matched = self.by(Whose.JUDGE.value)._matched(gold, partial=False)
+        matched = self.by(Whose.JUDGE.value)._matched(gold, partial)
         made = followed(calibrating(matched, wishes=Wishes(places_matter, lengths)), lambda _event: None)
         for warning in calibration_warnings(made):
             notice(warning)
@@ -170,7 +171,7 @@ class Run(RunAsStored):
         ranking = followed(rank(ranked.contests, checked_seed(seed)), lambda _event: None)
         found = ranked.judge and followed(by_labels(*ranked.judge, seed=seed), lambda _event: None)
         sheet = ranking_sheet(
-            ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=OPTIONS.of
+            ranking, ranked.title, found, until=ranked.until, remark=ranked.remark, word=PARAMETERS.of
         )
         correction = found.correction if found else None
         return CandidateRanking.of(
@@ -181,14 +182,14 @@ class Run(RunAsStored):
         )
 
     @in_python()
-    def curve(self, gold: Gold = None) -> dict[str, pd.DataFrame]:
+    def curve(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """What more human labels would bring the run's calibration: the learning curve, and beside it what
         the last doubling of the labels brought on each criterion. Refused for too few labels.
 
         >>> sorted(run.curve())
         ['learning', 'learning_2']
         """
-        matched = self.by(Whose.JUDGE.value)._matched(gold, partial=False)
+        matched = self.by(Whose.JUDGE.value)._matched(gold, partial)
         return frames_of([learning_section(followed(run_curve(matched), lambda _event: None))])
 
     @in_python()
@@ -201,21 +202,22 @@ class Run(RunAsStored):
         results = self._results()
         refuse_submitted(results.run, "be audited")
         labels = None if gold is None else self._gold(gold, self._system())
-        return frames_of([audit_section(audit(results, dataset_of_run(results.run), labels))])["audit"]
+        return frames_of([audit_section(audit(results, self._own_dataset(), labels))])["audit"]
 
     @in_python()
-    def compare(self, *others: "Run", gold: Gold = None) -> dict[str, pd.DataFrame]:
+    def compare(self, *others: "Run", gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """This run beside others, on the items that all judged: all measures, with ranks; Borda counts; and,
         two by two, how often they agree and who is more often right. Without `gold` this run's dataset has
-        the human labels.
+        the human labels. Runs that are called the same are told apart by their stores, or by whose labels
+        count: `run.compare(run.by("judge"))`.
 
         >>> run.compare(other)["agreement"].columns[:2].tolist()
         ['systems', 'criterion']
         """
-        systems = told_apart([each._system() for each in (self, *others)])
-        matched = match_all(systems, self._gold(gold, systems[0]), partial=gold is None)
+        systems = _told_apart((self, *others))
+        matched = match_all(systems, self._gold(gold, systems[0]), partial or gold is None)
         for one in matched:
-            say_what_was_left_out(one)
+            _warn_of_the_rest(one)
         found = compare([evaluate(one) for one in matched])
         for said in found.not_compared:
             notice(said)
@@ -238,7 +240,7 @@ class Run(RunAsStored):
     # Its files
 
     @in_python()
-    def report(self, path: AnyPath, gold: Gold = None) -> Path:
+    def report(self, path: AnyPath, gold: Gold = None, partial: bool = False) -> Path:
         """Write the HTML report of the run against human labels; its path.
 
         >>> run.report("report.html").name
@@ -250,7 +252,7 @@ class Run(RunAsStored):
         if target.suffix.lower() not in _PAGES:
             raise SetupError(f"{target.name}: a report is HTML.", f"Name it {target.stem}.html")
         check_targets({"path": target}, self._files(gold))
-        matched = self._matched(gold, partial=False)
+        matched = self._matched(gold, partial)
         _, weighing = weigh_system(_weights(None, None), matched.system, matched)
         write_whole(target, report_html(gather(evaluate(matched), weighing)).encode("utf-8"))
         return target
@@ -263,7 +265,9 @@ class Run(RunAsStored):
         True
         """
         target = Path(path)
-        check_outputs(Namespace(out=target, json=None), self._files(None))
+        if target.suffix.lower() != ".tsv":
+            raise SetupError(f"{target.name}: a submission is TSV.", f"Name it {target.stem}.tsv")
+        check_targets({"path": target}, self._files(None))
         write_submission(target, submission_of(self._results()))
         return target
 
@@ -275,8 +279,8 @@ class Run(RunAsStored):
         'run.json'
         """
         target, results = Path(path), self._results()
-        check_outputs(Namespace(out=None, json=target), self._files(None))
-        write_json(target, as_json(results, dataset_beside(results, _beside(json=target))))
+        check_targets({"path": target}, self._files(None))
+        write_json(target, as_json(results, self._beside(results, json=target)))
         return target
 
     @in_python()
@@ -287,8 +291,8 @@ class Run(RunAsStored):
         'run.csv'
         """
         target, results = Path(path), self._results()
-        check_outputs(Namespace(out=None, json=None, csv=target), self._files(None))
-        write_results_csv(target, results, dataset_beside(results, _beside(csv=target)))
+        check_targets({"path": target}, self._files(None))
+        write_results_csv(target, results, self._beside(results, csv=target))
         return target
 
     # What it is held against
@@ -296,7 +300,7 @@ class Run(RunAsStored):
     def _gold(self, gold: Gold, system: System) -> Dataset:
         """The dataset with human labels for a system of this run."""
         if gold is None:
-            return dataset_of_run(self._stored())
+            return self._own_dataset()
         given = path_or_frame(gold, self._path())
         if isinstance(given, FramedItems):
             return replace(given.load(rubric_of_systems(None, [system])), path=Path(FRAME))
@@ -320,25 +324,60 @@ class Run(RunAsStored):
             raise SetupError("weights and tie_threshold are of the weighted judge.", "Add weighted=True.")
         system = self._system()
         matched = match_items(system, self._gold(None, system), partial=True)
-        say_what_was_left_out(matched)
+        _warn_of_the_rest(matched)
         if weighted:
             _, weighed = weigh_system(_weights(weights, tie_threshold), system, None, matched.dataset)
             weighed.carried.check()
             return RankedBy.by_weights(system, matched.dataset, weighed)
         return RankedBy.by_system(system, matched.dataset, criterion or usual_criterion(system.criteria))
 
+    def _beside(self, results: RunResults, **written: Path) -> Dataset | None:
+        """The items for what is written beside the judgments; None, with a warning, where they are gone."""
+        options = Namespace(**{"csv": None, "json": None, "dataset": None, **written})
+        columns = None if self._given is None else self._given.columns
+        return dataset_beside(results, options, columns)
+
     def _files(self, gold: Gold) -> dict[str, Path]:
         """The files that the run was made of, and its labels, which nothing may overwrite."""
         path = self._path()
         labels = {"gold": Path(gold)} if gold is not None and not isinstance(gold, pd.DataFrame) else {}
-        return {"run store": path, **files_of_runs(path, [self.id]), **labels}
+        given = {} if self._given is None else {"dataset": self._given.path}
+        return {"run store": path, **files_of_runs(path, [self.id]), **given, **labels}
+
+
+def _told_apart(runs: Sequence[Run]) -> list[System]:
+    """The systems of runs; those that share a name are called by their stores, too, or by whose labels
+    count.
+    """
+    systems = told_apart([run._system() for run in runs])
+    stores = [run._path() for run in runs]
+    names_differ = len({path.name for path in stores}) == len(set(stores))
+    names = [system.name for system in systems]
+    names = _with_words(names, [f"of {path.name if names_differ else path}" for path in stores])
+    names = _with_words(names, [f"by {run.labels_of}" for run in runs])
+    return [replace(system, name=name) for system, name in zip(systems, names, strict=True)]
+
+
+def _with_words(names: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Names, those that several share with a word each, where these tell them apart."""
+    pairs = list(zip(names, words, strict=True))
+    ways = {name: {word for other, word in pairs if other == name} for name in names}
+    return [f"{name} {word}" if len(ways[name]) > 1 else name for name, word in pairs]
 
 
 def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
     """A system beside human labels; warns of what is left out."""
     matched = match(system, dataset, partial)
-    say_what_was_left_out(matched)
+    _warn_of_the_rest(matched)
     return matched
+
+
+def _warn_of_the_rest(matched: Matched) -> None:
+    """Warn of ids that only one side has, and of what else a reader must know."""
+    for said in (*matched.left_out, *(f"{matched.system.name}: {caveat}" for caveat in matched.caveats)):
+        notice(said)
+    if matched.system.overrides:
+        notice(f'The judge alone is measured by run.by("{Whose.JUDGE}").')
 
 
 _AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)
@@ -352,10 +391,6 @@ def _weights(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float
         given = ",".join(f"{name}={number}" for name, number in weights.items())
     text = None if given is None else str(given)
     return Namespace(rubric=None, weights=text, tie_threshold=tie_threshold, grades=False)
-
-
-def _beside(**written: Path) -> Namespace:
-    return Namespace(**{"csv": None, "json": None, "dataset": None, **written})
 
 
 @in_python()

@@ -14,13 +14,16 @@ from engine.api.frames import AnyPath
 from engine.api.measured import JudgeHealth
 from engine.api.refused import Refused, in_python
 from engine.api.run_frames import explanations_frame, judgments_frame, labels_frame, readings_frame
+from engine.core.column_map import ColumnMap
 from engine.core.errors import StoreError
 from engine.core.file_kinds import FileKind
 from engine.core.label_sources import LabelSource, Whose
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import StoredRun
+from engine.data.dataset import Dataset
 from engine.data.file_kinds import expecting
 from engine.decisions.health import run_health
+from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
 from engine.measure.systems import System, system_of_run
 from engine.store.opening import files_mark, is_there
@@ -37,12 +40,23 @@ class _Seen:
 
 
 @dataclass(frozen=True)
+class GivenFile:
+    """The file of the items that a judge was given, which may be another than the run began with: the same
+    items with other labels, say. `columns`: by which it was read, None for our own.
+    """
+
+    path: Path
+    columns: ColumnMap | None
+
+
+@dataclass(frozen=True)
 class RunAsStored:
     """What a run is and says; see Run."""
 
     id: int
     store: AnyPath | None = None
     labels_of: str = Whose.LAST.value
+    _given: GivenFile | None = field(default=None, kw_only=True, compare=False, repr=False)
     _seen: _Seen = field(default_factory=_Seen, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -85,7 +99,9 @@ class RunAsStored:
 
     @property
     def dataset(self) -> Path:
-        """Where its dataset was when it was judged."""
+        """Its dataset: what `Judge.run` was given, where that gave back this one; else where it was when the
+        run began.
+        """
         return self._stored().identity.dataset_path
 
     def by(self, labels_of: str) -> Self:
@@ -158,7 +174,7 @@ class RunAsStored:
     def _stored(self) -> StoredRun:
         path = self._path()
         with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
-            return store.run(self.id)
+            return self._of_given(store.run(self.id))
 
     @in_python()
     def _results(self) -> RunResults:
@@ -169,9 +185,21 @@ class RunAsStored:
             with expecting(path, FileKind.RUN_STORE), RunStore(path) as store:
                 results = load_results(store, self.id)
             people = tuple(results.reviews.labels)
+            results = replace(results, run=self._of_given(results.run))
             self._seen.results = results.by(LabelSource.of_text(self.labels_of, people))
             self._seen.mark = mark
         return self._seen.results
+
+    def _of_given(self, run: StoredRun) -> StoredRun:
+        """The run with the file that the judge was given as its dataset's."""
+        if self._given is None:
+            return run
+        return replace(run, identity=replace(run.identity, dataset_path=self._given.path))
+
+    def _own_dataset(self) -> Dataset:
+        """Its items, with the labels and candidates of its file."""
+        columns = None if self._given is None else self._given.columns
+        return dataset_of_run(self._stored(), columns=columns)
 
     def _system(self) -> System:
         return system_of_run(self._results())

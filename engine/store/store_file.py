@@ -30,6 +30,7 @@ from engine.store.opening import (
 from engine.store.private_copy import LentCopy
 from engine.store.run_table import has_run, no_run, run_ids
 from engine.system.file_systems import network_file_system
+from engine.system.paths import program_id
 from engine.system.places import Found, real_path, seen_at, shown
 
 _Kinds = tuple[type[sqlite3.Error] | type[OSError], ...]
@@ -182,7 +183,9 @@ class StoreFile:
                 for run_id in runs:
                     held.enter_context(self._locked(db, run_id))
                 # Only for the message to whoever comes second; the lock is what keeps him out.
-                db.executemany("UPDATE run SET worker = ? WHERE id = ?", [(os.getpid(), run) for run in runs])
+                db.executemany(
+                    "UPDATE run SET worker = ? WHERE id = ?", [(program_id(), run) for run in runs]
+                )
             self._keep_reserve()
             yield
 
@@ -277,7 +280,7 @@ class StoreFile:
 
 def _busy(db: sqlite3.Connection, run_id: int) -> RunBusyError:
     (worker,) = db.execute("SELECT worker FROM run WHERE id = ?", (run_id,)).fetchone()
-    by = "this program" if worker == os.getpid() else f"another process (process id {worker})"
+    by = "this program" if worker == program_id() else f"another process (process id {worker})"
     return RunBusyError(
         f"Run {run_id} is being judged by {by} already.",
         "Wait until it ends, or stop it; then try again. What is judged is kept.",

@@ -24,7 +24,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import EngineBug, EngineError, ProcessEnded
 from engine.system.child_process import CRASHES, code_words
 from engine.system.fault_log import log_fault
-from engine.system.paths import APART
+from engine.system.paths import APART, PROGRAM_ID, program_id
 from engine.system.talk import failure, receive, send, start, take_streams, trace_of
 
 _TICK_SECONDS = 0.05  # between two looks whether the work is to stop
@@ -85,7 +85,8 @@ class Apart(Worker[Asked, Event, Result]):
         # Nobody writes to a pipe that is closed: its number may be another file's by then.
         self._pipes = threading.Lock()
         self._last_words = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
-        self._child = start([APART], self._last_words, "works with the model", GGML_NO_BACKTRACE="1")
+        told = {"GGML_NO_BACKTRACE": "1", PROGRAM_ID: str(program_id())}
+        self._child = start([APART], self._last_words, "works with the model", **told)
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._input, self._output = self._child.stdin.fileno(), self._child.stdout.fileno()

@@ -19,6 +19,8 @@ INSTALLED = "tiebreak"
 """The same where pip installed it."""
 APART = "--apart"
 """The only argument of this program where another process of it has something done by it; for no person."""
+PROGRAM_ID = "TIEBREAK_PROGRAM_ID"
+"""The variable that tells a process which works for another one the id of the program."""
 CHILD = "--child"
 """The first argument where another process of this program has something tried by it; for no person."""
 _APP = "Tiebreak"
@@ -90,6 +92,11 @@ def environment(name: str) -> str | None:
 def child_environment(**changes: str) -> dict[str, str]:
     """This process's environment with `changes`, for a child process."""
     return {**os.environ, **changes}
+
+
+def program_id() -> int:
+    """The process id of the program that a person started, also in a process that works for it."""
+    return int(environment(PROGRAM_ID) or os.getpid())
 
 
 def current_folder() -> str | None:

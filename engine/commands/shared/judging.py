@@ -3,7 +3,7 @@
 Knows: which process judges, what is shown meanwhile. Does not know: arguments, what a run is good for.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent
 from engine.core.formatting import counted
+from engine.core.remedies import Remedy
 from engine.core.rubric import Rubric
 from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
@@ -31,14 +32,14 @@ def part_in_words(made: PreparedRun) -> str:
     return f"{part}{counted(items, 'item', 'items')} of {printable(dataset.name)}{how}"
 
 
-def tell_notices(event: FilesRead | Preparing) -> None:
-    """Say what a person should know of the files that were read."""
+def tell_notices(event: FilesRead | Preparing, word: Callable[[Remedy | str], str] = OPTIONS.of) -> None:
+    """Say what a person should know of the files that were read; `word`: in which words."""
     if not isinstance(event, FilesRead):
         return
     if event.model_notice:
         tell(f"{printable(event.model)}: {printable(event.model_notice)}")
     for notice in event.notices:
-        tell(OPTIONS.of(notice))
+        tell(word(notice))
 
 
 def named_criteria(text: str | None, rubric: Rubric) -> tuple[str, ...]:

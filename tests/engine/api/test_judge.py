@@ -13,10 +13,14 @@ import psutil
 import pytest
 
 import tiebreak
+from engine.core.cancel import CancelToken
 from engine.core.errors import ProcessEnded
+from engine.core.events import followed
 from engine.core.judgments import JudgedItem
+from engine.judge.work import judge_plan
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
+from engine.system.apart import Apart
 from tests import apart_works, commands
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -193,6 +197,22 @@ def test_off_the_main_thread_a_run_is_judged_too(judge: tiebreak.Judge, demo_gol
     thread.start()
     thread.join(LATEST)
     assert met == [tiebreak.Run(1, Path(str(judge.store)))]
+
+
+def test_what_another_thread_judges_is_being_judged_by_this_program(
+    judge: tiebreak.Judge, demo_gold: Path
+) -> None:
+    store = Path(str(judge.store))
+    cancel = CancelToken()
+    made, _ = judge._prepared(demo_gold, CancelToken(), items=None, sample=None, ids=None)
+    with Apart(judge_plan, cancel) as worker:
+        going = worker.do(made.plan, store, False, None)
+        while not (is_there(store) and runs_of(store)):
+            next(going)
+        with pytest.raises(tiebreak.Refused, match="Run 1 is being judged by this program already"):
+            judge.run(demo_gold, progress=False)
+        cancel.cancel()
+        followed(going, lambda _event: None)
 
 
 def test_a_model_that_breaks_down_is_refused_and_this_process_lives(

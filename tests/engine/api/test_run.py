@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -115,6 +116,7 @@ def test_an_evaluation_has_the_numbers_of_the_engine(
         assert row["rouge_l"] == found.explanations[name].rouge_l / 100
     mean = frame.loc["mean"]
     assert (mean["accuracy"], mean["trivial"]) == (found.accuracy, found.trivial)
+    assert mean[["items", "instructions", "unscored"]].isna().all()  # they are of a criterion
     assert set(frame.attrs["meaning"]) == set(frame.columns)
 
 
@@ -266,3 +268,69 @@ def test_a_run_of_no_human_labels_has_tables_of_its_own(judge: tiebreak.Judge, d
         run.evaluate()
     assert run.health.verdict == "too_few_items"
     assert run.health.sentences[0] in repr(run.health)
+
+
+def test_the_same_items_with_other_labels_are_measured_by_these(
+    judge: tiebreak.Judge, demo_gold: Path
+) -> None:
+    frame = tiebreak.read(demo_gold).head(6)
+    first = judge.run(frame.filter(regex="^(id|instruction|output_.)$"), progress=False)
+    with pytest.raises(tiebreak.Refused, match="no human label"):
+        first.evaluate()
+    found = first.labels["safety"].astype(object).to_numpy()
+    right = judge.run(frame.assign(safety_preference=found), progress=False)
+    wrong = judge.run(frame.assign(safety_preference=np.where(found == "A", "B", "A")), progress=False)
+    assert first == right == wrong
+    assert len({first.dataset, right.dataset, wrong.dataset}) == 3
+    assert right.evaluate().loc["safety", "accuracy"] == 1
+    assert wrong.by("judge").evaluate().loc["safety", "accuracy"] == 0
+    assert [run.dataset for run in tiebreak.runs(judge.store)] == [first.dataset]
+    for file in (right.dataset, first.dataset):
+        with pytest.raises(tiebreak.Refused):
+            right.json(file)
+
+
+def test_candidates_that_are_named_later_are_ranked(judge: tiebreak.Judge, demo_gold: Path) -> None:
+    frame = tiebreak.read(demo_gold).head(6)
+    judge.run(frame, progress=False)
+    named = judge.run(frame.assign(candidate_a="new", candidate_b="old"), progress=False)
+    assert set(named.rank().candidates["candidate"]) == {"new", "old"}
+
+
+def compared(*runs: tiebreak.Run) -> list[str]:
+    return runs[0].compare(*runs[1:])["agreement"]["systems"].unique().tolist()
+
+
+def test_runs_that_are_called_the_same_are_told_apart(
+    run: tiebreak.Run, demo_store: Path, overridden: Path
+) -> None:
+    touched = tiebreak.Run(1, overridden)
+    assert run.title == touched.title
+    (by_whom,) = compared(touched, touched.by("judge"))
+    assert "run 1 by last" in by_whom
+    assert "run 1 by judge" in by_whom
+    (by_store,) = compared(run, touched)
+    assert f"run 1 of {demo_store.name}" in by_store
+    assert f"run 1 of {overridden.name}" in by_store
+    with pytest.raises(tiebreak.Refused, match="name it once"):
+        run.compare(run)
+
+
+@pytest.mark.parametrize("ask", ["evaluate", "tables", "calibrate", "curve", "report", "compare"])
+def test_a_part_is_measured_by_the_parameter_that_the_remedy_names(
+    overridden: Path, demo_gold: Path, tmp_path: Path, ask: str
+) -> None:
+    few = 2 if ask in {"calibrate", "curve"} else 29  # these fit for long
+    run, frame = tiebreak.Run(1, overridden), tiebreak.read(demo_gold).head(few)
+    needed: dict[str, list[Any]] = {"report": [tmp_path / "part.html"], "compare": [run.by("judge")]}
+    first = needed.get(ask, [])
+    call = getattr(run, ask)
+    with pytest.raises(tiebreak.Refused) as met:
+        call(*first, gold=frame)
+    assert met.value.remedy.endswith(", or score what both have with partial=True.")
+    if ask == "curve":
+        with pytest.raises(tiebreak.Refused) as met:
+            call(gold=frame, partial=True)
+        assert "ids" not in met.value.problem  # but that there are too few of them
+    else:
+        assert call(*first, gold=frame, partial=True) is not None
