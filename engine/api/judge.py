@@ -17,11 +17,11 @@ from typing import Literal
 
 import pandas as pd
 
+from engine.api.cells import cell_text
 from engine.api.frames import (
     AnyPath,
     FramedItems,
     called_the_frame,
-    cell_text,
     path_or_frame,
     text_column,
 )

@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from engine.api.frames import FRAME, AnyPath, FramedItems, path_or_frame
+from engine.api.cells import FRAME
+from engine.api.frames import AnyPath, FramedItems, path_or_frame
 from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_frame
 from engine.api.refused import in_python, notice
 from engine.api.stored import RunAsStored
