@@ -17,6 +17,7 @@ from typing import Literal
 
 import pandas as pd
 
+from engine.api.arguments import number_of
 from engine.api.cells import cell_text
 from engine.api.frames import (
     AnyPath,
@@ -151,7 +152,7 @@ class Judge:
         for name, row in _ROWS.items():
             if row.kind in (int, float) and hasattr(self, name):
                 _set(self, name, _number(row, getattr(self, name)))
-        if (margin := _number_of("margin", float, self.margin)) is not None:
+        if (margin := number_of("margin", float, self.margin)) is not None:
             check_margin(margin)
         if not isinstance(self.shorten, bool | None):
             raise SetupError(f"shorten is {self.shorten!r}.", "Use True or False.")
@@ -293,8 +294,8 @@ class Judge:
         paths = {name: Path(own[name]) for name in _PATHS if own[name] is not None}
         named = {name: ",".join(own[name]) for name in ("criteria", "ways") if own[name] is not None}
         numbers = {
-            "items": _number_of("items", int, items),
-            "sample": _number_of("sample", int, sample),
+            "items": number_of("items", int, items),
+            "sample": number_of("sample", int, sample),
         }
         text = {name: str(own[name]) for name in ("model", "rubric") if own[name] is not None}
         own |= {**paths, **named, **numbers, **text, "dataset": dataset, "store": self._store}
@@ -348,23 +349,9 @@ def _set(judge: Judge, name: str, value: object) -> None:
 
 
 def _number(row: SettingRow, value: object) -> float | None:
-    found = _number_of(row.name, row.kind, value)
+    found = number_of(row.name, row.kind, value)
     row.check(found)
     return found
-
-
-def _number_of(name: str, kind: type, value: object) -> float | None:
-    """A number of a kind, also out of numpy; SetupError for anything else."""
-    if value is None:
-        return None
-    try:
-        found = kind(value)
-    except (TypeError, ValueError, OverflowError):
-        found = None
-    if found is None or isinstance(value, str | bool) or found != value:
-        what = "a whole number" if kind is int else "a number"
-        raise SetupError(f"{name} is {value!r}.", f"Use {what}.")
-    return float(found) if kind is float else int(found)
 
 
 def _names(name: str, given: Texts | None) -> tuple[str, ...] | None:

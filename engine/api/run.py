@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from engine.api.arguments import whole_number
 from engine.api.cells import FRAME
 from engine.api.frames import AnyPath, FramedItems, path_or_frame
 from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_frame
@@ -233,7 +234,7 @@ class Run(RunAsStored):
         if isinstance(other, Run) and other._path() != path:
             raise SetupError(f"{self.title} and {other.title} are of two stores.", Remedy(Step.CHOOSE_RUN))
         with RunStore(path) as store:
-            number = other.id if isinstance(other, Run) else other
+            number = other.id if isinstance(other, Run) else whole_number("other", other)
             return frames_of(drift_sections(stored_drift(store, self.id, number)))
 
     # Its files

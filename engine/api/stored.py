@@ -10,6 +10,7 @@ from typing import Self
 
 import pandas as pd
 
+from engine.api.arguments import whole_number
 from engine.api.frames import AnyPath
 from engine.api.measured import JudgeHealth
 from engine.api.refused import Refused, in_python
@@ -45,7 +46,9 @@ class RunAsStored:
     labels_of: str = Whose.LAST.value
     _seen: _Seen = field(default_factory=_Seen, init=False, compare=False, repr=False)
 
+    @in_python()
     def __post_init__(self) -> None:
+        object.__setattr__(self, "id", whole_number("id", self.id))
         if self.store is not None:  # it stays the same where the current folder becomes another
             object.__setattr__(self, "store", Path(self.store).absolute())
 

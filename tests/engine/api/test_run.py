@@ -266,3 +266,16 @@ def test_a_run_of_no_human_labels_has_tables_of_its_own(judge: tiebreak.Judge, d
         run.evaluate()
     assert run.health.verdict == "too_few_items"
     assert run.health.sentences[0] in repr(run.health)
+
+
+def test_the_number_of_a_run_is_a_whole_number(run: tiebreak.Run, demo_store: Path) -> None:
+    for number in (np.int64(1), 1.0):
+        same = tiebreak.Run(number, demo_store)  # type: ignore[arg-type]
+        assert (same, repr(same.id)) == (run, "1")
+        assert same.labels.equals(run.labels)
+    with pytest.raises(tiebreak.Refused, match="id is '1'"):
+        tiebreak.Run("1", demo_store)  # type: ignore[arg-type]
+    with pytest.raises(tiebreak.Refused, match=r"other is 1\.5"):
+        run.drift(1.5)  # type: ignore[arg-type]
+    with pytest.raises(tiebreak.Refused, match="Run 1 and Run 1"):  # it is found, and is the same
+        run.drift(np.int64(1))  # type: ignore[arg-type]
