@@ -28,9 +28,11 @@ from engine.api.frames import (
 )
 from engine.api.refused import in_python, notice
 from engine.api.run import Run
+from engine.commands.shared.column_arguments import rubric_of
 from engine.commands.shared.console import interruptible, told_to
 from engine.commands.shared.judging import (
     judged_here,
+    named_criteria,
     part_in_words,
     shown_to_its_end,
     stopped_in_words,
@@ -46,6 +48,7 @@ from engine.core.errors import SetupError
 from engine.core.events import DeviceLeft, ModelOpened, RunEnded, RunEvent, followed
 from engine.core.formatting import counted, duration
 from engine.core.items import Way
+from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.setting_row import SettingRow
 from engine.core.settings import ExampleKind, KvType, Mode, check_margin, rows_of
@@ -300,6 +303,17 @@ class Judge:
         text = {name: str(own[name]) for name in ("model", "rubric") if own[name] is not None}
         own |= {**paths, **named, **numbers, **text, "dataset": dataset, "store": self._store}
         return Namespace(**{**_LEFT_OUT, **own})
+
+
+def asked_by(judge: Judge) -> tuple[Rubric, bool]:
+    """The criteria that a judge asks, as the rubric of these alone, and whether it reads both orders of each
+    item. SetupError where its rubric, its criteria or its recipe cannot be used.
+    """
+    options = judge._options(Path(), None, None, None)
+    if (recipe := named_recipe(options)) is not None:
+        return recipe.judge.asked, recipe.judge.both_orders
+    rubric = rubric_of(options) or ELOQUENT
+    return rubric.only(named_criteria(options.criteria, rubric)), options.orders in {None, BOTH}
 
 
 _LEFT_OUT = {
