@@ -4,9 +4,11 @@ Knows: numbers, texts and paths of Python and NumPy. Does not know: which calls 
 """
 
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from engine.core.errors import SetupError
 
@@ -41,8 +43,27 @@ def text_of(name: str, value: object) -> str:
     return str(value)
 
 
+def list_of(name: str, value: object, remedy: str) -> list[object]:
+    """What is in a list, a column or the like; SetupError for anything else."""
+    if isinstance(value, str | bytes | Mapping | pd.DataFrame) or not isinstance(value, Iterable):
+        found = f"of the type {type(value).__name__}" if isinstance(value, pd.DataFrame) else repr(value)
+        raise SetupError(f"{name} is {found}.", remedy)
+    return list(value)
+
+
 def path_of(name: str, value: object) -> Path:
-    """A path, given as a text or as a path; SetupError for anything else."""
+    """A path, of a text or a path, with the user's folder for ~; SetupError for anything else."""
     if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
         raise SetupError(f"{name} is {value!r}.", "Use a path: a text, or a pathlib.Path.")
-    return Path(value)
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:
+        raise SetupError(
+            f"{name} is {value!r}: nobody's folder is known by that.", "Write it out."
+        ) from error
+
+
+def name_or_path(name: str, value: object) -> str:
+    """A name as it is, a path as path_of takes it; SetupError for anything else."""
+    path = path_of(name, value)
+    return str(path if str(value).startswith("~") else value)

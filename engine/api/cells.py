@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from engine.core.errors import InputError
+from engine.core.errors import InputError, SetupError
 from engine.data.json_records import undecodable
 
 FRAME = "the frame"
@@ -23,6 +23,14 @@ _LISTS = (np.ndarray, list, tuple, pd.Series, pd.Index, pd.api.extensions.Extens
 
 class NoText(ValueError):
     """What stands in a cell can be no text of a file; the text says what was found."""
+
+
+def ids_as_texts(ids: Iterable[object]) -> list[str]:
+    """The ids of a list as a frame's are. SetupError for what can be none."""
+    try:
+        return [cell_text(each) for each in ids]
+    except NoText as error:
+        raise SetupError(f"ids: {error}", "Use ids of items.") from error
 
 
 def texts(cells: Iterable[object], where: str) -> list[str]:

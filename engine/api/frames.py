@@ -15,6 +15,7 @@ from typing import Any
 
 import pandas as pd
 
+from engine.api.arguments import path_of
 from engine.api.cells import FRAME, MEND, texts
 from engine.api.refused import notice
 from engine.commands.shared.console import told_to
@@ -106,7 +107,7 @@ def path_or_frame(data: object, store: Path) -> Path | FramedItems:
     if isinstance(data, pd.DataFrame):
         return FramedItems.of(data, store)
     if isinstance(data, str | os.PathLike):
-        return Path(data)
+        return path_of("data", data)
     raise SetupError(
         f"The data are of the type {type(data).__name__}.", "Give a pandas DataFrame, or the path of a file."
     )

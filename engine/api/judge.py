@@ -17,8 +17,8 @@ from typing import Literal
 
 import pandas as pd
 
-from engine.api.arguments import number_of
-from engine.api.cells import cell_text
+from engine.api.arguments import list_of, name_or_path, number_of, path_of, text_of
+from engine.api.cells import ids_as_texts
 from engine.api.frames import (
     AnyPath,
     FramedItems,
@@ -76,6 +76,7 @@ _CHOICES = {
     "kv_type": [kind.value for kind in KvType],
 }
 _PATHS = ("examples", "calibration", "recipe")
+_NAMES_OR_PATHS = ("model", "rubric")
 _ROWS = {row.name: row for row in rows_of(RunSetup)}
 
 
@@ -150,8 +151,13 @@ class Judge:
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             given = getattr(self, name)
-            if given is not None and given not in choices:
+            if given is not None and not (isinstance(given, str) and given in choices):
                 raise SetupError(f"{name} is {given!r}.", f"Use {' or '.join(map(repr, choices))}.")
+        for name in (*_PATHS, *_NAMES_OR_PATHS, "store"):
+            if (given := getattr(self, name)) is not None:
+                path_of(name, given)
+        if self.device is not None:
+            text_of("device", self.device)
         for name, row in _ROWS.items():
             if row.kind in (int, float) and hasattr(self, name):
                 _set(self, name, _number(row, getattr(self, name)))
@@ -260,7 +266,7 @@ class Judge:
 
     @property
     def _store(self) -> Path:
-        return default_store() if self.store is None else Path(self.store).absolute()
+        return default_store() if self.store is None else path_of("store", self.store).absolute()
 
     def _prepared(
         self,
@@ -278,6 +284,9 @@ class Judge:
         given = path_or_frame(data, self._store)
         framed = given if isinstance(given, FramedItems) else None
         options = self._options(given if isinstance(given, Path) else given.path, items, sample, ids)
+        for what, text in (("name", name), ("note", note)):
+            if text is not None:
+                text_of(what, text)
         options.name, options.note, options.fresh = name, note, fresh
         recipe = named_recipe(options)
         setup, orders = setup_of(options, model_of(options, recipe, None), None, recipe)
@@ -294,13 +303,13 @@ class Judge:
         if len(given := [name for name, value in chosen.items() if value is not None]) > 1:
             raise SetupError(f"{' and '.join(given)} choose the items.", "Use one of them.")
         own = {each.name: getattr(self, each.name) for each in fields(self)}
-        paths = {name: Path(own[name]) for name in _PATHS if own[name] is not None}
+        paths = {name: path_of(name, own[name]) for name in _PATHS if own[name] is not None}
         named = {name: ",".join(own[name]) for name in ("criteria", "ways") if own[name] is not None}
         numbers = {
             "items": number_of("items", int, items),
             "sample": number_of("sample", int, sample),
         }
-        text = {name: str(own[name]) for name in ("model", "rubric") if own[name] is not None}
+        text = {name: name_or_path(name, own[name]) for name in _NAMES_OR_PATHS if own[name] is not None}
         own |= {**paths, **named, **numbers, **text, "dataset": dataset, "store": self._store}
         return Namespace(**{**_LEFT_OUT, **own})
 
@@ -372,10 +381,12 @@ def _names(name: str, given: Texts | None) -> tuple[str, ...] | None:
     """Several names, of a list or of a text with commas."""
     if given is None:
         return None
-    names = given.split(",") if isinstance(given, str) else list(given)
-    if not names or not all(isinstance(each, str) and each.strip() for each in names):
-        raise SetupError(f"{name} is {given!r}.", f"Use a list of names, as in {name}=['one', 'two'].")
-    return tuple(each.strip() for each in names)
+    remedy = f"Use a list of names, as in {name}=['one', 'two']."
+    names = given.split(",") if isinstance(given, str) else list_of(name, given, remedy)
+    texts = [each.strip() for each in names if isinstance(each, str)]
+    if not names or len(texts) < len(names) or not all(texts):
+        raise SetupError(f"{name} is {given!r}.", remedy)
+    return tuple(texts)
 
 
 def _chosen(
@@ -386,8 +397,9 @@ def _chosen(
         return ()
     if isinstance(ids, str | os.PathLike):
         known = dataset or load_dataset(setup.dataset_path, setup.rubric, cancel)
-        return read_ids(Path(ids), known)
-    chosen = tuple(dict.fromkeys(map(cell_text, ids)))
+        return read_ids(path_of("ids", ids), known)
+    listed = list_of("ids", ids, 'Use a list of ids, a column as frame["id"], or the path of a file of them.')
+    chosen = tuple(dict.fromkeys(ids_as_texts(listed)))
     if not chosen:
         raise SetupError("ids is empty.", "Name some ids, or leave it out for all items.")
     return chosen

@@ -4,14 +4,14 @@ Knows: which engine function answers each question. Does not know: how a run is 
 """
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from engine.api.arguments import whole_number
+from engine.api.arguments import path_of, whole_number
 from engine.api.cells import FRAME
 from engine.api.frames import AnyPath, FramedItems, path_or_frame
 from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_frame
@@ -141,7 +141,7 @@ class Run(RunAsStored):
         if isinstance(calibration, FittedCalibration):
             chosen = calibration.made.calibration
         elif calibration is not None:
-            chosen = load_calibration(Path(calibration))
+            chosen = load_calibration(path_of("calibration", calibration))
         with RunStore(self._path()) as store:
             decided = decided_again(store, self.id, chosen)
         for said in filter(None, (decided.lacking, decided.after.one_label_sentence)):
@@ -214,6 +214,7 @@ class Run(RunAsStored):
         >>> run.compare(other)["agreement"].columns[:2].tolist()
         ['systems', 'criterion']
         """
+        _check_runs(others)
         systems = told_apart([each._system() for each in (self, *others)])
         matched = match_all(systems, self._gold(gold, systems[0]), partial=gold is None)
         for one in matched:
@@ -248,7 +249,7 @@ class Run(RunAsStored):
         """
         from engine.report.html_report import gather, report_html  # noqa: PLC0415 - it loads what draws
 
-        target = Path(path)
+        target = path_of("path", path)
         if target.suffix.lower() not in _PAGES:
             raise SetupError(f"{target.name}: a report is HTML.", f"Name it {target.stem}.html")
         check_targets({"path": target}, self._files(gold))
@@ -264,7 +265,7 @@ class Run(RunAsStored):
         >>> run.submission("submission.tsv").stat().st_size > 0
         True
         """
-        target = Path(path)
+        target = path_of("path", path)
         check_outputs(Namespace(out=target, json=None), self._files(None))
         write_submission(target, submission_of(self._results()))
         return target
@@ -276,7 +277,7 @@ class Run(RunAsStored):
         >>> run.json("run.json").name
         'run.json'
         """
-        target, results = Path(path), self._results()
+        target, results = path_of("path", path), self._results()
         check_outputs(Namespace(out=None, json=target), self._files(None))
         write_json(target, as_json(results, dataset_beside(results, _beside(json=target))))
         return target
@@ -288,7 +289,7 @@ class Run(RunAsStored):
         >>> run.csv("run.csv").name
         'run.csv'
         """
-        target, results = Path(path), self._results()
+        target, results = path_of("path", path), self._results()
         check_outputs(Namespace(out=None, json=None, csv=target), self._files(None))
         write_results_csv(target, results, dataset_beside(results, _beside(csv=target)))
         return target
@@ -332,7 +333,9 @@ class Run(RunAsStored):
     def _files(self, gold: Gold) -> dict[str, Path]:
         """The files that the run was made of, and its labels, which nothing may overwrite."""
         path = self._path()
-        labels = {"gold": Path(gold)} if gold is not None and not isinstance(gold, pd.DataFrame) else {}
+        labels = (
+            {"gold": path_of("gold", gold)} if gold is not None and not isinstance(gold, pd.DataFrame) else {}
+        )
         return {"run store": path, **files_of_runs(path, [self.id]), **labels}
 
 
@@ -341,6 +344,12 @@ def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
     matched = match(system, dataset, partial)
     say_what_was_left_out(matched)
     return matched
+
+
+def _check_runs(given: Iterable[object]) -> None:
+    for each in given:
+        if not isinstance(each, Run):
+            raise SetupError(f"{each!r} is no run.", "Give runs, as tiebreak.Run(2).")
 
 
 _AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)
