@@ -58,9 +58,7 @@ def path_of(name: str, value: object) -> Path:
     try:
         return Path(value).expanduser()
     except RuntimeError as error:
-        raise SetupError(
-            f"{name} is {value!r}: nobody's folder is known by that.", "Write it out."
-        ) from error
+        raise SetupError(f"{name} is {value!r}: that ~ is nobody's.", "Write it out.") from error
 
 
 def name_or_path(name: str, value: object) -> str:

@@ -44,13 +44,17 @@ class FramedItems:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, store: Path) -> "FramedItems":
-        """The same of a frame whose file lies beside a store. An index named id counts as a column.
+        """The same of a frame whose file lies beside a store. An index that is named id, or has a level
+        of that name, counts as columns.
 
         SetupError for two columns of a name, and for a cell that no file can hold as text. Other columns
         than those of a dataset are left out for one, with a warning.
         """
-        if frame.index.name == ID and ID not in frame.columns:
-            frame = frame.reset_index()
+        # Of names that are texts alone: pandas.NA is equal to nothing, and not unequal either.
+        named = {place: name for place, name in enumerate(frame.index.names) if isinstance(name, str)}
+        if ID in named.values() and ID not in frame.columns:
+            levels = [place for place, name in named.items() if name not in frame.columns]
+            frame = frame.reset_index(levels, allow_duplicates=True)
         names = [str(name) for name in frame.columns]
         if twice := [f"column {name!r} occurs {n} times." for name, n in Counter(names).items() if n > 1]:
             raise InputError(Path(FRAME), twice, MEND)

@@ -333,9 +333,8 @@ class Run(RunAsStored):
     def _files(self, gold: Gold) -> dict[str, Path]:
         """The files that the run was made of, and its labels, which nothing may overwrite."""
         path = self._path()
-        labels = (
-            {"gold": path_of("gold", gold)} if gold is not None and not isinstance(gold, pd.DataFrame) else {}
-        )
+        own = gold is None or isinstance(gold, pd.DataFrame)
+        labels = {} if own else {"gold": path_of("gold", gold)}
         return {"run store": path, **files_of_runs(path, [self.id]), **labels}
 
 

@@ -103,7 +103,19 @@ def test_two_keys_that_are_one_as_text_are_refused(items: pd.DataFrame, tmp_path
 
 
 def test_an_index_called_id_counts(items: pd.DataFrame, demo_gold: Path, tmp_path: Path) -> None:
-    assert framed(items.set_index("id"), tmp_path).load(ELOQUENT).hash == load_dataset(demo_gold).hash
+    by_id, hash_of_file = items.set_index("id"), load_dataset(demo_gold).hash
+    part = pd.Index(range(len(items)), name="part")
+    by_two = items.set_index(["id", "instruction"])
+    for frame in (by_id, by_two, by_id.set_index(part, append=True).swaplevel()):
+        assert framed(frame, tmp_path).load(ELOQUENT).hash == hash_of_file
+
+
+@pytest.mark.parametrize("name", [pd.NA, None, ("id",), 7])
+def test_an_index_of_another_name_does_not_count(
+    items: pd.DataFrame, demo_gold: Path, tmp_path: Path, name: Any
+) -> None:
+    frame = items.set_index(pd.Index(range(len(items)), name=name))
+    assert framed(frame, tmp_path).load(ELOQUENT).hash == load_dataset(demo_gold).hash
 
 
 def test_a_file_is_written_once_and_named_by_its_content(items: pd.DataFrame, tmp_path: Path) -> None:
