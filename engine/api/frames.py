@@ -1,9 +1,8 @@
 """Frames that are given in the place of files: each becomes a file once, named by its content.
 
-Knows: pandas, what a cell of a frame is as text. Does not know: what a dataset must have, who reads it.
+Knows: pandas, which columns a dataset reads. Does not know: what a cell is as text, who reads it.
 """
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,15 +11,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from engine.api.arguments import path_of
+from engine.api.cells import FRAME, MEND, texts
 from engine.api.refused import notice
 from engine.commands.shared.console import told_to
 from engine.core.cancel import CancelToken
-from engine.core.column_map import ID
+from engine.core.column_map import CANDIDATES, ID, INSTRUCTION, OUTPUTS
 from engine.core.errors import InputError, SetupError
 from engine.core.items import digest
 from engine.core.rubric import Rubric
@@ -29,12 +29,10 @@ from engine.data.dataset_file import write_dataset
 from engine.system.files import make_folder
 
 AnyPath = str | os.PathLike[str]
-FRAME = "the frame"
-"""What a frame is called where a file would be called by its name."""
 _FOLDER = "frames"
 _LETTERS_OF_HASH = 12
+_OF_LABELS = ("_preference", "_explanation")
 _READ_AS = f"{FRAME}.parquet"
-_MEND = "Mend it in the frame, then call again."
 
 
 @dataclass(frozen=True)
@@ -46,19 +44,29 @@ class FramedItems:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, store: Path) -> "FramedItems":
-        """The same of a frame whose file lies beside a store. An index named id counts as a column.
+        """The same of a frame whose file lies beside a store. An index that is named id, or has a level
+        of that name, counts as columns.
 
-        SetupError for two columns of a name and for text that no file can hold.
+        SetupError for two columns of a name, and for a cell that no file can hold as text. Other columns
+        than those of a dataset are left out for one, with a warning.
         """
-        if frame.index.name == ID and ID not in frame.columns:
-            frame = frame.reset_index()
+        # Of names that are texts alone: pandas.NA is equal to nothing, and not unequal either.
+        named = {place: name for place, name in enumerate(frame.index.names) if isinstance(name, str)}
+        if ID in named.values() and ID not in frame.columns:
+            levels = [place for place, name in named.items() if name not in frame.columns]
+            frame = frame.reset_index(levels, allow_duplicates=True)
         names = [str(name) for name in frame.columns]
         if twice := [f"column {name!r} occurs {n} times." for name, n in Counter(names).items() if n > 1]:
-            raise InputError(Path(FRAME), twice, _MEND)
-        columns = {name: texts(frame.iloc[:, place]) for place, name in enumerate(names)}
-        _check("column {}", names)
-        for name, cells in columns.items():
-            _check(f"row {{}}, {name}", cells)
+            raise InputError(Path(FRAME), twice, MEND)
+        texts(names, "column {}")
+        columns = {}
+        for place, name in enumerate(names):
+            try:
+                columns[name] = texts(frame.iloc[:, place].astype(object), f"row {{}}, {name}")
+            except InputError as error:
+                if _is_read(name):
+                    raise
+                notice(f"{FRAME}: 1 column was left out ({error.problems[0]}): {name!r}.")
         return cls(columns, store.parent / _FOLDER)
 
     @cached_property
@@ -83,6 +91,11 @@ class FramedItems:
             write_dataset(self.path, self.columns)
 
 
+def _is_read(name: str) -> bool:
+    """True for a column that a dataset reads, and does not only keep."""
+    return name in {ID, INSTRUCTION, *OUTPUTS, *CANDIDATES} or name.endswith(_OF_LABELS)
+
+
 @contextmanager
 def called_the_frame(name: str) -> Iterator[None]:
     """Within the block what is refused, or warned of, of the file of this name is said of the frame."""
@@ -98,50 +111,10 @@ def path_or_frame(data: object, store: Path) -> Path | FramedItems:
     if isinstance(data, pd.DataFrame):
         return FramedItems.of(data, store)
     if isinstance(data, str | os.PathLike):
-        return Path(data)
+        return path_of("data", data)
     raise SetupError(
         f"The data are of the type {type(data).__name__}.", "Give a pandas DataFrame, or the path of a file."
     )
-
-
-def texts(cells: "pd.Series[Any]") -> list[str]:
-    """Each cell of a column as text."""
-    return [cell_text(cell) for cell in cells.astype(object)]
-
-
-def cell_text(cell: object) -> str:
-    """A cell as a file of it holds it: what is missing is empty, a whole number has no decimals; truths,
-    lists and dictionaries are JSON.
-    """
-    if isinstance(cell, str):
-        return str(cell)
-    if isinstance(cell, bool | np.bool_ | list | tuple | dict | set | np.ndarray):
-        return json.dumps(_plain(cell), ensure_ascii=False, default=_plain)
-    if pd.api.types.is_scalar(cell) and pd.isna(cast(Any, cell)):
-        return ""
-    if isinstance(cell, float | np.floating):
-        return str(int(cell)) if float(cell).is_integer() else repr(float(cell))
-    return str(cell)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return list(value) if isinstance(value, tuple | set) else value if _is_plain(value) else cell_text(value)
-
-
-def _is_plain(value: object) -> bool:
-    return isinstance(value, bool | int | float | str | list | dict) or value is None
-
-
-def _check(where: str, texts: Iterable[str]) -> None:
-    """SetupError for half a character, which no file can hold; `where`: what has the number in its braces."""
-    for number, text in enumerate(texts, start=1):
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            found = f"\\u{ord(text[error.start]):04x} is half a character (a lone surrogate), not text."
-            raise InputError(Path(FRAME), [f"{where.format(number)}: {found}"], _MEND) from error
 
 
 def text_column(cells: Iterable[str | None], empty_is_missing: bool = False) -> Any:

@@ -18,11 +18,12 @@ from typing import Literal
 
 import pandas as pd
 
+from engine.api.arguments import list_of, name_or_path, number_of, path_of, text_of
+from engine.api.cells import ids_as_texts
 from engine.api.frames import (
     AnyPath,
     FramedItems,
     called_the_frame,
-    cell_text,
     path_or_frame,
     text_column,
 )
@@ -30,9 +31,11 @@ from engine.api.refused import in_python, notice
 from engine.api.run import Run
 from engine.api.stored import GivenFile
 from engine.api.wording import PARAMETERS
+from engine.commands.shared.column_arguments import rubric_of
 from engine.commands.shared.console import interruptible, told_to
 from engine.commands.shared.judging import (
     judged_here,
+    named_criteria,
     part_in_words,
     shown_to_its_end,
     stopped_in_words,
@@ -48,6 +51,7 @@ from engine.core.errors import SetupError
 from engine.core.events import DeviceLeft, ModelOpened, RunEnded, RunEvent, followed
 from engine.core.formatting import counted, duration
 from engine.core.items import Way
+from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
 from engine.core.setting_row import SettingRow
 from engine.core.settings import ExampleKind, KvType, Mode, check_margin, rows_of
@@ -75,6 +79,7 @@ _CHOICES = {
     "kv_type": [kind.value for kind in KvType],
 }
 _PATHS = ("examples", "calibration", "recipe")
+_NAMES_OR_PATHS = ("model", "rubric")
 _ROWS = {row.name: row for row in rows_of(RunSetup)}
 
 
@@ -149,12 +154,17 @@ class Judge:
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             given = getattr(self, name)
-            if given is not None and given not in choices:
+            if given is not None and not (isinstance(given, str) and given in choices):
                 raise SetupError(f"{name} is {given!r}.", f"Use {' or '.join(map(repr, choices))}.")
+        for name in (*_PATHS, *_NAMES_OR_PATHS, "store"):
+            if (given := getattr(self, name)) is not None:
+                path_of(name, given)
+        if self.device is not None:
+            text_of("device", self.device)
         for name, row in _ROWS.items():
             if row.kind in (int, float) and hasattr(self, name):
                 _set(self, name, _number(row, getattr(self, name)))
-        if (margin := _number_of("margin", float, self.margin)) is not None:
+        if (margin := number_of("margin", float, self.margin)) is not None:
             check_margin(margin)
         if not isinstance(self.shorten, bool | None):
             raise SetupError(f"shorten is {self.shorten!r}.", "Use True or False.")
@@ -262,7 +272,7 @@ class Judge:
 
     @property
     def _store(self) -> Path:
-        return default_store() if self.store is None else Path(self.store).absolute()
+        return default_store() if self.store is None else path_of("store", self.store).absolute()
 
     def _prepared(
         self,
@@ -280,6 +290,9 @@ class Judge:
         given = path_or_frame(data, self._store)
         framed = given if isinstance(given, FramedItems) else None
         options = self._options(given if isinstance(given, Path) else given.path, items, sample, ids)
+        for what, text in (("name", name), ("note", note)):
+            if text is not None:
+                text_of(what, text)
         options.name, options.note, options.fresh = name, note, fresh
         recipe = named_recipe(options)
         setup, orders = setup_of(options, model_of(options, recipe, None), None, recipe)
@@ -296,15 +309,26 @@ class Judge:
         if len(given := [name for name, value in chosen.items() if value is not None]) > 1:
             raise SetupError(f"{' and '.join(given)} choose the items.", "Use one of them.")
         own = {each.name: getattr(self, each.name) for each in fields(self)}
-        paths = {name: Path(own[name]) for name in _PATHS if own[name] is not None}
+        paths = {name: path_of(name, own[name]) for name in _PATHS if own[name] is not None}
         named = {name: ",".join(own[name]) for name in ("criteria", "ways") if own[name] is not None}
         numbers = {
-            "items": _number_of("items", int, items),
-            "sample": _number_of("sample", int, sample),
+            "items": number_of("items", int, items),
+            "sample": number_of("sample", int, sample),
         }
-        text = {name: str(own[name]) for name in ("model", "rubric") if own[name] is not None}
+        text = {name: name_or_path(name, own[name]) for name in _NAMES_OR_PATHS if own[name] is not None}
         own |= {**paths, **named, **numbers, **text, "dataset": dataset, "store": self._store}
         return Namespace(**{**_LEFT_OUT, **own})
+
+
+def asked_by(judge: Judge) -> tuple[Rubric, bool]:
+    """The criteria that a judge asks, as the rubric of these alone, and whether it reads both orders of each
+    item. SetupError where its rubric, its criteria or its recipe cannot be used.
+    """
+    options = judge._options(Path(), None, None, None)
+    if (recipe := named_recipe(options)) is not None:
+        return recipe.judge.asked, recipe.judge.both_orders
+    rubric = rubric_of(options) or ELOQUENT
+    return rubric.only(named_criteria(options.criteria, rubric)), options.orders in {None, BOTH}
 
 
 _LEFT_OUT = {
@@ -354,33 +378,21 @@ def _set(judge: Judge, name: str, value: object) -> None:
 
 
 def _number(row: SettingRow, value: object) -> float | None:
-    found = _number_of(row.name, row.kind, value)
+    found = number_of(row.name, row.kind, value)
     row.check(found)
     return found
-
-
-def _number_of(name: str, kind: type, value: object) -> float | None:
-    """A number of a kind, also out of numpy; SetupError for anything else."""
-    if value is None:
-        return None
-    try:
-        found = kind(value)
-    except (TypeError, ValueError, OverflowError):
-        found = None
-    if found is None or isinstance(value, str | bool) or found != value:
-        what = "a whole number" if kind is int else "a number"
-        raise SetupError(f"{name} is {value!r}.", f"Use {what}.")
-    return float(found) if kind is float else int(found)
 
 
 def _names(name: str, given: Texts | None) -> tuple[str, ...] | None:
     """Several names, of a list or of a text with commas."""
     if given is None:
         return None
-    names = given.split(",") if isinstance(given, str) else list(given)
-    if not names or not all(isinstance(each, str) and each.strip() for each in names):
-        raise SetupError(f"{name} is {given!r}.", f"Use a list of names, as in {name}=['one', 'two'].")
-    return tuple(each.strip() for each in names)
+    remedy = f"Use a list of names, as in {name}=['one', 'two']."
+    names = given.split(",") if isinstance(given, str) else list_of(name, given, remedy)
+    texts = [each.strip() for each in names if isinstance(each, str)]
+    if not names or len(texts) < len(names) or not all(texts):
+        raise SetupError(f"{name} is {given!r}.", remedy)
+    return tuple(texts)
 
 
 def _chosen(
@@ -391,8 +403,9 @@ def _chosen(
         return ()
     if isinstance(ids, str | os.PathLike):
         known = dataset or load_dataset(setup.dataset_path, setup.rubric, cancel)
-        return read_ids(Path(ids), known)
-    chosen = tuple(dict.fromkeys(map(cell_text, ids)))
+        return read_ids(path_of("ids", ids), known)
+    listed = list_of("ids", ids, 'Use a list of ids, a column as frame["id"], or the path of a file of them.')
+    chosen = tuple(dict.fromkeys(ids_as_texts(listed)))
     if not chosen:
         raise SetupError("ids is empty.", "Name some ids, or leave it out for all items.")
     return chosen

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from engine.api.arguments import path_of
 from engine.api.frames import text_column
 from engine.api.refused import in_python
 from engine.api.tables import Columns, frame_of, frame_of_rows, frames_of
@@ -169,7 +170,7 @@ class FittedCalibration:
         >>> calibration.save("calibration.json").name
         'calibration.json'
         """
-        path = Path(path)
+        path = path_of("path", path)
         if path.suffix.lower() != ".json":
             raise SetupError(f"{path.name}: a calibration is JSON.", f"Name it {path.stem}.json")
         check_targets({"path": path}, self.read)

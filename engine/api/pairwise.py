@@ -4,21 +4,20 @@ Knows: that shape. Does not know: TRL, how anything is judged.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import pandas as pd
 
-from engine.api.judge import Judge
+from engine.api.cells import NoText, cell_text
+from engine.api.judge import Judge, asked_by
 from engine.api.refused import in_python
-from engine.commands.shared.order_arguments import BOTH
 from engine.core.errors import SetupError
 from engine.core.items import PREFERENCES, Preference
 from engine.core.label_sources import Whose
-from engine.core.rubric import ELOQUENT, usual_criterion
-from engine.data.rubrics.offered import find_rubric
+from engine.core.rubric import usual_criterion
 
 _WINNERS = {Preference.A.value: 0, Preference.B.value: 1}
 _NONE = -1
@@ -30,7 +29,8 @@ class PairwiseJudge:
     """Says of pairs of completions which is better, on one criterion: None for the overall quality.
 
     Each call is an ordinary run of the judge's store: the same call again judges nothing twice. Unless the
-    judge says otherwise, labels alone are judged. `progress`: show a bar for each call.
+    judge says otherwise, labels alone are judged. Only that criterion is, but with a recipe or a calibration
+    all of the judge's, for which it was made. `progress`: show a bar for each call.
     """
 
     judge_with: Judge
@@ -69,27 +69,25 @@ class PairwiseJudge:
         reads both orders needs no chance. `return_scores`: in place of the winner the probability, 0 to 1,
         that the first completion wins, with a tie counted half; not a number for unscored.
 
-        Refused where the two lists do not fit each other.
+        Refused where the two lists do not fit each other, and for what is no text.
 
         >>> PairwiseJudge(judge).judge(["Name a colour."], [["Blue.", "Blue."]])
         [-1]
         """
-        _check(prompts, completions)
-        if not prompts:
+        asked = _checked(prompts, completions)
+        if not asked:
             return []
-        with_one = self._with_one_criterion()
-        swaps = [False] * len(prompts)
-        if shuffle_order and with_one.orders not in {None, BOTH}:
-            chance = Random(with_one.seed or 0)  # the same each time, so that the run is the same
-            swaps = [chance.random() < 0.5 for _ in prompts]
+        judge, criterion, both_orders = self._asked()
+        chance = Random(judge.seed or 0)  # the same each time, so that the run is the same
+        swaps = [shuffle_order and not both_orders and chance.random() < 0.5 for _ in asked]
         pairs = [
             (second, first) if swap else (first, second)
-            for swap, (first, second) in zip(swaps, completions, strict=True)
+            for swap, (_, first, second) in zip(swaps, asked, strict=True)
         ]
         frame = pd.DataFrame(
             {
                 "id": [str(number) for number in range(1, len(pairs) + 1)],
-                "instruction": list(prompts),
+                "instruction": [prompt for prompt, _, _ in asked],
                 "output_a": [first for first, _ in pairs],
                 "output_b": [second for _, second in pairs],
                 # So that nobody is told of a prompt that occurs again: trainers ask so.
@@ -97,7 +95,8 @@ class PairwiseJudge:
                 "candidate_b": [_CANDIDATES[not swap] for swap in swaps],
             }
         )
-        judgments = with_one.run(frame, progress=self.progress).by(Whose.JUDGE.value).judgments
+        all_judged = judge.run(frame, progress=self.progress).by(Whose.JUDGE.value).judgments
+        judgments = all_judged[all_judged["criterion"] == criterion]
         if return_scores:
             return [_turned(score, swap) for score, swap in zip(_scores(judgments), swaps, strict=True)]
         winners = (_WINNERS.get(label, _NONE) for label in judgments["label"].astype(object))
@@ -106,11 +105,18 @@ class PairwiseJudge:
             for winner, swap in zip(winners, swaps, strict=True)
         ]
 
-    def _with_one_criterion(self) -> Judge:
-        rubric = self.judge_with.rubric
-        known = (ELOQUENT if rubric is None else find_rubric(str(rubric))).names
-        criterion = self.criterion or usual_criterion(self.judge_with.criteria or known)
-        return replace(self.judge_with, criteria=(criterion,), mode=self.judge_with.mode or "labels")
+    def _asked(self) -> tuple[Judge, str, bool]:
+        """The judge that is asked, the criterion on which, and whether it reads both orders.
+
+        It is asked on that criterion alone, unless a recipe or a calibration is made for several together.
+        """
+        judge = replace(self.judge_with, mode=self.judge_with.mode or "labels")
+        rubric, both_orders = asked_by(judge)
+        criterion = self.criterion or usual_criterion(rubric.names)
+        if judge.recipe is not None or judge.calibration is not None:
+            rubric.only((criterion,))  # refuses one that is not asked
+            return judge, criterion, both_orders
+        return replace(judge, criteria=(criterion,)), criterion, both_orders
 
 
 def _scores(judgments: pd.DataFrame) -> list[float]:
@@ -124,12 +130,38 @@ def _turned(score: float, swapped: bool) -> float:
     return 1 - score if swapped and not math.isnan(score) else score
 
 
-def _check(prompts: Sequence[str], completions: Sequence[Sequence[str]]) -> None:
-    if len(prompts) != len(completions):
+def _checked(prompts: Iterable[str], completions: Iterable[Iterable[str]]) -> list[tuple[str, str, str]]:
+    """Each prompt with its two completions. SetupError where they do not fit each other, or are no texts."""
+    asked, pairs = _listed("prompts", prompts), _listed("completions", completions)
+    if len(asked) != len(pairs):
         raise SetupError(
-            f"There are {len(prompts):,} prompts and {len(completions):,} pairs of completions.",
+            f"There are {len(asked):,} prompts and {len(pairs):,} pairs of completions.",
             "Give a pair for each prompt.",
         )
-    for number, pair in enumerate(completions, start=1):
-        if isinstance(pair, str) or len(pair) != 2:
+    made = []
+    for number, (prompt, given) in enumerate(zip(asked, pairs, strict=True), start=1):
+        pair = _listed(f"Prompt {number} has no pair of completions: it", given)
+        if len(pair) != len(_CANDIDATES):
             raise SetupError(f"Prompt {number} has no pair of completions.", "Give two texts for each.")
+        first, second = (
+            _text(f"Prompt {number}, {name}", text) for name, text in zip(_CANDIDATES, pair, strict=True)
+        )
+        made.append((_text(f"Prompt {number}", prompt), first, second))
+    return made
+
+
+def _listed(what: str, given: object) -> list[Any]:
+    """What is in a list, an array, a Series or the like. SetupError for what has no order, or is one text."""
+    if isinstance(given, str | bytes | Mapping | Set | pd.DataFrame) or not isinstance(given, Iterable):
+        raise SetupError(f"{what} is of the type {type(given).__name__}.", "Give a list.")
+    return list(given)
+
+
+def _text(where: str, given: object) -> str:
+    """A text as it is. SetupError for anything else, and for half a character."""
+    if not isinstance(given, str):
+        raise SetupError(f"{where}: {given!r} is no text.", "Give a text, which may be empty.")
+    try:
+        return cell_text(given)
+    except NoText as error:
+        raise SetupError(f"{where}: {error}", "Leave that character out.") from error

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from engine.api.arguments import name_or_path, path_of
 from engine.api.frames import AnyPath, text_column
 from engine.api.refused import in_python, notice
 from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
@@ -20,6 +21,8 @@ from engine.data.file_kinds import kind_of
 from engine.data.rubrics.offered import find_rubric
 from engine.data.submission import Submission, read_submission
 from engine.system import paths
+
+_AS_IN = {"columns": '{"id": "uid"}', "labels": '{"1": "A", "2": "B"}'}
 
 
 def demo_dataset() -> Path:
@@ -52,9 +55,12 @@ def read(
     >>> frame.shape[0], frame.columns[:4].tolist()
     (240, ['id', 'instruction', 'output_a', 'output_b'])
     """
-    asked = ELOQUENT if rubric is None else find_rubric(str(rubric))
+    path = path_of("path", path)
+    asked = ELOQUENT if rubric is None else find_rubric(name_or_path("rubric", rubric))
+    for name, given in (("columns", columns), ("labels", labels)):
+        if not isinstance(given, Mapping | None):
+            raise SetupError(f"{name} is {given!r}.", f"Use a dictionary, as {_AS_IN[name]}.")
     columns_map = _map_of(columns or {}, labels or {}, asked)
-    path = Path(path)
     if columns_map is None and kind_of(path) is FileKind.SUBMISSION:
         return _submission_frame(read_submission(path))
     dataset = load_dataset(path, asked, columns=columns_map)

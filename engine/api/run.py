@@ -4,14 +4,16 @@ Knows: which engine function answers each question. Does not know: how a run is 
 """
 
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from engine.api.frames import FRAME, AnyPath, FramedItems, path_or_frame
+from engine.api.arguments import path_of, whole_number
+from engine.api.cells import FRAME
+from engine.api.frames import AnyPath, FramedItems, path_or_frame
 from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_frame
 from engine.api.refused import in_python, notice
 from engine.api.stored import RunAsStored
@@ -140,7 +142,7 @@ class Run(RunAsStored):
         if isinstance(calibration, FittedCalibration):
             chosen = calibration.made.calibration
         elif calibration is not None:
-            chosen = load_calibration(Path(calibration))
+            chosen = load_calibration(path_of("calibration", calibration))
         with RunStore(self._path()) as store:
             decided = decided_again(store, self.id, chosen)
         for said in filter(None, (decided.lacking, decided.after.one_label_sentence)):
@@ -214,6 +216,7 @@ class Run(RunAsStored):
         >>> run.compare(other)["agreement"].columns[:2].tolist()
         ['systems', 'criterion']
         """
+        _check_runs(others)
         systems = _told_apart((self, *others))
         matched = match_all(systems, self._gold(gold, systems[0]), partial or gold is None)
         for one in matched:
@@ -234,7 +237,7 @@ class Run(RunAsStored):
         if isinstance(other, Run) and other._path() != path:
             raise SetupError(f"{self.title} and {other.title} are of two stores.", Remedy(Step.CHOOSE_RUN))
         with RunStore(path) as store:
-            number = other.id if isinstance(other, Run) else other
+            number = other.id if isinstance(other, Run) else whole_number("other", other)
             return frames_of(drift_sections(stored_drift(store, self.id, number)))
 
     # Its files
@@ -248,7 +251,7 @@ class Run(RunAsStored):
         """
         from engine.report.html_report import gather, report_html  # noqa: PLC0415 - it loads what draws
 
-        target = Path(path)
+        target = path_of("path", path)
         if target.suffix.lower() not in _PAGES:
             raise SetupError(f"{target.name}: a report is HTML.", f"Name it {target.stem}.html")
         check_targets({"path": target}, self._files(gold))
@@ -264,7 +267,7 @@ class Run(RunAsStored):
         >>> run.submission("submission.tsv").stat().st_size > 0
         True
         """
-        target = Path(path)
+        target = path_of("path", path)
         if target.suffix.lower() != ".tsv":
             raise SetupError(f"{target.name}: a submission is TSV.", f"Name it {target.stem}.tsv")
         check_targets({"path": target}, self._files(None))
@@ -278,7 +281,7 @@ class Run(RunAsStored):
         >>> run.json("run.json").name
         'run.json'
         """
-        target, results = Path(path), self._results()
+        target, results = path_of("path", path), self._results()
         check_targets({"path": target}, self._files(None))
         write_json(target, as_json(results, self._beside(results, json=target)))
         return target
@@ -290,7 +293,7 @@ class Run(RunAsStored):
         >>> run.csv("run.csv").name
         'run.csv'
         """
-        target, results = Path(path), self._results()
+        target, results = path_of("path", path), self._results()
         check_targets({"path": target}, self._files(None))
         write_results_csv(target, results, self._beside(results, csv=target))
         return target
@@ -340,7 +343,8 @@ class Run(RunAsStored):
     def _files(self, gold: Gold) -> dict[str, Path]:
         """The files that the run was made of, and its labels, which nothing may overwrite."""
         path = self._path()
-        labels = {"gold": Path(gold)} if gold is not None and not isinstance(gold, pd.DataFrame) else {}
+        own = gold is None or isinstance(gold, pd.DataFrame)
+        labels = {} if own else {"gold": path_of("gold", gold)}
         given = {} if self._given is None else {"dataset": self._given.path}
         return {"run store": path, **files_of_runs(path, [self.id]), **given, **labels}
 
@@ -378,6 +382,12 @@ def _warn_of_the_rest(matched: Matched) -> None:
         notice(said)
     if matched.system.overrides:
         notice(f'The judge alone is measured by run.by("{Whose.JUDGE}").')
+
+
+def _check_runs(given: Iterable[object]) -> None:
+    for each in given:
+        if not isinstance(each, Run):
+            raise SetupError(f"{each!r} is no run.", "Give runs, as tiebreak.Run(2).")
 
 
 _AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)

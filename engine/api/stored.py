@@ -10,6 +10,7 @@ from typing import Self
 
 import pandas as pd
 
+from engine.api.arguments import path_of, text_of, whole_number
 from engine.api.frames import AnyPath
 from engine.api.measured import JudgeHealth
 from engine.api.refused import Refused, in_python
@@ -59,9 +60,12 @@ class RunAsStored:
     _given: GivenFile | None = field(default=None, kw_only=True, compare=False, repr=False)
     _seen: _Seen = field(default_factory=_Seen, init=False, compare=False, repr=False)
 
+    @in_python()
     def __post_init__(self) -> None:
+        object.__setattr__(self, "id", whole_number("id", self.id))
         if self.store is not None:  # it stays the same where the current folder becomes another
-            object.__setattr__(self, "store", Path(self.store).absolute())
+            object.__setattr__(self, "store", path_of("store", self.store).absolute())
+        text_of("labels_of", self.labels_of)
 
     def __repr__(self) -> str:
         try:

@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 import tiebreak
-from engine.api.frames import FramedItems, cell_text
+from engine.api.cells import cell_text
+from engine.api.frames import FramedItems
+from engine.core.errors import InputError
 from engine.core.rubric import ELOQUENT
 from engine.data.dataset import load_dataset
 
@@ -27,7 +29,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNoti
         (pd.NaT, ""),
         (np.float32("nan"), ""),
         (7, "7"),
-        (7.0, "7"),
+        (7.0, "7.0"),
+        (1e22, "1e+22"),
+        (float("inf"), "inf"),
+        (b"caf\xc3\xa9", "café"),
         (np.float64(7.5), "7.5"),
         (np.int64(7), "7"),
         (0.1, "0.1"),
@@ -36,6 +41,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNoti
         (("a", None), '["a", null]'),
         (np.array([1, 2]), "[1, 2]"),
         ({"role": "user", "n": np.int64(2)}, '{"role": "user", "n": 2}'),
+        ({np.int64(1): "x", (1, "a"): None, b"k": b"v"}, '{"1": "x", "[1, \\"a\\"]": null, "k": "v"}'),
+        ([1.5, float("nan"), float("inf"), pd.NaT], '[1.5, null, "inf", null]'),
+        ({"c", "a", "b"}, '["a", "b", "c"]'),
+        (frozenset({10, 9}), "[10, 9]"),
+        (pd.Series([1, 2]), "[1, 2]"),
+        (pd.Index(["a"]), '["a"]'),
+        (pd.array([1, None], dtype="Int64"), "[1, null]"),
+        (np.array([[1.0, np.nan]]), "[[1.0, null]]"),
+        ([dt.date(2026, 1, 2), np.bool_(True)], '["2026-01-02", true]'),
         (dt.date(2026, 1, 2), "2026-01-02"),
     ],
 )
@@ -61,12 +75,47 @@ def test_the_items_of_a_frame_are_those_of_the_file(
 
 
 def test_numbers_as_ids_are_those_of_a_file(items: pd.DataFrame, demo_gold: Path, tmp_path: Path) -> None:
-    for ids in (items["id"].astype(int), items["id"].astype(float)):
-        assert framed(items.assign(id=ids), tmp_path).load(ELOQUENT).hash == load_dataset(demo_gold).hash
+    of_frame = framed(items.assign(id=items["id"].astype(int)), tmp_path).load(ELOQUENT)
+    assert of_frame.hash == load_dataset(demo_gold).hash
+
+
+def test_a_frame_has_the_ids_of_its_parquet_file(items: pd.DataFrame, tmp_path: Path) -> None:
+    for ids in (items["id"].astype(float), items["id"].astype(float) * 1e20, items["id"].str.encode("utf-8")):
+        frame, path = items.assign(id=ids), tmp_path / "items.parquet"
+        frame.to_parquet(path)
+        assert framed(frame, tmp_path).load(ELOQUENT).hash == load_dataset(path).hash
+
+
+def test_bytes_that_are_no_text_are_refused_by_row_where_they_are_read(
+    items: pd.DataFrame, tmp_path: Path
+) -> None:
+    frame = items.assign(picture=pd.Series([b"\x89PNG"] * len(items), dtype=object))
+    with pytest.warns(tiebreak.Notice, match=r"1 column was left out .*0x89.*'picture'"):
+        kept = framed(frame, tmp_path)
+    assert list(kept.columns) == list(items.columns)
+    with pytest.raises(InputError, match=r"row 1, output_a: byte 0xff at offset 1 is not UTF-8\.\n  row 2,"):
+        framed(items.assign(output_a=pd.Series([b"a\xff"] * len(items), dtype=object)), tmp_path)
+
+
+def test_two_keys_that_are_one_as_text_are_refused(items: pd.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="row 1, instruction: two keys of a dictionary are '1' as text"):
+        framed(items.assign(instruction=pd.Series([{1: "a", "1": "b"}] * len(items), dtype=object)), tmp_path)
 
 
 def test_an_index_called_id_counts(items: pd.DataFrame, demo_gold: Path, tmp_path: Path) -> None:
-    assert framed(items.set_index("id"), tmp_path).load(ELOQUENT).hash == load_dataset(demo_gold).hash
+    by_id, hash_of_file = items.set_index("id"), load_dataset(demo_gold).hash
+    part = pd.Index(range(len(items)), name="part")
+    by_two = items.set_index(["id", "instruction"])
+    for frame in (by_id, by_two, by_id.set_index(part, append=True).swaplevel()):
+        assert framed(frame, tmp_path).load(ELOQUENT).hash == hash_of_file
+
+
+@pytest.mark.parametrize("name", [pd.NA, None, ("id",), 7])
+def test_an_index_of_another_name_does_not_count(
+    items: pd.DataFrame, demo_gold: Path, tmp_path: Path, name: Any
+) -> None:
+    frame = items.set_index(pd.Index(range(len(items)), name=name))
+    assert framed(frame, tmp_path).load(ELOQUENT).hash == load_dataset(demo_gold).hash
 
 
 def test_a_file_is_written_once_and_named_by_its_content(items: pd.DataFrame, tmp_path: Path) -> None:
@@ -100,7 +149,7 @@ def with_half_a_character(items: pd.DataFrame) -> pd.DataFrame:
         (lambda items: items.head(0), "the frame: has no rows."),
         (lambda _: pd.DataFrame(), "the frame: "),
         (lambda items: pd.concat([items, items["id"]], axis=1), "the frame: column 'id' occurs 2 times."),
-        (with_half_a_character, "row 1, output_a: \\ud800 is half a character"),
+        (with_half_a_character, "  row 1, output_a: \\ud800 is half a character"),
         (with_half_a_name, "column 1: \\ud800 is half a character"),
         (lambda _: [1], "The data are of the type list."),
     ],

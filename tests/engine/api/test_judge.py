@@ -9,6 +9,8 @@ from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import psutil
 import pytest
 
@@ -21,6 +23,7 @@ from engine.judge.work import judge_plan
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart
+from engine.system.paths import demo_model
 from tests import apart_works, commands
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -58,6 +61,15 @@ LATEST = 120  # seconds: others use the computer, too
         ({"margin": 2}, "The margin is 2."),
         ({"shorten": "no"}, "shorten is 'no'."),
         ({"threads": True}, "threads is True."),
+        ({"threads": np.bool_(True)}, f"threads is {np.bool_(True)!r}."),
+        ({"mode": np.array(["labels", "explain"])}, "mode is array("),
+        ({"criteria": 5}, "criteria is 5.\nUse a list of names"),
+        ({"criteria": ["safety", 5]}, "criteria is ['safety', 5]."),
+        ({"examples": 5}, "examples is 5.\nUse a path"),
+        ({"store": 5}, "store is 5."),
+        ({"model": 5}, "model is 5."),
+        ({"rubric": b"eloquent"}, "rubric is b'eloquent'."),
+        ({"device": 5}, "device is 5.\nUse a text."),
     ],
 )
 def test_what_cannot_be_is_refused_at_once(given: dict[str, Any], said: str) -> None:
@@ -104,6 +116,42 @@ def test_items_are_chosen_in_one_way(judge: tiebreak.Judge, demo_gold: Path) -> 
         judge.run(demo_gold, ids=["nobody"])
     with pytest.raises(tiebreak.Refused, match="ids is empty"):
         judge.run(demo_gold, ids=[])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"ids": 5}, "ids is 5."),
+        ({"ids": pd.DataFrame({"id": ["1"]})}, "ids is of the type DataFrame."),
+        ({"ids": ["1", b"\xff"]}, "ids: byte 0xff"),
+        ({"name": 5}, "name is 5."),
+        ({"note": ["a"]}, "note is ['a']."),
+    ],
+)
+def test_what_a_run_cannot_be_given_is_refused(
+    judge: tiebreak.Judge, demo_gold: Path, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(tiebreak.Refused) as met:
+        judge.run(demo_gold, progress=False, **given)
+    assert met.value.problem.startswith(said)
+
+
+def test_paths_may_begin_with_the_folder_of_the_user(
+    judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "items.tsv").write_bytes(demo_gold.read_bytes())
+    (tmp_path / "ids.txt").write_text(f"{tiebreak.read('~/items.tsv')['id'][1]}\n", encoding="utf-8")
+    (tmp_path / "model.gguf").write_bytes(demo_model().read_bytes())
+    asked = replace(judge, model="~/model.gguf", store="~/own.sqlite")
+    run = asked.run("~/items.tsv", ids="~/ids.txt", progress=False)
+    assert run == tiebreak.Run(1, tmp_path / "own.sqlite") == tiebreak.runs("~/own.sqlite")[0]
+    assert run.dataset == tmp_path / "items.tsv"
+    assert run.submission("~/said.tsv") == tmp_path / "said.tsv"
+    assert len(run.evaluate("~/items.tsv", partial=True)) > 1
+    assert not (tmp_path / "~").exists()
 
 
 def judged(store: Path, run_id: int = 1) -> dict[str, JudgedItem]:

@@ -334,3 +334,36 @@ def test_a_part_is_measured_by_the_parameter_that_the_remedy_names(
         assert "ids" not in met.value.problem  # but that there are too few of them
     else:
         assert call(*first, gold=frame, partial=True) is not None
+
+
+def test_the_number_of_a_run_is_a_whole_number(run: tiebreak.Run, demo_store: Path) -> None:
+    for number in (np.int64(1), 1.0):
+        same = tiebreak.Run(number, demo_store)  # type: ignore[arg-type]
+        assert (same, repr(same.id)) == (run, "1")
+        assert same.labels.equals(run.labels)
+    with pytest.raises(tiebreak.Refused, match="id is '1'"):
+        tiebreak.Run("1", demo_store)  # type: ignore[arg-type]
+    with pytest.raises(tiebreak.Refused, match=r"other is 1\.5"):
+        run.drift(1.5)  # type: ignore[arg-type]
+    with pytest.raises(tiebreak.Refused, match="Run 1 and Run 1"):  # it is found, and is the same
+        run.drift(np.int64(1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda run: run.by(None), "labels_of is None."),
+        (lambda run: run.compare(1), "1 is no run."),
+        (lambda run: run.submission(5), "path is 5."),
+        (lambda run: run.apply(5), "calibration is 5."),
+        (lambda _: tiebreak.runs(5), "store is 5."),  # type: ignore[arg-type]
+        (lambda _: tiebreak.read(None), "path is None."),  # type: ignore[arg-type]
+        (lambda _: tiebreak.read(tiebreak.demo_dataset(), ["id"]), "columns is ['id']."),  # type: ignore[arg-type]
+    ],
+)
+def test_values_of_a_wrong_type_are_refused(
+    run: tiebreak.Run, call: Callable[[Any], object], said: str
+) -> None:
+    with pytest.raises(tiebreak.Refused) as met:
+        call(run)
+    assert met.value.problem == said

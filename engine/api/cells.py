@@ -1,0 +1,112 @@
+"""What stands in a cell of a frame, as the text that a file of it holds.
+
+Knows: the kinds of values that pandas and Python keep in cells, JSON. Does not know: columns, files.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Set
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from engine.core.errors import InputError, SetupError
+from engine.data.json_records import undecodable
+
+FRAME = "the frame"
+"""What a frame is called where a file would be called by its name."""
+MEND = "Mend it in the frame, then call again."
+_LISTS = (np.ndarray, list, tuple, pd.Series, pd.Index, pd.api.extensions.ExtensionArray)
+
+
+class NoText(ValueError):
+    """What stands in a cell can be no text of a file; the text says what was found."""
+
+
+def ids_as_texts(ids: Iterable[object]) -> list[str]:
+    """The ids of a list as a frame's are. SetupError for what can be none."""
+    try:
+        return [cell_text(each) for each in ids]
+    except NoText as error:
+        raise SetupError(f"ids: {error}", "Use ids of items.") from error
+
+
+def texts(cells: Iterable[object], where: str) -> list[str]:
+    """Each cell as text; InputError with all that cannot be text. `where` has in its braces the number."""
+    made, problems = [], []
+    for number, cell in enumerate(cells, start=1):
+        try:
+            made.append(cell_text(cell))
+        except NoText as error:
+            problems.append(f"{where.format(number)}: {error}")
+    if problems:
+        raise InputError(Path(FRAME), problems, MEND)
+    return made
+
+
+def cell_text(cell: object) -> str:
+    """A cell as a file of it holds it: what is missing is empty, bytes are UTF-8, numbers are as a Parquet
+    file's are read; truths, lists and dictionaries are JSON. NoText for what no file can hold.
+    """
+    value = _plain(cell)
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else _json(value)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        found = f"\\u{ord(text[error.start]):04x} is half a character (a lone surrogate), not text."
+        raise NoText(found) from error
+    return text
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it: of its own kinds only what it can write, None for what is missing."""
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
+    if isinstance(value, _LISTS):
+        return [_plain(each) for each in cast(Iterable[object], value)]
+    if isinstance(value, Set):  # in an order that is the same in every process
+        return sorted(map(_plain, value), key=_json)
+    if isinstance(value, Mapping):
+        return _object(value)
+    if isinstance(value, bytes | bytearray):
+        return _decoded(value)
+    return _plain_one(value)
+
+
+def _plain_one(value: object) -> bool | int | float | str | None:
+    """The same of what has no parts."""
+    if pd.api.types.is_scalar(value) and pd.isna(cast(Any, value)):
+        return None
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
+        return int(value)
+    if isinstance(value, float | np.floating) and math.isfinite(value):
+        return float(value)
+    return str(value)
+
+
+def _object(value: Mapping[Any, object]) -> dict[str, object]:
+    """A dictionary with keys that are texts. NoText where two of them are the same text."""
+    made: dict[str, object] = {}
+    for plain, each in zip(map(_plain, value), value.values(), strict=True):
+        key = plain if isinstance(plain, str) else _json(plain)
+        if key in made:
+            raise NoText(f"two keys of a dictionary are {key!r} as text.")
+        made[key] = _plain(each)
+    return made
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _decoded(data: bytes | bytearray) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise NoText(undecodable(error, 0)) from error
