@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -23,7 +23,7 @@ from engine.audit.audit import audit
 from engine.calibrate.learning import run_curve
 from engine.calibrate.run_calibration import Wishes, calibrating
 from engine.commands.shared.column_arguments import read_labels, rubric_of_systems
-from engine.commands.shared.measure_arguments import files_of_runs, weigh_system
+from engine.commands.shared.measure_arguments import files_of_runs, say_what_was_left_out, weigh_system
 from engine.commands.shared.run_outputs import dataset_beside
 from engine.core.errors import SetupError
 from engine.core.events import followed
@@ -61,6 +61,9 @@ from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 from engine.system.files import check_targets, write_json, write_whole
 from engine.system.paths import default_store
+
+if TYPE_CHECKING:
+    from engine.report.html_report import Report
 
 Gold = AnyPath | pd.DataFrame | None
 """Where human labels are: a file, a frame, or None for the run's own dataset."""
@@ -101,15 +104,14 @@ class Run(RunAsStored):
         >>> run.tables()["accuracy"]["criterion"].tolist()
         ['relevance', 'overall quality', 'mean']
         """
-        from engine.report.html_report import gather, report_sheet  # noqa: PLC0415 - it loads what draws
+        from engine.report.html_report import report_sheet  # noqa: PLC0415 - it loads what draws
 
         system = self._system()
         dataset = self._gold(gold, system)
         if not dataset.criteria and gold is None:
             return frames_of(run_sheet(system, (), (), own=dataset).sections)
         matched = _matched(system, dataset, partial or gold is None)
-        _, weighing = weigh_system(_weights(None, None), matched.system, matched)
-        return frames_of(report_sheet(gather(evaluate(matched), weighing)).sections)
+        return frames_of(report_sheet(_gathered(matched)).sections)
 
     @in_python()
     def calibrate(
@@ -249,15 +251,14 @@ class Run(RunAsStored):
         >>> run.report("report.html").name
         'report.html'
         """
-        from engine.report.html_report import gather, report_html  # noqa: PLC0415 - it loads what draws
+        from engine.report.html_report import report_html  # noqa: PLC0415 - it loads what draws
 
         target = path_of("path", path)
         if target.suffix.lower() not in _PAGES:
             raise SetupError(f"{target.name}: a report is HTML.", f"Name it {target.stem}.html")
         check_targets({"path": target}, self._files(gold))
         matched = self._matched(gold, partial)
-        _, weighing = weigh_system(_weights(None, None), matched.system, matched)
-        write_whole(target, report_html(gather(evaluate(matched), weighing)).encode("utf-8"))
+        write_whole(target, report_html(_gathered(matched)).encode("utf-8"))
         return target
 
     @in_python()
@@ -378,10 +379,7 @@ def _matched(system: System, dataset: Dataset, partial: bool) -> Matched:
 
 def _warn_of_the_rest(matched: Matched) -> None:
     """Warn of ids that only one side has, and of what else a reader must know."""
-    for said in (*matched.left_out, *(f"{matched.system.name}: {caveat}" for caveat in matched.caveats)):
-        notice(said)
-    if matched.system.overrides:
-        notice(f'The judge alone is measured by run.by("{Whose.JUDGE}").')
+    say_what_was_left_out(matched, f'by run.by("{Whose.JUDGE}")')
 
 
 def _check_runs(given: Iterable[object]) -> None:
@@ -392,6 +390,14 @@ def _check_runs(given: Iterable[object]) -> None:
 
 _AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)
 """The options of labels that are read by the columns that they have."""
+
+
+def _gathered(matched: Matched) -> "Report":
+    """All that the report of a run says, weighed by its own rubric."""
+    from engine.report.html_report import gather  # noqa: PLC0415 - it loads what draws
+
+    _, weighing = weigh_system(_weights(None, None), matched.system, matched)
+    return gather(evaluate(matched), weighing)
 
 
 def _weights(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float | None) -> Namespace:

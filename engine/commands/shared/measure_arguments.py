@@ -205,12 +205,14 @@ def matched_readings(options: argparse.Namespace, cancel: CancelToken) -> Matche
     return matched
 
 
-def say_what_was_left_out(matched: Matched) -> None:
-    """Say which ids only one side has, and what else a reader must know."""
+def say_what_was_left_out(matched: Matched, by_judge: str = "with --labels-of judge") -> None:
+    """Say which ids only one side has, and what else a reader must know; `by_judge`: how the judge alone is
+    measured.
+    """
     for sentence in (*matched.left_out, *(f"{matched.system.name}: {caveat}" for caveat in matched.caveats)):
         tell(printable(sentence))
     if matched.system.overrides:
-        tell("The judge alone is measured with --labels-of judge.")
+        tell(f"The judge alone is measured {by_judge}.")
 
 
 def add_weights(arguments: argparse.ArgumentParser) -> None:
