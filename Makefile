@@ -3,6 +3,7 @@
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
 # make test-models   the tests with a real model, real tokenizers, all items of the demo, and the longest ones
+# make test-desktop  the program used as people use it: real windows, keys and mouse, a screen reader's eyes, a browser
 # make test-cluster  set up what several computers need, in an environment of its own, and run its tests
 # make test-oldest   the tests with the oldest versions of the packages that requirements.txt allows
 # make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs
@@ -25,7 +26,7 @@ GPU_PART_no := --without-gpu
 # Compiled once, not anew in each process of the tests, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run judge model test mypy pytest test-models test-cluster test-oldest bundle screenshots clean
+.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle screenshots clean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -53,6 +54,10 @@ pytest:
 
 test-models: $(VENV)/run-time $(VENV)/development
 	$(BIN)/pytest -m models
+
+test-desktop: $(VENV)/run-time $(VENV)/development
+	sh packaging/system_packages.sh --with-desktop $(PYTHON)
+	$(BIN)/pytest -m desktop -n1 tests/desktop
 
 test-cluster: $(CLUSTER)/ready
 	$(CLUSTER)/bin/python -m pytest tests/cluster

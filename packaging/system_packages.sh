@@ -2,14 +2,18 @@
 # See that this system can build and run Tiebreak: Python with venv, a C and C++ compiler, CMake, and on Linux
 # the libraries that Qt's window needs; for a bundle that can use a GPU (--with-gpu) also what llama.cpp's library
 # for GPUs is compiled with (--with-gpu-if-possible: it may go without).
+# For the tests that use the program on a desktop (--with-desktop): a screen in memory, a window manager, what a
+# screen reader asks, a browser.
 # What is missing is named with the line that installs it; root on Debian or Ubuntu gets it installed.
 #
-#     sh packaging/system_packages.sh [--with-gpu | --with-gpu-if-possible] [PYTHON]
+#     sh packaging/system_packages.sh [--with-gpu | --with-gpu-if-possible | --with-desktop] [PYTHON]
 set -eu
 gpu=
+desktop=
 case ${1:-} in
     --with-gpu) gpu=yes; shift ;;
     --with-gpu-if-possible) gpu=possible; shift ;;
+    --with-desktop) desktop=yes; shift ;;
 esac
 python=${1:-python3}
 name=$(basename "$python")
@@ -30,6 +34,18 @@ find_missing() { # sets $missing to the packages, by Debian's names
     if [ "$(uname -s)" = Linux ] && [ "$gpu" = yes ]; then
         missing="$missing$(missing_for_gpu)"
     fi
+    if [ "$(uname -s)" = Linux ] && [ -n "$desktop" ]; then
+        missing="$missing$(missing_for_desktop)"
+    fi
+}
+
+missing_for_desktop() { # the packages of what tests/desktop/ starts
+    command -v Xvfb >/dev/null 2>&1 || printf ' xvfb'
+    command -v xdotool >/dev/null 2>&1 || printf ' xdotool'
+    command -v openbox >/dev/null 2>&1 || printf ' openbox'
+    command -v dbus-daemon >/dev/null 2>&1 || printf ' dbus-daemon'
+    [ -f /usr/share/dbus-1/services/org.a11y.Bus.service ] || printf ' at-spi2-core'
+    command -v chromium >/dev/null 2>&1 || printf ' chromium'
 }
 
 missing_for_gpu() { # the packages of glslc and of Vulkan's and SPIR-V's headers; Vulkan's SDK has all of them

@@ -11,6 +11,7 @@ from tests.commands import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the script asks for Debian's packages")
 SCRIPT = ROOT / "packaging" / "system_packages.sh"
+FOR_DESKTOPS = {"xvfb", "xdotool", "openbox", "dbus-daemon", "chromium"}
 FOR_GPUS = {"glslc", "libvulkan-dev", "spirv-headers"}
 
 
@@ -41,6 +42,11 @@ def test_a_bundle_that_can_use_a_gpu_asks_for_its_tools_too(tmp_path: Path) -> N
 
 def test_a_bundle_that_may_go_without_does_not_stop_for_them(tmp_path: Path) -> None:
     assert missing(tmp_path, "--with-gpu-if-possible") == missing(tmp_path)
+
+
+def test_tests_on_a_desktop_ask_for_what_they_start(tmp_path: Path) -> None:
+    asked = missing(tmp_path, "--with-desktop") - missing(tmp_path)
+    assert asked - {"at-spi2-core"} == FOR_DESKTOPS  # known by a file, which may be there
 
 
 @pytest.mark.skipif(not shutil.which("c++"), reason="compiles")

@@ -1,0 +1,27 @@
+"""All tests here are marked `desktop`, and skipped where a desktop cannot be made."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.desktop.desk import Desk, desk, missing_tools
+
+_HERE = Path(__file__).resolve().parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what lies in this folder."""
+    for item in items:
+        if item.path.is_relative_to(_HERE):
+            item.add_marker(pytest.mark.desktop)
+
+
+@pytest.fixture
+def a_desk() -> Iterator[Desk]:
+    """A desktop of 1280 by 720 pixels with nothing on it."""
+    if missing := missing_tools():
+        pytest.skip(f"no desktop without {', '.join(missing)} (make test-desktop installs them)")
+    with TemporaryDirectory(prefix="desk-") as folder, desk(Path(folder)) as made:
+        yield made

@@ -1,0 +1,159 @@
+"""A desktop of its own: a screen in memory, a window manager, a message bus, and the program on it.
+
+Knows: Xvfb, openbox, D-Bus, xdotool. Does not know: the program's pages, what is tested.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from PIL import Image, ImageGrab
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SIZE = (1280, 720)
+TOOLS = ("Xvfb", "openbox", "dbus-daemon", "xdotool")
+PATIENCE = 60.0
+_STEP = 0.05
+T = TypeVar("T")
+
+
+def missing_tools() -> list[str]:
+    """What a desk is made of and this computer lacks."""
+    return [name for name in TOOLS if not shutil.which(name)]
+
+
+def wait_for(look: Callable[[], T], what: str, patience: float = PATIENCE) -> T:
+    """Look until there is something, and give it. AssertionError where it does not come."""
+    deadline = time.monotonic() + patience
+    while not (found := look()):
+        assert time.monotonic() < deadline, f"not within {patience:.0f} s: {what}"
+        time.sleep(_STEP)
+    return found
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A desktop that programs can be started on."""
+
+    display: str
+    environment: dict[str, str]
+
+    @contextmanager
+    def program(self, *words: str, home: Path, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Tiebreak with a home of its own, started by `main.py` with `words`; ended with its children."""
+        environment = {**self.environment, "TIEBREAK_HOME": str(home), **variables}
+        command = [sys.executable, str(ROOT / "main.py"), *words]
+        with subprocess.Popen(command, env=environment, cwd=home, start_new_session=True) as process:
+            try:
+                yield process
+            finally:
+                if process.poll() is None:
+                    process.send_signal(signal.SIGTERM)
+                    try:
+                        process.wait(timeout=PATIENCE)
+                    except subprocess.TimeoutExpired:
+                        os.killpg(process.pid, signal.SIGKILL)
+
+    def window(self, title: str = "Tiebreak") -> str:
+        """The number of the window that is to be seen and whose title has this in it, once it is there."""
+        return wait_for(lambda: self.windows(title), f"a window {title!r}")[0]
+
+    def windows(self, title: str) -> list[str]:
+        """The numbers of all windows that are to be seen and whose titles have this in them."""
+        return self.tool("xdotool", "search", "--onlyvisible", "--name", title, may_fail=True).split()
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other, such as `ctrl+r`, in whatever window has the focus."""
+        self.tool("xdotool", "key", "--clearmodifiers", "--delay", "40", *keys)
+
+    def type(self, text: str) -> None:
+        """Type a text."""
+        self.tool("xdotool", "type", "--clearmodifiers", "--delay", "20", text)
+
+    def click(self, x: int, y: int, button: int = 1) -> None:
+        """Click at a place of the screen."""
+        self.tool("xdotool", "mousemove", str(x), str(y), "click", str(button))
+
+    def picture(self) -> Image.Image:
+        """What the screen shows."""
+        return ImageGrab.grab(xdisplay=self.display).convert("RGB")
+
+    def tool(self, *words: str, may_fail: bool = False) -> str:
+        """What a program prints that is run on this desk."""
+        done = subprocess.run(
+            words, env=self.environment, capture_output=True, text=True, check=not may_fail, timeout=PATIENCE
+        )
+        return done.stdout
+
+
+@contextmanager
+def desk(folder: Path, size: tuple[int, int] = SIZE) -> Iterator[Desk]:
+    """A new desktop, gone at the end; `folder`: for the sockets and settings of what runs on it."""
+    with ExitStack() as stack:
+        display = stack.enter_context(_screen(size))
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("QT_", "XDG_"))},
+            "DISPLAY": display,
+            "HOME": str(folder),
+            "XDG_RUNTIME_DIR": str(folder),
+            "PYTHONPATH": str(ROOT),
+        }
+        folder.chmod(0o700)
+        environment["DBUS_SESSION_BUS_ADDRESS"] = stack.enter_context(_bus(environment))
+        manager = stack.enter_context(_ended(["openbox", "--sm-disable"], environment))
+        made = Desk(display, environment)
+        wait_for(
+            lambda: (
+                "WINDOW" in made.tool("xprop", "-root", "_NET_SUPPORTING_WM_CHECK", may_fail=True)
+                if shutil.which("xprop")
+                else manager.poll() is None
+            ),
+            "a window manager",
+        )
+        yield made
+
+
+@contextmanager
+def _screen(size: tuple[int, int]) -> Iterator[str]:
+    reading, writing = os.pipe()
+    options = ["-screen", "0", f"{size[0]}x{size[1]}x24", "-noreset", "-nolisten", "tcp"]
+    command = ["Xvfb", "-displayfd", str(writing), *options]
+    with subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL) as server:
+        os.close(writing)
+        try:
+            with os.fdopen(reading) as number:
+                yield f":{number.readline().strip()}"
+        finally:
+            server.terminate()
+
+
+@contextmanager
+def _bus(environment: dict[str, str]) -> Iterator[str]:
+    command = ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address"]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as bus:
+        try:
+            assert bus.stdout is not None
+            yield bus.stdout.readline().strip()
+        finally:
+            bus.terminate()
+
+
+@contextmanager
+def _ended(command: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
