@@ -58,7 +58,23 @@ HOSTILE = (
 
 
 PLAIN = {
-    *("html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "h4", "p", "ul", "li", "img"),
+    *(
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "p",
+        "ul",
+        "li",
+        "img",
+    ),
     *("dl", "dt", "dd", "div", "span", "strong", "bdi", "table", "thead", "tbody", "tr", "th", "td"),
 }
 
