@@ -27,7 +27,7 @@ def asked(path: Path) -> Iterator[Requirement]:
 
 
 def locked(text: str) -> dict[str, dict[str, int]]:
-    """The packages of a lock: their versions (one for each Python, where they differ) and how many sums each has."""
+    """The packages of a lock: their versions (more than one for some), each with its number of sums."""
     found: dict[str, dict[str, int]] = {}
     package = version = ""
     for line in text.splitlines():
