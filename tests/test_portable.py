@@ -159,9 +159,7 @@ def test_every_exception_is_still_one() -> None:
 
 
 def test_what_builds_and_tries_bundles_runs_on_windows_too() -> None:
-    for_linux = (
-        "packaging/smoke_places.py packaging/smoke_window.py packaging/licences.py packaging/vulkan_tools.py"
-    )
+    for_linux = " ".join(f"packaging/{name}.py" for name in FOR_LINUX)
     scripts: list[PurePosixPath] = [path for path in sources("packaging") if not lies_in(path, for_linux)]
     assert scripts
     found = [f"{path}: {name}" for path in scripts for name in unportable(syntax(path))]
