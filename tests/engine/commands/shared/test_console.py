@@ -143,4 +143,4 @@ def test_words_of_any_script_are_printed_where_the_console_has_few_letters(
     assert guarded(work) == 0
     bar.flush()
     assert "“日本語” → ✓ 😀" in raw.getvalue().decode("utf-8")
-    assert "█████│ Δ 1" in bar.buffer.getvalue().decode("utf-8")  # type: ignore[attr-defined]
+    assert "█████│ Δ 1" in bar.buffer.getvalue().decode("utf-8")
