@@ -68,7 +68,7 @@ def main(paths: list[str]) -> int:
 def _are_there(wanted: list[str], system: str, python: str) -> bool:
     with tempfile.TemporaryDirectory() as nowhere:
         asked = ["install", "--dry-run", "--no-deps", "--ignore-installed", "--only-binary", ":all:"]
-        there = ["--target", nowhere, "--platform", system, "--python-version", python]
+        there = ["--target", nowhere, "--platform", system, "--python-version", f"{python}.99"]
         command = [
             sys.executable,
             "-m",
