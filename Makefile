@@ -8,6 +8,8 @@
 # make test-oldest   the tests with the oldest versions of the packages that requirements.txt allows
 # make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs
 #                    where one can be compiled (make GPU=yes bundle: or not at all; GPU=no: without)
+# make lock          write packaging/locks/ anew: what bundles and the workflows install, with the sum of each file
+#                    (needs the internet; what still fits stays: UPGRADE=--upgrade takes the newest of all)
 # make screenshots   draw the pictures of docs/ again
 # make clean         remove the virtual environments, the bundle and what tools left behind
 
@@ -26,7 +28,7 @@ GPU_PART_no := --without-gpu
 # Compiled once, not anew in each process of the tests, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle screenshots clean
+.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle lock screenshots clean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -68,6 +70,14 @@ test-oldest: $(OLDEST)/ready
 bundle:
 	sh packaging/system_packages.sh $(GPU_PACKAGES_$(GPU)) $(PYTHON)
 	$(PYTHON) packaging/build.py $(GPU_PART_$(GPU))
+
+LOCK = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-config --quiet $(UPGRADE) \
+	--custom-compile-command "make lock"
+
+lock: $(VENV)/development
+	$(LOCK) requirements-build.txt -o packaging/locks/build.txt
+	$(LOCK) requirements-bundle.txt -c packaging/locks/build.txt -o packaging/locks/bundle.txt
+	$(LOCK) requirements-dev.txt -c packaging/locks/bundle.txt -o packaging/locks/dev.txt
 
 screenshots: $(VENV)/run-time
 	PYTHONPATH=. $(BIN)/python packaging/screenshots.py docs

@@ -1,5 +1,7 @@
 """The virtual environment of a bundle: the run time, PyInstaller, and llama.cpp for any processor and GPU.
 
+All of it is what `locks/` lists, file by file.
+
 Knows: pip, CMake options of llama.cpp. Does not know: what goes into a bundle.
 """
 
@@ -18,9 +20,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bundle_contents import GPU_FOLDER
-from project import BUILD, PACKAGING, ROOT
+from project import BUILD, PACKAGING
 
 _NAME = "llama-cpp-python"
+_LOCKS = PACKAGING / "locks"
 # Everything lands in the package's own folder; the libraries find each other there.
 _CMAKE = [
     "-DGGML_NATIVE=OFF",
@@ -72,11 +75,17 @@ class BuildEnvironment:
             return
         shutil.rmtree(self._venv, ignore_errors=True)
         venv.create(self._venv, with_pip=True, symlinks=sys.platform != "win32")
-        self._pip("install", "--quiet", "--upgrade", "pip")
-        self._pip("install", "--quiet", str(self._wheel(compiled_with)))
+        self._install("build.txt")
+        self._pip("install", "--quiet", "--no-deps", str(self._wheel(compiled_with)))
         put_gpu_apart(self._packages())
-        self._pip("install", "--quiet", "-r", str(ROOT / "requirements-bundle.txt"))
+        self._install("bundle.txt")
         stamp.write_text(made_of, encoding="utf-8")
+
+    def _install(self, lock: str) -> None:
+        """What a lock lists, of which each file has the sum that stands there; what is installed stays."""
+        self._pip(
+            *("install", "--quiet", "--no-build-isolation", "--require-hashes", "-r", str(_LOCKS / lock))
+        )
 
     def _compiled_with(self) -> list[str]:
         """What decides how llama.cpp comes out of the compiler, beside its source."""
@@ -97,7 +106,8 @@ class BuildEnvironment:
             print(f"Compiling llama.cpp: {'15 to 40' if self._vulkan else '5 to 15'} minutes.", flush=True)
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
             self._pip(
-                *("wheel", "--no-cache-dir", "--no-deps", "--wheel-dir", str(folder), str(source)),
+                *("wheel", "--no-cache-dir", "--no-deps", "--no-build-isolation"),
+                *("--wheel-dir", str(folder), str(source)),
                 CMAKE_ARGS=shlex.join(cmake_options(bool(self._vulkan))),
                 CMAKE_BUILD_PARALLEL_LEVEL=str(os.cpu_count() or 1),
             )
@@ -105,13 +115,19 @@ class BuildEnvironment:
         return made[0]
 
     def _source(self) -> Path:
-        """The source archive of the release that the project asks for, with the licences in it taken out."""
-        wanted = re.search(rf"^{_NAME}[^#\s]*", "\n".join(self._texts()), re.MULTILINE)
+        """The source archive of the release in the lock, with the licences in it taken out."""
+        wanted = re.search(rf"^{_NAME}==.*\n(?: .*\n)*", "".join(self._texts()), re.MULTILINE)
         if wanted is None:
-            sys.exit(f"requirements.txt does not name {_NAME}.")
+            sys.exit(f"packaging/locks/bundle.txt does not name {_NAME}: make lock")
         folder = BUILD / "source"
         shutil.rmtree(folder, ignore_errors=True)
-        self._pip("download", "--no-deps", "--no-binary", _NAME, "--dest", str(folder), wanted[0])
+        folder.mkdir(parents=True)
+        alone = folder / "lock.txt"
+        alone.write_text(wanted[0], encoding="utf-8")
+        self._pip(
+            *("download", "--no-deps", "--no-binary", _NAME, "--no-build-isolation", "--require-hashes"),
+            *("--dest", str(folder), "-r", str(alone)),
+        )
         source = next(folder.glob("*.tar.gz"))
         self._keep_licences(source)
         return source
@@ -128,8 +144,7 @@ class BuildEnvironment:
 
     def _texts(self) -> list[str]:
         """What is asked for."""
-        names = ("requirements.txt", "requirements-bundle.txt")
-        return [(ROOT / name).read_text(encoding="utf-8") for name in names]
+        return [(_LOCKS / name).read_text(encoding="utf-8") for name in ("build.txt", "bundle.txt")]
 
     def _pip(self, *words: str, **variables: str) -> None:
         command = [str(self.python), "-m", "pip", "--disable-pip-version-check", *words]

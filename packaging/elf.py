@@ -30,4 +30,4 @@ def needed_glibc(path: Path) -> tuple[int, int]:
 
 def _printed(path: Path, option: str) -> str:
     command = ["readelf", "--wide", option, str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout

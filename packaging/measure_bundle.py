@@ -91,7 +91,11 @@ def _seconds_to_judge(command: list[str], home: Path, model: str, items: str) ->
     words = ["judge", str(ROOT / "examples" / "demo.tsv"), "--model", model, "--items", items, "--fresh"]
     outputs = ["--out", str(home / "submission.tsv"), "--json", str(judged)]
     done = subprocess.run(
-        [*command, *words, *outputs], env=_environment(home), capture_output=True, text=True, check=False
+        [*command, *words, *outputs],
+        env=_environment(home),
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     if done.returncode not in (0, 1):
         sys.exit(done.stderr)

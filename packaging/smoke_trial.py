@@ -39,7 +39,7 @@ class Sample:
             ["-c", _TO_PARQUET, str(self.dataset), str(self.parquet)],
         ):
             done = subprocess.run(
-                [source, *words], env=environment, capture_output=True, text=True, check=False
+                [source, *words], env=environment, capture_output=True, encoding="utf-8", check=False
             )
             if done.returncode != 0:
                 sys.exit(f"The source cannot be run with {source}:\n{done.stderr}")

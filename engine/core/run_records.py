@@ -12,6 +12,7 @@ from typing import Any
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
+from engine.core.file_names import file_stem
 from engine.core.formatting import counted, listed, short_name, value_in_words, words
 from engine.core.item_sample import USUAL_SEED, ItemSample, dataset_in_words
 from engine.core.remedies import Remedy, Step
@@ -67,7 +68,7 @@ to a label of a submission.
 """
 
 LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
-_LONGEST_STEM = 60  # letters: the ends of file names must have room
+_LONGEST_STEM = 60  # bytes: the ends of file names must have room
 
 
 class RunKind(StrEnum):
@@ -351,7 +352,7 @@ class StoredRun:
     def stem(self) -> str:
         """How the names of files begin that are made of it: `run-7`, `baseline-reviewed`."""
         return (
-            f"{self.identity.model_path.stem[:_LONGEST_STEM]}-reviewed"
+            f"{file_stem(self.identity.model_path.stem, _LONGEST_STEM)}-reviewed"
             if self.submitted
             else f"{self._kind.lower()}-{self.id}"
         )

@@ -18,6 +18,7 @@ from engine.core import VERSION
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress, Preparing
+from engine.core.file_names import file_stem
 from engine.core.formatting import amount
 from engine.core.remedies import Remedy, Step
 from engine.gguf.judge_file import ModelFile, describe, read_model_file
@@ -36,7 +37,7 @@ from engine.system.places import is_there
 
 _TICK = 0.1  # seconds between two looks at the growing file
 _LONGEST_TEXT = 127  # bytes, as llama.cpp takes texts for a header
-_LONGEST_STEM = 120
+_LONGEST_STEM = 120  # bytes
 _SPARE = 16 << 20  # bytes of the disk for others
 
 
@@ -108,7 +109,7 @@ def plan_conversion(
 
 def target_name(source: ModelFile, to: WeightFormat) -> str:
     """How a model is called in a format: its name with the format in the place of the one that it names."""
-    stem = re.sub(r"[^\w.+-]+", "-", source.name)[:_LONGEST_STEM]
+    stem = file_stem(re.sub(r"[^\w.+-]+", "-", source.name), _LONGEST_STEM)
     found = list(LABEL.finditer(stem))
     if not found:
         return f"{stem}-{to.label}.gguf"

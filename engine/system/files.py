@@ -165,8 +165,9 @@ def _as_kept(name: str) -> str:
 
 def _new_part(target: Path, private: bool) -> BinaryIO:
     # In the same folder, so that it can be renamed into place.
-    name = f".tiebreak-{os.urandom(8).hex()}.part"
-    return _made(target.with_name(name), _PRIVATE if private else _USUAL)
+    part = target.with_name(f".tiebreak-{os.urandom(8).hex()}.part")
+    refuse_impossible(part)  # in a deep folder of Windows it may be too long where the file's own name is not
+    return _made(part, _PRIVATE if private else _USUAL)
 
 
 def _made(path: Path, mode: int) -> BinaryIO:

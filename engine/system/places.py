@@ -7,15 +7,18 @@ here, so that what the system answers becomes words, and never a fault of the pr
 Knows: paths, what the system says of them. Does not know: what is in files, how they are written.
 """
 
+import ctypes
 import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum, auto
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from engine.core.errors import SetupError
+from engine.core.file_names import windows_fault
 from engine.core.formatting import visible, without_middle
 from engine.core.remedies import Remedy
 
@@ -128,7 +131,7 @@ def said_of_system(error: BaseException) -> SetupError | None:
 
 
 def refuse_impossible(path: Path) -> None:
-    """SetupError for a name that no file can have, on whatever system."""
+    """SetupError for a name that no file can have on this system."""
     try:
         possible = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -137,3 +140,16 @@ def refuse_impossible(path: Path) -> None:
         raise SetupError(
             f"{shown(path)!r} has a character that no file name can have.", Remedy("Choose another name.")
         )
+    if sys.platform == "win32" and (
+        fault := windows_fault(PureWindowsPath(path.absolute()), _takes_long_paths())
+    ):
+        # Windows would open a device, a second stream of another file, or say that a folder is not there.
+        raise SetupError(f"{shown(path)} cannot be: {fault}.", Remedy("Choose another name or folder."))
+
+
+def _takes_long_paths() -> bool:
+    if sys.platform == "win32":
+        with suppress(AttributeError):  # before Windows 10 of 2016
+            return bool(ctypes.windll.ntdll.RtlAreLongPathsEnabled() & 0xFF)
+        return False
+    return True

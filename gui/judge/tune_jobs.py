@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.events import Preparing, followed
+from engine.core.file_names import file_stem
 from engine.core.items import Way, digest
 from engine.core.run_setup import RunSetup
 from engine.core.sheets import Sheet
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from engine.data.dataset import Dataset
     from engine.judge.plan import RunPlan
 
-_LONGEST_STEM = 60  # letters, of each of the two names in that of a recipe
+_LONGEST_STEM = 60  # bytes, of each of the two names in that of a recipe
 _DIGITS = 6  # of a hash
 _READING = Preparing("Reading the files")
 
@@ -76,7 +77,7 @@ def find(asked: TuneAsked, store_path: Path, at_hand: "Dataset | None") -> Job[F
 
 def _recipe_of(setup: RunSetup) -> Path:
     """A name for the recipe of this dataset, model and rubric, which no others share."""
-    dataset, model = setup.dataset_path.stem[:_LONGEST_STEM], setup.model_path.stem[:_LONGEST_STEM]
+    dataset, model = (file_stem(path.stem, _LONGEST_STEM) for path in (setup.dataset_path, setup.model_path))
     asked = [
         text_of_path(setup.dataset_path),
         text_of_path(setup.model_path),

@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtWidgets import QWidget
 
+from engine.core.file_names import file_stem
 from gui.kit.actions import Entry
 from gui.kit.file_dialogs import ask_target, let_choose_several
 from gui.kit.notice import Message
@@ -23,7 +24,7 @@ from gui.work.workspace import Workspace
 _KIND = "People's words (*.json)"
 _FOLDER = "last/words"  # that files of others were in
 _ABOUT = "words handed over"
-_LONGEST_STEM = 40  # letters of a person's name in that of a file
+_LONGEST_STEM = 40  # bytes of a person's name in that of a file
 _NOT_IN_NAMES = re.compile(r"[^\w-]+")
 
 
@@ -90,7 +91,7 @@ class HandingOver(QObject):
         assert self.asking is not None
         title, texts = self.asking.windowTitle(), self.asking.tick.isChecked()
         run = opened.results.run
-        who = _NOT_IN_NAMES.sub("-", people[0]).strip("-")[:_LONGEST_STEM] if people else "all"
+        who = file_stem(_NOT_IN_NAMES.sub("-", people[0]).strip("-"), _LONGEST_STEM) if people else "all"
         folder = self._workspace.state.export_folder(run.identity.dataset_path.parent)
         path = ask_target(self._window, title, folder / f"{run.stem}-{who or 'labels'}.json", _KIND)
         if path is not None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from engine.core.errors import EngineError, SetupError
+from engine.core.file_names import file_stem
 from engine.core.formatting import short_name
 from engine.core.rubric import Rubric
 from engine.system.files import make_folder
@@ -21,7 +22,7 @@ from gui.kit.notice import question
 from gui.work.lanes import EngineThreads, Lane, LatestTask
 
 KIND = f"Rubrics (*{SUFFIX})"
-_LONGEST_STEM = 60
+_LONGEST_STEM = 60  # bytes
 _NO_STEM = re.compile(r"[^\w-]+")
 
 
@@ -91,8 +92,8 @@ class RubricOnDisk(QObject):
             return self.path
         folder = rubrics_folder()
         make_folder(folder)
-        stem = _NO_STEM.sub("-", rubric.name.strip()).strip("-")[:_LONGEST_STEM] or "rubric"
-        return folder / f"{stem}{SUFFIX}"
+        stem = file_stem(_NO_STEM.sub("-", rubric.name.strip()).strip("-"), _LONGEST_STEM)
+        return folder / f"{stem or 'rubric'}{SUFFIX}"
 
     def _write(self, path: Path, rubric: Rubric, digest: str | None) -> None:
         self._wanted = path, rubric

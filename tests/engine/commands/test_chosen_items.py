@@ -73,7 +73,7 @@ def test_ids_come_from_standard_input(
         ("\n".join(IDS), 0, "Run 1: 5 of 240"),
         ("", 2, "standard input: holds no ids."),
     ):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8"))
         done = run_here(*words, "--out", tmp_path / "again.tsv")
         assert done.returncode == code
         assert said in done.stdout + done.stderr

@@ -123,7 +123,7 @@ def test_an_explanation_called_safe_survives_alone_in_its_column(scratch: Path, 
 @pytest.mark.parametrize("text", [*MISSING_IN_PANDAS, *READ_AS_VALUES])
 def test_an_explanation_called_unsafe_is_lost_even_when_quoted(scratch: Path, text: str) -> None:
     assert unsafe_explanation(text)
-    scratch.write_text(f'id\tsafety_explanation\nx\t"{text}"\n')
+    scratch.write_text(f'id\tsafety_explanation\nx\t"{text}"\n', encoding="utf-8")
     assert pd.read_csv(scratch, sep="\t")["safety_explanation"].tolist() != [text]
 
 
@@ -154,10 +154,10 @@ def test_the_ids_that_are_refused_can_be_known_before() -> None:
 
 
 def test_a_refused_submission_leaves_the_old_file(scratch: Path) -> None:
-    scratch.write_text("old")
+    scratch.write_text("old", encoding="utf-8")
     with pytest.raises(SetupError):
         write_submission(scratch, of_one_explanation("None"))
-    assert scratch.read_text() == "old"
+    assert scratch.read_text(encoding="utf-8") == "old"
 
 
 def test_an_unscored_prediction_is_an_empty_cell(scratch: Path) -> None:
@@ -202,7 +202,7 @@ def test_an_unscored_prediction_is_an_empty_cell(scratch: Path) -> None:
 def test_all_problems_of_a_submission_are_told_together(
     scratch: Path, data: str, problems: list[str]
 ) -> None:
-    scratch.write_text(data)
+    scratch.write_text(data, encoding="utf-8")
     with pytest.raises(InputError) as caught:
         read_submission(scratch)
     assert list(caught.value.problems) == problems

@@ -10,8 +10,9 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tqdm import tqdm
 
-from engine.commands.shared.console import SafeStream, guarded, interruptible, printable, table
+from engine.commands.shared.console import SafeStream, guarded, interruptible, printable, raw_stderr, table
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineBug, InputError, SetupError
 from engine.core.formatting import percent
@@ -121,3 +122,25 @@ def test_an_error_with_foreign_words_cannot_steer_a_terminal(capsys: pytest.Capt
     assert capsys.readouterr().err == (
         "The template says \\u001b]0;owned\\u0007 \\u009b31m.\nChoose another.\n"
     )
+
+
+@pytest.mark.parametrize("letters", ["cp437", "cp1252", "ascii"])
+def test_words_of_any_script_are_printed_where_the_console_has_few_letters(
+    letters: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding=letters, errors="strict"))
+    monkeypatch.setattr(
+        sys, "stderr", bar := io.TextIOWrapper(io.BytesIO(), encoding=letters, errors="strict")
+    )
+
+    def work() -> int:
+        print("“日本語” → ✓ 😀")
+        for _ in tqdm(range(1), file=raw_stderr(), bar_format="{bar:5}│ Δ {n}"):
+            pass
+        return 0
+
+    assert guarded(work) == 0
+    bar.flush()
+    assert "“日本語” → ✓ 😀" in raw.getvalue().decode("utf-8")
+    assert "█████│ Δ 1" in bar.buffer.getvalue().decode("utf-8")

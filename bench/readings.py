@@ -1,0 +1,103 @@
+"""Whether llama.cpp still reads as it did: the demo model on ten items, held against readings that were kept.
+
+    python -m bench.readings           # the differences; the exit code is 1 where one is too large
+    python -m bench.readings --keep    # write readings.json anew, with the llama.cpp that is installed
+
+Other instructions of a processor round otherwise, and so does another release: `CLOSE` says how far apart two
+readings of the same may be. Docs: new-llama.md.
+
+Knows: the demo's items, how a run is judged. Does not know: whether a reading is right.
+"""
+
+import argparse
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from engine.core.cancel import CancelToken
+from engine.core.items import PREFERENCES
+from engine.core.run_setup import RunSetup
+from engine.core.settings import Mode
+from engine.data.dataset import load_dataset
+from engine.store.run_store import RunStore
+from engine.system.files import file_hash, write_json
+from engine.system.paths import demo_dataset, demo_model
+from gui.judge.run_jobs import judge
+from gui.work.lanes import JobControl
+
+KEPT = Path(__file__).with_suffix(".json")
+ITEMS = 10
+CLOSE = 0.01
+"""The largest difference of a label's probability that two builds of the same arithmetic may have."""
+
+Readings = Mapping[str, list[float]]
+"""The probabilities of the four labels as they were read, by item, criterion and order."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read, then keep or compare; 1 where a difference is too large."""
+    parser = argparse.ArgumentParser(
+        description="Hold the readings of ten items against those that were kept."
+    )
+    parser.add_argument("--keep", action="store_true", help="write them anew")
+    options = parser.parse_args(arguments)
+    readings, here = read(), f"llama-cpp-python {version('llama-cpp-python')}"
+    if options.keep:
+        write_json(KEPT, {"made_with": here, "model": file_hash(demo_model()), "readings": readings})
+        print(f"{len(readings)} readings of {here}: {KEPT}")
+        return 0
+    kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    if kept["model"] != file_hash(demo_model()):
+        print("The demo model is another one than that of the kept readings: python -m bench.readings --keep")
+        return 1
+    largest, where = largest_difference(kept["readings"], readings)
+    flips = other_labels(kept["readings"], readings)
+    print(f"{here}, held against {kept['made_with']}: {len(readings)} readings")
+    print(f"largest difference of a probability  {largest:.6f}  ({where}); allowed: {CLOSE}")
+    print(f"readings with another first label    {len(flips)}  {', '.join(flips)}".rstrip())
+    return int(largest > CLOSE)
+
+
+def read() -> dict[str, list[float]]:
+    """What the demo model reads now."""
+    setup = RunSetup(demo_dataset(), demo_model(), items=ITEMS, mode=Mode.LABELS, threads=1)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / "runs.sqlite"
+        judge(setup, path, load_dataset(demo_dataset()))(JobControl(CancelToken(), lambda _event: None))
+        with RunStore(path) as store:
+            return {
+                f"{item.item_id}, {criterion}, {reading.order.value}": [
+                    round(math.exp(log_prob), 6) for log_prob in reading.log_probs
+                ]
+                for item in store.judged(1)
+                for criterion, readings in item.readings.items()
+                for reading in readings
+            }
+
+
+def largest_difference(kept: Readings, now: Readings) -> tuple[float, str]:
+    """The largest difference of a label's probability, and whose it is; infinite where a reading lacks."""
+    if lacking := kept.keys() ^ now.keys():
+        return math.inf, f"only one has {sorted(lacking)[0]}"
+    return max(
+        (abs(before - after), f"{name}, {label.value}")
+        for name, probabilities in kept.items()
+        for before, after, label in zip(probabilities, now[name], PREFERENCES, strict=True)
+    )
+
+
+def other_labels(kept: Readings, now: Readings) -> list[str]:
+    """The readings whose most probable label is another one."""
+    return [
+        name
+        for name, before in kept.items()
+        if name in now and before.index(max(before)) != now[name].index(max(now[name]))
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

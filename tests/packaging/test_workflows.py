@@ -1,0 +1,129 @@
+"""The workflows and forms of `.github/`: their schemas, what they trust, when a bundle is made public."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.commands import ROOT
+
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+BUNDLE = GITHUB / "workflows" / "bundle.yml"
+_USES = re.compile(r"uses: (\S+)@(\S+)(.*)")
+_FILES = re.compile(r"\b(?:packaging|requirements)[\w./-]*\.\w+")
+
+
+def schema_faults(schema: str, *paths: Path) -> str:
+    """What a schema that comes along with check-jsonschema says against files; empty for nothing."""
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.github-{schema}"]
+    done = subprocess.run([*command, *map(str, paths)], capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A file of YAML; `on` is read as a truth, which is nobody's matter here."""
+    content: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
+    return content
+
+
+def place(steps: list[dict[str, Any]], name: str) -> int:
+    """Where a step stands."""
+    return [step.get("name") for step in steps].index(name)
+
+
+def loose_pins(text: str) -> list[str]:
+    """The actions that are not named by a commit, with their version beside it."""
+    return [
+        f"{action}@{commit}"
+        for action, commit, rest in _USES.findall(text)
+        if not re.fullmatch(r"[0-9a-f]{40}", commit) or not re.fullmatch(r"  # v\d+(\.\d+)*", rest)
+    ]
+
+
+def test_workflows_fit_their_schema() -> None:
+    assert not schema_faults("workflows", *WORKFLOWS)
+
+
+def test_forms_fit_their_schema() -> None:
+    forms = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")
+    assert forms
+    assert not schema_faults("issue-forms", *forms)
+
+
+def test_a_fault_against_the_schema_is_seen(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text(BUNDLE.read_text("utf-8").replace("runs-on:", "runs-at:"), "utf-8")
+    assert "runs-at" in schema_faults("workflows", wrong)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_named_by_commit(path: Path) -> None:
+    assert not loose_pins(path.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("pin", ["@v4", f"@{'a' * 40}", f"@{'a' * 39}  # v4"])
+def test_a_loose_pin_is_seen(pin: str) -> None:
+    assert loose_pins(f"      - uses: actions/checkout{pin}\n")
+
+
+def test_an_action_has_one_commit() -> None:
+    used = {found[:2] for path in WORKFLOWS for found in _USES.findall(path.read_text("utf-8"))}
+    assert len(used) == len({action for action, _ in used})
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_job_has_its_own_rights_and_an_end(path: Path) -> None:
+    workflow = read(path)
+    assert workflow["permissions"] == {}
+    assert all(job["permissions"] and job["timeout-minutes"] for job in workflow["jobs"].values())
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_what_a_workflow_runs_is_there(path: Path) -> None:
+    named = _FILES.findall(path.read_text("utf-8"))
+    assert named
+    assert not [name for name in named if not (ROOT / name).is_file()]
+
+
+def test_only_who_publishes_may_write() -> None:
+    jobs = read(BUNDLE)["jobs"]
+    writing = {
+        name: {right for right, how in job["permissions"].items() if how == "write"}
+        for name, job in jobs.items()
+    }
+    assert writing == {"bundle": set(), "attest": {"id-token", "attestations"}, "publish": {"contents"}}
+    assert (jobs["publish"]["needs"], jobs["attest"]["needs"]) == ("attest", "bundle")
+
+
+def test_what_is_published_was_tried_as_it_is() -> None:
+    jobs = read(BUNDLE)["jobs"]
+    steps = jobs["bundle"]["steps"]
+    tried, kept = place(steps, "Try it"), place(steps, "Keep what works")
+    assert max(place(steps, f"Sign the {system} bundle") for system in ("Windows", "macOS")) < tried < kept
+    assert steps[kept]["with"]["name"].startswith("works-")
+    assert "if" not in steps[kept]
+    for name in ("attest", "publish"):
+        got = [step["with"] for step in jobs[name]["steps"] if "download-artifact" in step.get("uses", "")]
+        assert [one["pattern"] for one in got] == ["works-*"]
+
+
+def test_signing_is_skipped_where_there_are_no_secrets_and_that_is_said() -> None:
+    steps = read(BUNDLE)["jobs"]["bundle"]["steps"]
+    with_secrets = [step for step in steps if "secrets." in str(step)]
+    assert len(with_secrets) == 2
+    assert all(step["if"].startswith("env.CAN_SIGN_") for step in with_secrets)
+    said = steps[place(steps, "Say whether it is signed")]
+    assert "if" not in said
+    assert said["run"].count("**not signed**") == 2
+
+
+def test_signpath_is_asked_with_the_configuration_that_is_here() -> None:
+    (asked,) = [step["with"] for step in read(BUNDLE)["jobs"]["bundle"]["steps"] if "signpath/" in str(step)]
+    assert (
+        ROOT / ".signpath" / "artifact-configurations" / f"{asked['artifact-configuration-slug']}.xml"
+    ).is_file()
