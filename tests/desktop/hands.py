@@ -62,6 +62,11 @@ def _contains(outer: Patch, inner: Patch) -> bool:
     return across and outer.top <= inner.top and inner.bottom <= outer.bottom
 
 
+def _differ(before: Image.Image, now: Image.Image) -> bool:
+    difference = np.asarray(ImageChops.difference(before, now))
+    return bool(np.count_nonzero(difference.any(axis=-1)) > _CARET)
+
+
 @dataclass(frozen=True)
 class Hands:
     """What a person does who looks before he acts."""
@@ -76,14 +81,16 @@ class Hands:
             assert time.monotonic() < deadline, "the window does not come to rest"
             time.sleep(_STEP)
             now = self.desk.picture()
-            if np.count_nonzero(np.asarray(ImageChops.difference(seen, now)).any(axis=-1)) > _CARET:
+            if _differ(seen, now):
                 since = time.monotonic()
             seen = now
         return seen
 
     def keys(self, *keys: str) -> Image.Image:
-        """Press keys one after the other; what is to be seen then."""
+        """Press keys one after the other that change what is to be seen; what that is then."""
+        before = self.desk.picture()
         self.desk.press(*keys)
+        wait_for(lambda: _differ(before, self.desk.picture()), f"anything new after {' '.join(keys)}")
         return self.rest()
 
     def click(self, what: tuple[str, tuple[int, int]], which: int = 0, inside: Patch | None = None) -> None:

@@ -41,6 +41,8 @@ def test_a_first_study_from_the_first_start_to_both_files(
         pictures.hold("review-overridden", hands.rest())
         labels = _exported(hands, "ctrl+e", tmp_path / "labels.tsv")
         explained = _exported(hands, "ctrl+shift+e", tmp_path / "explained.tsv")
+        hands.keys("F8")
+        hands.keys("Escape")  # the notice that says where they are
         pictures.hold("compare", hands.keys("ctrl+5"))
         for key in ("alt+v", "t", "d"):  # View > Theme > Dark
             hands.keys(key)
