@@ -9,6 +9,7 @@
 # make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs
 #                    where one can be compiled (make GPU=yes bundle: or not at all; GPU=no: without)
 # make screenshots   draw the pictures of docs/ again
+# make walk          record docs/walk.gif again: the program in use, in two minutes
 # make clean         remove the virtual environments, the bundle and what tools left behind
 
 PYTHON ?= python3
@@ -26,7 +27,7 @@ GPU_PART_no := --without-gpu
 # Compiled once, not anew in each process of the tests, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle screenshots clean
+.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle screenshots walk clean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -71,6 +72,9 @@ bundle:
 
 screenshots: $(VENV)/run-time
 	PYTHONPATH=. $(BIN)/python packaging/screenshots.py docs
+
+walk: $(VENV)/run-time
+	PYTHONPATH=. $(BIN)/python packaging/walk.py docs/walk.gif
 
 $(VENV)/run-time: requirements.txt packaging/system_packages.sh
 	sh packaging/system_packages.sh $(PYTHON)

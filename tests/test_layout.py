@@ -89,7 +89,7 @@ _OF_DASK = " ".join(
 )
 LIBRARIES = {
     "PySide6": "gui packaging/icons.py packaging/screenshots.py"
-    " packaging/stage.py",
+    " packaging/film.py packaging/stage.py packaging/walk.py",
     "PySide6.QtCore.QThread": "gui/work/lanes.py",
     "PySide6.QtCore.QThreadPool": "gui/work/lanes.py",
     "asyncio": "engine/cluster",
