@@ -158,11 +158,12 @@ class JudgmentCard(QFrame):
     @Slot()
     def _keep_line_in_sight(self) -> None:
         """Where there is less room than the editor needs, show at least the line that is written in."""
-        if self.body.isAncestorOf(self.editor):
+        inside = self.body.widget()
+        if inside is not None and inside.isAncestorOf(self.editor):
             self.body.ensureWidgetVisible(self.editor)
             field = self.editor.field
             line = field.cursorRect()
-            place = field.viewport().mapTo(self.body.widget(), line.center())
+            place = field.viewport().mapTo(inside, line.center())
             self.body.ensureVisible(place.x(), place.y(), 0, line.height())
 
     def take_editor_back(self) -> None:
