@@ -11,6 +11,7 @@
 # make lock          write packaging/locks/ anew: what bundles and the workflows install, with the sum of each file
 #                    (needs the internet; what still fits stays: UPGRADE=--upgrade takes the newest of all)
 # make screenshots   draw the pictures of docs/ again
+# make walk          record docs/walk.gif again: the program in use, in two minutes
 # make clean         remove the virtual environments, the bundle and what tools left behind
 
 PYTHON ?= python3
@@ -28,7 +29,8 @@ GPU_PART_no := --without-gpu
 # Compiled once, not anew in each process of the tests, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle lock screenshots clean
+.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle lock screenshots walk \
+	clean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -81,6 +83,9 @@ lock: $(VENV)/development
 
 screenshots: $(VENV)/run-time
 	PYTHONPATH=. $(BIN)/python packaging/screenshots.py docs
+
+walk: $(VENV)/run-time
+	PYTHONPATH=. $(BIN)/python packaging/walk.py docs/walk.gif
 
 $(VENV)/run-time: requirements.txt packaging/system_packages.sh
 	sh packaging/system_packages.sh $(PYTHON)

@@ -2,40 +2,25 @@
 
     PYTHONPATH=. python packaging/screenshots.py FOLDER [WIDTH HEIGHT]
 
-Nothing of the user's own is read or written: the run store and the window's memory are in a folder that is
-gone afterwards.
+Knows: the states of the window that are worth a picture. Does not know: how it is opened, unseen.
 """
 
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
-
-from PySide6.QtCore import QDeadlineTimer, QEventLoop, Qt, QTimer
+from PySide6.QtCore import Qt
+from stage import Stage, stage
 
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.data.submission import SubmissionRow, write_submission
 from engine.decisions.run_results import RunResults, submission_of
 from engine.system.paths import demo_dataset
-from gui.app import make_application
 from gui.kit.theme import ThemeWish
-from gui.window.frame import MainWindow
-from gui.window.interior import Interior
-from gui.work.lanes import Lane
 from gui.work.page_name import PageName
-from gui.work.state import State
 
-_PATIENCE_MS = 900_000
-_STEP_MS = 20
-_QUIET_MS = 700  # longer than any delay between a change and the job that follows it
 SIZE = (1280, 720)
 OVERRIDDEN = "naturalness"
 _HOLD = """
@@ -52,39 +37,27 @@ def main(arguments: list[str]) -> int:
     folder = Path(arguments[0] if arguments else "docs")
     folder.mkdir(parents=True, exist_ok=True)
     size = (int(arguments[1]), int(arguments[2])) if len(arguments) > 2 else SIZE
-    _app = make_application([])  # lives as long as its window
-    home = Path(os.environ["TIEBREAK_HOME"])
-    state = State(home / "state")
-    state.set_text("author", "Ada")
-    frame = MainWindow(state)
-    frame.resize(*size)
-    frame.show()
-    window = Interior(frame, home / "runs.sqlite")
-    window.begin()
-    studio = Studio(window, folder)
-    try:
+    with stage(*size) as at_work:
+        studio, another = Studio(at_work, folder), at_work.home / "another-team.tsv"
         studio.judge()
-        studio.compare(home / "another-team.tsv")
+        studio.compare(another)
         for theme in (ThemeWish.LIGHT, ThemeWish.DARK):
             studio.draw(theme)
         studio.draw_tabs(ThemeWish.LIGHT)
         studio.draw_review(ThemeWish.LIGHT)
         studio.draw_people(ThemeWish.LIGHT)
         studio.draw_words(ThemeWish.LIGHT)
-        studio.draw_submission(home / "another-team.tsv", ThemeWish.LIGHT)
+        studio.draw_submission(another, ThemeWish.LIGHT)
         studio.draw_ranking()
-    finally:
-        frame.close()
-        window.end()
-        shutil.rmtree(home, ignore_errors=True)
     return 0
 
 
 class Studio:
     """Brings the window into the states that are worth a picture."""
 
-    def __init__(self, window: Interior, folder: Path) -> None:
-        self._window = window
+    def __init__(self, at_work: Stage, folder: Path) -> None:
+        self._stage = at_work
+        self._window = at_work.window
         self._folder = folder
 
     def judge(self) -> None:
@@ -92,15 +65,15 @@ class Studio:
         window = self._window
         window.frame.set_theme(ThemeWish.LIGHT)
         window.frame.show_page(PageName.JUDGE)
-        self._settle()
+        self._stage.settle()
         window.run()
-        self._until(lambda: self._judged() > 100)
+        self._stage.until(lambda: self._stage.judged > 100)
         self._save("judge-running")
-        self._until(lambda: not window.run_control.running)
-        self._settle()
+        self._stage.until(lambda: not window.run_control.running)
+        self._stage.settle()
         self._override(0, "Response A reads more like a person.")
         self._override(1, None)
-        self._settle()
+        self._stage.settle()
 
     def _override(self, place: int, explanation: str | None) -> None:
         """Let a person's label, another than the model's, stand for it on naturalness."""
@@ -124,16 +97,12 @@ class Studio:
         self._window.frame.show_page(PageName.COMPARE)
         page = self._window.compare
         page.choosing.add_files([path])
-        self._until(lambda: path in page.choosing.choice.files)
+        self._stage.until(lambda: path in page.choosing.choice.files)
         page.choosing.systems.view.item(0).setCheckState(Qt.CheckState.Checked)
-        self._settle()
+        self._stage.settle()
         page.compare()
-        self._until(lambda: page.compared is not None)
-        self._settle()
-
-    def _judged(self) -> int:
-        progress = self._window.run_control.progress
-        return progress.judged if progress else 0
+        self._stage.until(lambda: page.compared is not None)
+        self._stage.settle()
 
     def draw(self, theme: ThemeWish) -> None:
         """One picture of each page."""
@@ -142,7 +111,7 @@ class Studio:
             if page.NAME is PageName.RANKING:
                 continue  # the demo dataset names no candidates
             self._window.frame.show_page(page.NAME)
-            self._settle()
+            self._stage.settle()
             self._save(f"{page.NAME.lower()}-{theme.value}")
 
     def draw_tabs(self, theme: ThemeWish) -> None:
@@ -153,7 +122,7 @@ class Studio:
         page.calibration.calibrate()
         for place, name in ((1, "figures"), (2, "weighted"), (3, "calibration")):
             page.tabs.setCurrentIndex(place)
-            self._settle()
+            self._stage.settle()
             self._save(f"results-{name}-{theme.value}")
 
     def draw_review(self, theme: ThemeWish) -> None:
@@ -161,9 +130,9 @@ class Studio:
         self._window.frame.set_theme(theme)
         item_id = self._results.judged[0].item_id
         self._window.workspace.show_in_review(JudgmentKey(item_id, OVERRIDDEN))
-        self._settle()
+        self._stage.settle()
         self._window.review.marking.setCurrentIndex(1)
-        self._settle()
+        self._stage.settle()
         self._save(f"review-overridden-{theme.value}")
 
     def draw_people(self, theme: ThemeWish) -> None:
@@ -177,19 +146,19 @@ class Studio:
             review.queue.skip,
         ):
             step()
-            self._settle()
+            self._stage.settle()
         self._save(f"review-progress-{theme.value}")
         self._window.workspace.set_author("Ben")
         review.reviewer.blind_button.click()
-        self._settle()
+        self._stage.settle()
         review.desk.override_label(Preference.BOTH_GOOD)
-        self._settle()
+        self._stage.settle()
         review.desk.choose_number(1)
-        self._settle()
+        self._stage.settle()
         self._save(f"review-blind-{theme.value}")
         review.reviewer.blind_button.click()
         self._window.workspace.set_author("Ada")
-        self._settle()
+        self._stage.settle()
 
     def draw_words(self, theme: ThemeWish) -> None:
         """What is said while another program holds the run store waits, and a notice says so."""
@@ -205,42 +174,42 @@ class Studio:
             holder.stdout.readline()
             self._window.review.desk.override_label(Preference.BOTH_BAD)
             space.note_item(self._results.judged[2].content_hash, "Both miss the point.", ["odd"])
-            self._until(lambda: "held" in frame.notices.text or "locked" in frame.notices.text)
+            self._stage.until(lambda: "held" in frame.notices.text or "locked" in frame.notices.text)
             self._save(f"words-wait-{theme.value}")
             holder.communicate()
-        self._until(lambda: not words.count)
-        self._settle()
+        self._stage.until(lambda: not words.count)
+        self._stage.settle()
 
     def draw_submission(self, path: Path, theme: ThemeWish) -> None:
         """An opened submission, with the human labels and the run beside it."""
         self._window.frame.set_theme(theme)
         run_id = self._results.run.id
         self._window.submissions.open(path)
-        self._until(lambda: self._results.run.submitted)
-        self._settle()
+        self._stage.until(lambda: self._results.run.submitted)
+        self._stage.settle()
         beside = self._window.review.beside
         beside.button.ticked.emit(run_id, True)
-        self._settle()
+        self._stage.settle()
         self._save(f"review-submission-{theme.value}")
 
     def draw_ranking(self) -> None:
         """The demo's candidates, judged, in both themes."""
         window = self._window
         window.workspace.open_dataset(demo_dataset().with_name("demo-candidates.tsv"))
-        self._settle()
+        self._stage.settle()
         window.frame.show_page(PageName.JUDGE)
-        self._settle()
+        self._stage.settle()
         window.run()
-        self._until(lambda: not window.run_control.running)
-        self._settle()
+        self._stage.until(lambda: not window.run_control.running)
+        self._stage.settle()
         judged = window.run_control.progress
         assert judged is not None
         window.workspace.open_run(judged.run_id)
-        self._until(lambda: self._results.run.id == judged.run_id)
+        self._stage.until(lambda: self._results.run.id == judged.run_id)
         for theme in (ThemeWish.LIGHT, ThemeWish.DARK):
             window.frame.set_theme(theme)
             window.frame.show_page(PageName.RANKING)
-            self._settle()
+            self._stage.settle()
             self._save(f"ranking-{theme.value}")
 
     def _save(self, name: str) -> None:
@@ -248,31 +217,6 @@ class Studio:
         if not self._window.frame.grab().save(str(path)):
             raise OSError(f"{path} could not be written")
         print(path)
-
-    def _settle(self) -> None:
-        """Wait until all lanes have been quiet for a while."""
-        quiet = QDeadlineTimer(_QUIET_MS)
-        patience = QDeadlineTimer(_PATIENCE_MS)
-        while not quiet.hasExpired():
-            _wait()
-            if any(self._window.threads.busy(lane) for lane in Lane):
-                quiet = QDeadlineTimer(_QUIET_MS)
-            if patience.hasExpired():
-                raise TimeoutError("the window did not come to rest")
-
-    def _until(self, reached: Callable[[], bool]) -> None:
-        patience = QDeadlineTimer(_PATIENCE_MS)
-        while not reached():
-            _wait()
-            if patience.hasExpired():
-                raise TimeoutError("the window did not get there")
-
-
-def _wait() -> None:
-    # Qt's own loop lets the other threads work meanwhile; processEvents and qWait keep them from it.
-    loop = QEventLoop()
-    QTimer.singleShot(_STEP_MS, loop.quit)
-    loop.exec()
 
 
 def _changed(row: SubmissionRow) -> SubmissionRow:

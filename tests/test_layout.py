@@ -88,7 +88,8 @@ _OF_DASK = " ".join(
     for name in ("connection", "dask_setup", "hands", "listening", "service", "survey", "worker_plugin")
 )
 LIBRARIES = {
-    "PySide6": "gui packaging/icons.py packaging/screenshots.py",
+    "PySide6": "gui packaging/icons.py packaging/screenshots.py"
+    " packaging/film.py packaging/stage.py packaging/walk.py",
     "PySide6.QtCore.QThread": "gui/work/lanes.py",
     "PySide6.QtCore.QThreadPool": "gui/work/lanes.py",
     "asyncio": "engine/cluster",

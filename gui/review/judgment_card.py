@@ -61,6 +61,7 @@ class JudgmentCard(QFrame):
         self.explanation = plain_label()
         self.editor = ExplanationEditor()
         self.editor.hide()
+        self.editor.field.cursorPositionChanged.connect(self._keep_line_in_sight)
         self.by, self.earlier = hint(""), QToolButton()
         self.human_badge = LabelBadge()
         self.human = plain_label()
@@ -152,7 +153,18 @@ class JudgmentCard(QFrame):
         self._show_parts()
         self.editor.begin(text, draft)
         # Once it has its place.
-        QTimer.singleShot(0, self.editor, lambda: self.body.ensureWidgetVisible(self.editor))
+        QTimer.singleShot(0, self.editor, self._keep_line_in_sight)
+
+    @Slot()
+    def _keep_line_in_sight(self) -> None:
+        """Where there is less room than the editor needs, show at least the line that is written in."""
+        inside = self.body.widget()
+        if inside is not None and inside.isAncestorOf(self.editor):
+            self.body.ensureWidgetVisible(self.editor)
+            field = self.editor.field
+            line = field.cursorRect()
+            place = field.viewport().mapTo(inside, line.center())
+            self.body.ensureVisible(place.x(), place.y(), 0, line.height())
 
     def take_editor_back(self) -> None:
         """Give the field, that was lent to another place, its own again."""

@@ -2,13 +2,19 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 import pytest
 
 from tests.desktop.desk import Desk, desk, missing_tools
+from tests.desktop.loose_pictures import LoosePictures
 
 _HERE = Path(__file__).resolve().parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--redraw`: store what is seen in place of the stored pictures."""
+    parser.addoption("--redraw", action="store_true", help="draw the pictures of tests/desktop/ anew")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -25,3 +31,12 @@ def a_desk() -> Iterator[Desk]:
         pytest.skip(f"no desktop without {', '.join(missing)} (make test-desktop installs them)")
     with TemporaryDirectory(prefix="desk-") as folder, desk(Path(folder)) as made:
         yield made
+
+
+@pytest.fixture
+def pictures(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Iterator[LoosePictures]:
+    """Pictures to hold the screen against: at the end the test fails where one was not as it is stored."""
+    kept = Path(gettempdir()) / "tiebreak-desktop" / request.node.name
+    held = LoosePictures(kept, pytestconfig.getoption("redraw"))
+    yield held
+    assert not held.broken, "\n".join(held.broken)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TypeVar
 
 from PIL import Image, ImageGrab
@@ -54,6 +55,11 @@ class Desk:
         with subprocess.Popen(command, env=environment, cwd=home, start_new_session=True) as process:
             try:
                 yield process
+            except AssertionError as error:
+                path = Path(mkdtemp(prefix="tiebreak-desktop-")) / "seen.png"
+                self.picture().save(path)
+                error.add_note(f"What the screen showed then: {path}")
+                raise
             finally:
                 if process.poll() is None:
                     process.send_signal(signal.SIGTERM)

@@ -41,6 +41,22 @@ def test_a_written_explanation_is_saved_and_a_label_keeps_it(
     assert page.desk.card.explanation.textFormat() is Qt.TextFormat.PlainText
 
 
+def test_the_line_that_is_written_is_in_sight_in_a_low_window(qtbot: QtBot, page: ReviewPage) -> None:
+    page.window().resize(1000, 560)
+    press(qtbot, page, "E")
+    card = page.desk.card
+    field, shown = card.editor.field, card.body.viewport()
+
+    def in_sight() -> bool:
+        place = field.viewport().mapTo(shown, field.cursorRect().center())
+        return shown.rect().contains(place)
+
+    qtbot.waitUntil(in_sight)
+    field.clear()
+    qtbot.keyClicks(field, "The first line")
+    qtbot.waitUntil(in_sight)
+
+
 def test_esc_leaves_a_draft_that_e_opens_again(qtbot: QtBot, page: ReviewPage, store: Path) -> None:
     press(qtbot, page, "E")
     page.desk.card.editor.field.setPlainText("half a thought")

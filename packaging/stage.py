@@ -1,0 +1,95 @@
+"""The window where nobody sees it, with a home of its own, for those who draw or record it.
+
+Nothing of the user's own is read or written: the run store and the window's memory are in a folder that is
+gone afterwards.
+
+Knows: how the window is opened, when it rests. Does not know: what is shown in it.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["TIEBREAK_HOME"] = tempfile.mkdtemp(prefix="tiebreak-")
+
+from PySide6.QtCore import QDeadlineTimer, QEventLoop, QTimer
+
+from gui.app import make_application
+from gui.kit.theme import ThemeWish
+from gui.window.frame import MainWindow
+from gui.window.interior import Interior
+from gui.work.lanes import Lane
+from gui.work.state import State
+
+AUTHOR = "Ada"
+_PATIENCE_MS = 900_000
+_STEP_MS = 20
+_QUIET_MS = 700  # longer than any delay between a change and the job that follows it
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A window, and the folder of its files."""
+
+    window: Interior
+    home: Path
+
+    def settle(self) -> None:
+        """Wait until all lanes have been quiet for a while."""
+        quiet = QDeadlineTimer(_QUIET_MS)
+        patience = QDeadlineTimer(_PATIENCE_MS)
+        while not quiet.hasExpired():
+            wait()
+            if any(self.window.threads.busy(lane) for lane in Lane):
+                quiet = QDeadlineTimer(_QUIET_MS)
+            if patience.hasExpired():
+                raise TimeoutError("the window did not come to rest")
+
+    def until(self, reached: Callable[[], bool]) -> None:
+        """Wait until something is so."""
+        patience = QDeadlineTimer(_PATIENCE_MS)
+        while not reached():
+            wait()
+            if patience.hasExpired():
+                raise TimeoutError("the window did not get there")
+
+    @property
+    def judged(self) -> int:
+        """How many items of the run under way are judged."""
+        progress = self.window.run_control.progress
+        return progress.judged if progress else 0
+
+
+def wait(milliseconds: int = _STEP_MS) -> None:
+    """Let the window work for a while."""
+    # Qt's own loop lets the other threads work meanwhile; processEvents and qWait keep them from it.
+    loop = QEventLoop()
+    QTimer.singleShot(milliseconds, loop.quit)
+    loop.exec()
+
+
+@contextmanager
+def stage(width: int, height: int) -> Iterator[Stage]:
+    """A window of this size in the light theme, as at the very first start."""
+    _app = make_application([])  # lives as long as its window
+    home = Path(os.environ["TIEBREAK_HOME"])
+    state = State(home / "state")
+    state.set_text("author", AUTHOR)
+    state.keep_export_folder(home)
+    frame = MainWindow(state)
+    frame.resize(width, height)
+    frame.set_theme(ThemeWish.LIGHT)
+    frame.show()
+    window = Interior(frame, home / "runs.sqlite")
+    window.begin()
+    try:
+        yield Stage(window, home)
+    finally:
+        frame.close()
+        window.end()
+        shutil.rmtree(home, ignore_errors=True)

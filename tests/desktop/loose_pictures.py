@@ -1,0 +1,88 @@
+"""Holds what the screen shows against small stored pictures, loosely: a broken layout is seen, another font's
+hinting is not.
+
+    pytest -m desktop -n1 tests/desktop --redraw      draws the stored pictures anew
+
+Knows: pictures, which parts of them are never the same. Does not know: how the window comes to show them.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageChops, ImageDraw
+from scipy import ndimage
+
+_FOLDER = Path(__file__).resolve().with_name("pictures")
+SMALL = (160, 90)
+_AROUND = 7  # small pixels, 56 of the screen: how far what is in a picture is smeared before it is compared
+_OTHER = 9.0  # grey levels of 255: what differs by more is another thing
+# Measured: letters hinted not at all or in full, up to 0.9 %; parts gone, moved or covered, from 3.5 %.
+MOST_OTHER = 0.02  # of the picture
+_MASK = "#808080"
+_TITLE, _STATUS = (0, 0, 1280, 18), (0, 676, 1280, 720)
+_PLAN = (668, 340, 1256, 530)  # free memory, time
+_RUN = (668, 90, 1256, 480)  # the plan, and the run with its speed
+_PICKER = (300, 50, 1280, 80)  # when the run was made
+_MASKS = {
+    "judge-first": [_PLAN],
+    "judge-done": [_RUN],
+    "results": [_PICKER],
+    "results-dark": [_PICKER],
+    "review": [_PICKER],
+    "review-overridden": [_PICKER],
+    "compare": [_PICKER],
+    "ranking": [_PICKER],
+}
+"""Parts of the screen that are not compared, since they tell times or sizes: left, top, right, bottom."""
+
+
+def small(name: str, picture: Image.Image) -> Image.Image:
+    """A picture of the screen as it is stored: small and grey, with what always changes covered."""
+    covered = picture.convert("RGB")
+    drawing = ImageDraw.Draw(covered)
+    for mask in (_TITLE, _STATUS, *_MASKS.get(name, ())):
+        drawing.rectangle(mask, fill=_MASK)
+    return covered.convert("L").resize(SMALL, Image.Resampling.BOX)
+
+
+def stored(name: str) -> Image.Image:
+    """The stored picture of this name."""
+    return Image.open(_FOLDER / f"{name}.png").convert("L")
+
+
+def share_of_other(seen: Image.Image, before: Image.Image) -> float:
+    """How much of a small picture shows another thing than the stored one, from 0 to 1."""
+    first, second = (ndimage.uniform_filter(np.asarray(each, float), _AROUND) for each in (seen, before))
+    return float((np.abs(first - second) > _OTHER).mean())
+
+
+@dataclass
+class LoosePictures:
+    """The pictures of one test: `broken` says which are not as they are stored, one sentence for each.
+
+    `kept`: where what was seen is kept of those. `redraw`: store what is seen.
+    """
+
+    kept: Path
+    redraw: bool
+    broken: list[str] = field(default_factory=list)
+
+    def hold(self, name: str, picture: Image.Image) -> None:
+        """Hold a picture of the screen against the stored one, or store it."""
+        seen = small(name, picture)
+        if self.redraw:
+            seen.save(_FOLDER / f"{name}.png", optimize=True)
+            return
+        share = share_of_other(seen, before := stored(name))
+        if share > MOST_OTHER:
+            self._keep(name, picture, ImageChops.difference(seen, before))
+            self.broken.append(
+                f"{name}: {share:.1%} is not as it is stored. It and the difference: {self.kept}"
+            )
+
+    def _keep(self, name: str, picture: Image.Image, difference: Image.Image) -> None:
+        self.kept.mkdir(parents=True, exist_ok=True)
+        picture.save(self.kept / f"{name}.png")
+        bright = difference.point(lambda grey: min(255, 4 * grey))
+        bright.resize(picture.size, Image.Resampling.NEAREST).save(self.kept / f"{name}-difference.png")
