@@ -197,9 +197,9 @@ FIGURES: dict[str, Callable[[Evaluation], Figure]] = {
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_same_numbers_give_the_same_bytes(name: str, evaluation: Evaluation) -> None:
     once, again = FIGURES[name](evaluation), FIGURES[name](evaluation)
-    svg = as_svg(once)
+    svg = as_svg(once, "Bars.")
     assert svg.startswith(b"<?xml")
-    assert as_svg(again) == svg
+    assert as_svg(again, "Bars.") == svg
     assert_needs_nothing_from_elsewhere(svg.decode("utf-8"))
 
 
@@ -231,7 +231,9 @@ def test_a_foreign_name_is_drawn_as_it_is(name: str, drawn: str) -> None:
     evaluation = evaluate(match(judge, dataset({"safety": [A, A]})))
     figure = accuracy_figure(evaluation)
     assert figure.get_suptitle() == f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 items"
-    assert as_svg(figure).startswith(b"<?xml")  # a warning, or a formula that cannot be read, would end here
+    assert as_svg(figure, "Bars.").startswith(
+        b"<?xml"
+    )  # a warning, or a formula that cannot be read, would end here
 
 
 def test_matplotlibs_settings_stay_as_they_were(evaluation: Evaluation) -> None:
@@ -241,9 +243,9 @@ def test_matplotlibs_settings_stay_as_they_were(evaluation: Evaluation) -> None:
 
 
 def test_the_users_own_settings_do_not_count(evaluation: Evaluation) -> None:
-    expected = as_svg(accuracy_figure(evaluation))
+    expected = as_svg(accuracy_figure(evaluation), "Bars.")
     with matplotlib.rc_context({"font.size": 30, "text.usetex": True, "svg.fonttype": "none"}):
-        assert as_svg(accuracy_figure(evaluation)) == expected
+        assert as_svg(accuracy_figure(evaluation), "Bars.") == expected
 
 
 def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:

@@ -60,6 +60,7 @@ HOSTILE = (
 PLAIN = {
     *("html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "h4", "p", "ul", "li", "img"),
     *("dl", "dt", "dd", "div", "span", "strong", "bdi", "table", "thead", "tbody", "tr", "th", "td"),
+    *("details", "summary"),
 }
 
 
@@ -139,7 +140,7 @@ def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None
     """The figures given are embedded as if they were drawn for it."""
     gold, probabilities = dataset({"safety": [A, B]}), {"safety": [SURE_A, RATHER_A]}
     report = report_of(run_of(tmp_path, gold, probabilities), safety=1)
-    drawn = {name: as_svg(figure) for name, figure in report.figures().items()}
+    drawn = {name: as_svg(figure, report.in_words(name)) for name, figure in report.figures().items()}
     page = Page(report_html(report))
     assert page.source == report_html(report, drawn)
     assert_harmless(page)

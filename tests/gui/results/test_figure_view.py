@@ -16,7 +16,7 @@ from engine.decisions.run_results import RunResults, load_results
 from engine.report.figure_style import as_svg
 from engine.report.figures import confusion_figure
 from engine.store.run_store import RunStore
-from gui.kit.figure_view import FigureView, Spot
+from gui.kit.figure_view import Drawn, FigureView, Spot
 from gui.kit.label_mark import LABEL_WORDS
 from gui.results.figure_jobs import TITLES, spots_of
 from gui.results.figures_panel import FiguresPanel
@@ -32,7 +32,7 @@ RED = b"""<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100">
 def view(qtbot: QtBot) -> FigureView:
     made = FigureView("accuracy")
     qtbot.addWidget(made)
-    made.show_figure(RED, "<b>All</b> red\u202e.")
+    made.show_figure(Drawn("accuracy", RED, "<b>All</b> red\u202e."))
     made.resize(416, 10)
     made.show()
     return made
@@ -162,7 +162,7 @@ def test_a_spot_lies_where_the_figure_is_shaded(results: RunResults, scores: Sco
     evaluation = scores.evaluation
     assert evaluation is not None
     figure = confusion_figure(evaluation)
-    renderer = QSvgRenderer(QByteArray(as_svg(figure)))
+    renderer = QSvgRenderer(QByteArray(as_svg(figure, "x")))
     picture = QImage(
         1440,
         round(1440 * renderer.defaultSize().height() / renderer.defaultSize().width()),
