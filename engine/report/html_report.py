@@ -7,6 +7,7 @@ Knows: what a report says, and in which words. Does not know: how anything is me
 """
 
 import base64
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,8 +24,8 @@ from engine.calibrate.learning import LearningCurve
 from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
 from engine.calibrate.quality import ReliabilityBin, reliability
 from engine.core import VERSION
-from engine.core.errors import SetupError
-from engine.core.formatting import capitalised, percent, visible, words
+from engine.core.errors import EngineBug, SetupError
+from engine.core.formatting import capitalised, number, percent, visible, words
 from engine.core.items import HUMAN_LABELS, PREFERENCES, Preference, agreeing, labels_beside
 from engine.core.sheets import Facts, Picture, Section, Sheet
 from engine.core.value_tables import Estimate, Table
@@ -52,6 +53,7 @@ from engine.report.run_facts import judged_model, run_facts
 from engine.report.slice_tables import slice_sections
 from engine.report.weighing_tables import weighing_section
 from engine.weigh.system_weighing import Weighing
+from engine.weigh.weighted_judge import WINNERS
 
 _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"
@@ -104,6 +106,8 @@ class Report:
             return learning_in_words(self.curve)
         if figure == RANKING_FIGURE and self.ranking:
             return ranking_in_words(self.ranking.ranking)
+        if figure == "margins" and self.weighing:
+            return _margins_inwords(self.weighing)
         return figure_in_words(figure, self.evaluation, self.bins, self.orders)
 
     def numbers(self, figure: str) -> Table | None:
@@ -264,7 +268,16 @@ def figure_in_words(
             said = " ".join(margin_sentences(orders))
             return f"How many labels stay where fewer items are read in both orders. {said}"
         case _:
-            return "Histogram of the weighted judge's margins by winner; the table above has the sums."
+            raise EngineBug(f"there is no figure {name} of an evaluation")
+
+
+def _margins_inwords(weighing: Weighing) -> str:
+    decided = Counter(decision["winner"] for decision in weighing.result["results"])
+    winners = ", ".join(f"{who} {decided[who]:,}" for who in WINNERS)
+    return (
+        f"Histogram of the weighted judge's margins, a tie up to {weighing.tie_threshold:g}, by winner:"
+        f" {winners}. The largest margin is {number(max(weighing.margins))}."
+    )
 
 
 def _labels_inwords(measures: LabelMeasures) -> str:

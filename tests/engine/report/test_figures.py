@@ -19,6 +19,7 @@ from engine.decisions.second_order import BothOrders
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.measure.matching import match
 from engine.report.figure_style import as_png, as_svg
+from engine.report.figure_tables import figure_table
 from engine.report.figures import (
     FIGURE_NAMES,
     accuracy_figure,
@@ -201,6 +202,30 @@ def test_the_same_numbers_give_the_same_bytes(name: str, evaluation: Evaluation)
     assert svg.startswith(b"<?xml")
     assert as_svg(again, "Bars.") == svg
     assert_needs_nothing_from_elsewhere(svg.decode("utf-8"))
+
+
+def test_a_file_says_its_title_and_what_it_shows(evaluation: Evaluation) -> None:
+    root = ElementTree.fromstring(as_svg(accuracy_figure(evaluation), "A < B & \u202e.\n100 %"))
+    said = {each.tag.rpartition("}")[2]: each.text for each in root if each.text}
+    assert root.get("role") == "img"
+    assert str(said["title"]).startswith("Accuracy with 95 % intervals judge.tsv against")
+    assert said["desc"] == r"A < B & \u202e. 100 %"
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("labels", ["safety", "A", 2, 1]),
+        ("confusion", ["safety", "A", 1, 1, 0, 0, 0]),
+        ("reliability", ["safety", 9, 0.9, 0.7]),
+    ],
+)
+def test_the_numbers_of_a_figure_are_a_table(evaluation: Evaluation, name: str, row: list[object]) -> None:
+    bins = {"safety": [ReliabilityBin(0.6, 1.0, 9, 0.9, 0.7)]}
+    table = figure_table(name, evaluation, bins)
+    assert table is not None
+    assert row in [list(each) for each in table.rows]
+    assert figure_table("margins", evaluation, bins) is None
 
 
 def test_the_same_numbers_give_the_same_pixels(evaluation: Evaluation) -> None:

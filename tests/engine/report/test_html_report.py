@@ -150,6 +150,19 @@ def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None
     assert all(len(image["alt"]) > 40 for image in images)
 
 
+def test_each_figure_has_its_numbers_in_a_table_and_says_what_it_shows(tmp_path: Path) -> None:
+    """A table that stands beside it, or one to be unfolded below it."""
+    report = report_of(run_of(tmp_path, GOLD, PROBABILITIES), safety=1, overall_quality=1)
+    drawn = dict.fromkeys(report.figures(), b"<svg/>")
+    page = Page(report_html(report, drawn))
+    assert ("confusion" in drawn) and ("reliability" in drawn)
+    unfolded = len(drawn) - len(("accuracy", "labels", "margins"))
+    assert [tag for tag, _ in page.elements].count("details") == unfolded
+    assert page.table("criterion", "human label")[0][:4] == ["safety", "A", "2", "0"]
+    assert "by winner: A 3, B 0, tie 0." in report.in_words("margins")
+    assert "safety: A 2 and " in report.in_words("labels")
+
+
 def assert_harmless(page: Page) -> None:
     """Only plain elements, and no address but data: and #."""
     assert {tag for tag, _ in page.elements} <= PLAIN
