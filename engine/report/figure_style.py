@@ -40,7 +40,7 @@ class Theme:
 
 
 _LIGHT = Theme("#ffffff", "#1c2024", "#666e78", "#2f74b5", "#868f99", "#c75000", "#b57a12")
-_DARK = Theme("#16191d", "#e6e9ec", "#98a1ab", "#6fb1ec", "#6d7681", "#ff8f4a", "#d9b25f")
+_DARK = Theme("#16191d", "#e6e9ec", "#98a1ab", "#4584bf", "#6d7681", "#ff8f4a", "#d9b25f")
 
 
 def as_png(figure: Figure, dpi: int = 200) -> bytes:

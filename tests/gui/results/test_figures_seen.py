@@ -1,6 +1,7 @@
 """Figures in pictures, in both themes: their words 4.5:1 to what is around the letters, their marks 3:1."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from matplotlib.text import Text
 from PySide6.QtGui import QColor
 
 from engine.calibrate.quality import ReliabilityBin
+from engine.core.items import HumanLabel
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.report.figures import (
     accuracy_figure,
@@ -26,7 +28,7 @@ from tests.gui.seen import contrast
 from tests.judged import BAD, GOOD, TIE, A, B, matched
 
 _DPI = 300
-GIVEN = [A, A, B, GOOD, BAD, TIE, A, B]
+GIVEN: list[HumanLabel] = [A, A, B, GOOD, BAD, TIE, A, B]
 
 
 def evaluation() -> Evaluation:
@@ -57,7 +59,7 @@ FIGURES: dict[str, Callable[[bool], Figure]] = {
 def drawn(figure: Figure) -> np.ndarray:
     """The pixels as 0xffrrggbb, shape (height, width), the origin at the top."""
     figure.set_dpi(_DPI)
-    canvas = FigureCanvasAgg(figure)
+    canvas: Any = FigureCanvasAgg(figure)  # of which matplotlib says no types
     canvas.draw()
     rgba = np.asarray(canvas.buffer_rgba()).astype(np.uint32)
     return (255 << 24) | rgba[..., 0] << 16 | rgba[..., 1] << 8 | rgba[..., 2]
@@ -91,6 +93,14 @@ def test_words_and_marks_of_a_figure_stand_out(name: str, dark: bool) -> None:
         colour = QColor(to_hex(line.get_color()))
         assert (pixels == colour.rgba()).any(), line
         assert contrast(colour, paper) >= 3
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_intervals_are_seen_on_their_bars(dark: bool) -> None:
+    (axes,) = accuracy_figure(evaluation(), dark).axes
+    (bars,) = (each for each in axes.containers if isinstance(each, BarContainer))
+    ground = QColor(to_hex(bars.patches[0].get_facecolor()))
+    assert contrast(QColor(to_hex(axes.lines[0].get_color())), ground) >= 3
 
 
 def of_text(pixels: np.ndarray, text: Text) -> float | None:
