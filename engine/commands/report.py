@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     source = "as given to the command" if chosen else DEFAULT_WEIGHTS
     report = gather(evaluate(matched, scores), weighing, source, sliced(matched, divisions), curve)
     figures = report.figures()
-    drawn = {name: as_svg(figure) for name, figure in figures.items()}
+    drawn = {name: as_svg(figure, report.in_words(name)) for name, figure in figures.items()}
     write_whole(options.out, report_html(report, drawn).encode("utf-8"))
     print(f"Report: {options.out}")
     for path, (name, form) in targets.items():

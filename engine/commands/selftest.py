@@ -7,22 +7,36 @@ import argparse
 
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, interruptible, printable
 from engine.commands.shared.remedies import OPTIONS
+from engine.core.events import followed
+from engine.diagnostics import tell_diagnostics
 from engine.self_test import self_test
 
 _WIDTH = 26
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments of `selftest`: none."""
-    return command_parser(
+    """The arguments of `selftest`."""
+    made = command_parser(
         "selftest",
         "Try each part of the program on this computer: its folders, a run store, the demo model in a child\n"
         "process, judging two items. Exit code 1 where a check failed.",
     )
+    made.add_argument(
+        "--diagnostics",
+        action="store_true",
+        help="test nothing; print versions, computer, settings and the last fault, for a report of a fault."
+        " No text and no name of a dataset, a model or a person is in it",
+    )
+    return made
 
 
-def run(_options: argparse.Namespace) -> int:
-    """Make the checks and print each when it is made; the exit code."""
+def run(options: argparse.Namespace) -> int:
+    """Make the checks and print each when it is made, or print the diagnostics; the exit code."""
+    if options.diagnostics:
+        with interruptible() as cancel:
+            for line in followed(tell_diagnostics(cancel), lambda _event: None).splitlines():
+                print(printable(line))
+        return DONE
     failed = 0
     with interruptible() as cancel:
         for check in self_test(cancel):

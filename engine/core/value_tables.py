@@ -222,3 +222,7 @@ class Table:
         return [
             [column.text(value) for column, value in zip(self.columns, row, strict=True)] for row in self.rows
         ]
+
+    def with_tabs(self) -> str:
+        """Header and values, a line for each row, with tabs between them."""
+        return "\n".join("\t".join(row) for row in (self.titles, *self.texts()))

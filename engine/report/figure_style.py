@@ -9,13 +9,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from xml.sax.saxutils import escape
 
 from matplotlib import font_manager, style
 from matplotlib.axes import Axes
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from engine.core.formatting import words
+from engine.core.formatting import visible, words
 
 _FONT = "DejaVu Sans"  # comes with matplotlib
 _WIDTH = 7.5  # inches
@@ -37,8 +39,8 @@ class Theme:
     third: str
 
 
-_LIGHT = Theme("#ffffff", "#1c2024", "#737b85", "#2f74b5", "#a3abb5", "#c75000", "#e8a33d")
-_DARK = Theme("#16191d", "#e6e9ec", "#98a1ab", "#6fb1ec", "#6d7681", "#ff8f4a", "#d9b25f")
+_LIGHT = Theme("#ffffff", "#1c2024", "#666e78", "#2f74b5", "#868f99", "#c75000", "#b57a12")
+_DARK = Theme("#16191d", "#e6e9ec", "#98a1ab", "#4584bf", "#6d7681", "#ff8f4a", "#d9b25f")
 
 
 def as_png(figure: Figure, dpi: int = 200) -> bytes:
@@ -46,9 +48,16 @@ def as_png(figure: Figure, dpi: int = 200) -> bytes:
     return _saved(figure, "png", dpi, {"Software": None})
 
 
-def as_svg(figure: Figure) -> bytes:
-    """The figure as an SVG that needs no font and nothing else; the same figure gives the same bytes."""
-    return _saved(figure, "svg", 72, dict.fromkeys(("Date", "Creator", "Format", "Type")))
+def as_svg(figure: Figure, in_words: str) -> bytes:
+    """The figure as an SVG that needs no font and nothing else; the same figure gives the same bytes.
+
+    `in_words`: what it shows, for those who do not see it; it stands in the file below the figure's title.
+    """
+    drawn = _saved(figure, "svg", 72, dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    title, said = (escape(visible(" ".join(text.split()))) for text in (figure.get_suptitle(), in_words))
+    begun = drawn.index(b">", drawn.index(b"<svg"))
+    told = f' role="img">\n <title>{title}</title>\n <desc>{said}</desc>'
+    return drawn[:begun] + told.encode("utf-8") + drawn[begun + 1 :]
 
 
 def _saved(figure: Figure, form: str, dpi: int, metadata: dict[str, None]) -> bytes:
@@ -135,6 +144,12 @@ def finish(figure: Figure, panels: Sequence[Axes], title: str, theme: Theme) -> 
     figure.suptitle(title, x=0.01, ha="left", fontsize=9)
     for axes in panels:
         axes.tick_params(color=theme.muted, labelcolor=theme.text)
+
+
+def stripe(bars: BarContainer, hatch: str, theme: Theme) -> None:
+    """Let bars be told apart also where their colours are not: by a pattern in the colour of the paper."""
+    for bar in bars:
+        bar.set(hatch=hatch, edgecolor=theme.paper, linewidth=0)
 
 
 def narrow_count(count: int) -> str:

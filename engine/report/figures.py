@@ -34,6 +34,7 @@ from engine.report.figure_style import (
     narrow_count,
     new_figure,
     new_panels,
+    stripe,
 )
 from engine.weigh.system_weighing import Weighing
 from engine.weigh.weighted_judge import TIE, WINNERS
@@ -213,12 +214,13 @@ def _draw_labels(axes: Axes, measures: LabelMeasures, unscored: bool, theme: The
     judge = [measures.predicted.get(label, 0) if isinstance(label, Preference) else 0 for label in labels]
     judge += [measures.unscored] if unscored else []
     names = [*map(_label_name, labels), _UNSCORED_NAME][: len(judge)]
-    for counts, shift, colour, who in (
-        (human, -0.2, theme.human, "people"),
-        (judge, 0.2, theme.judge, "judge"),
+    for counts, shift, colour, who, hatch in (
+        (human, -0.2, theme.human, "people", "//"),
+        (judge, 0.2, theme.judge, "judge", ""),
     ):
         places = np.arange(len(counts)) + shift
         bars = axes.bar(places, counts, width=0.38, color=colour, label=who)
+        stripe(bars, hatch, theme)
         axes.bar_label(bars, [narrow_count(count) for count in counts], fontsize=6.5, padding=1)
     axes.set_xticks(range(len(names)), names)
     axes.tick_params(axis="x", length=0)
@@ -280,11 +282,12 @@ def margin_figure(weighing: Weighing, name: str = "", dark: bool = False) -> Fig
         axes = figure.subplots()
         base = np.zeros(len(edges) - 1)
         colours = (theme.human, theme.judge, theme.third)
-        for winner, colour in zip((TIE, *WINNERS[:2]), colours, strict=True):
+        for winner, colour, hatch in zip((TIE, *WINNERS[:2]), colours, ("..", "", "//"), strict=True):
             margins = [float(decision["margin"]) for decision in decided if decision["winner"] == winner]
             counts = _counts_within(margins, edges)
             label = f"{'tie' if winner == TIE else f'{winner} wins'} ({len(margins):,})"
-            axes.bar(edges[:-1], counts, np.diff(edges), base, align="edge", color=colour, label=label)
+            bars = axes.bar(edges[:-1], counts, np.diff(edges), base, align="edge", color=colour, label=label)
+            stripe(bars, hatch, theme)
             base += counts
         threshold = weighing.tie_threshold
         axes.axvline(

@@ -7,6 +7,7 @@ Knows: what a report says, and in which words. Does not know: how anything is me
 """
 
 import base64
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,11 +24,11 @@ from engine.calibrate.learning import LearningCurve
 from engine.calibrate.order_margin import MarginReport, groups_by_instruction, margin_report
 from engine.calibrate.quality import ReliabilityBin, reliability
 from engine.core import VERSION
-from engine.core.errors import SetupError
-from engine.core.formatting import capitalised, percent, visible, words
-from engine.core.items import HUMAN_LABELS, PREFERENCES, agreeing
+from engine.core.errors import EngineBug, SetupError
+from engine.core.formatting import capitalised, number, percent, visible, words
+from engine.core.items import HUMAN_LABELS, PREFERENCES, Preference, agreeing, labels_beside
 from engine.core.sheets import Facts, Picture, Section, Sheet
-from engine.core.value_tables import Estimate
+from engine.core.value_tables import Estimate, Table
 from engine.decisions.run_results import RunResults
 from engine.decisions.second_order import KEEP, learned_from
 from engine.gguf.judge_file import ModelFile
@@ -39,6 +40,7 @@ from engine.measure.slice_measures import SlicedMeasures
 from engine.report.audit_sheet import audit_of_copies, with_audit
 from engine.report.evaluation_sheet import evaluation_sheet
 from engine.report.figure_style import as_svg
+from engine.report.figure_tables import figure_table
 from engine.report.figures import FIGURE_NAMES, all_figures
 from engine.report.learning_figure import learning_figure, learning_in_words
 from engine.report.learning_sections import LEARNING_FIGURE, learning_section
@@ -51,11 +53,13 @@ from engine.report.run_facts import judged_model, run_facts
 from engine.report.slice_tables import slice_sections
 from engine.report.weighing_tables import weighing_section
 from engine.weigh.system_weighing import Weighing
+from engine.weigh.weighted_judge import WINNERS
 
 _TEMPLATE = "report_template.html"
 _UNKNOWN = "not known"
 DEFAULT_WEIGHTS = "default"
 """Where weights come from that nobody chose: the rubric."""
+_WITH_A_TABLE = ("accuracy", "labels")
 REPORT_FIGURES = (*FIGURE_NAMES, LEARNING_FIGURE, RANKING_FIGURE)
 """The names of all figures that a report may have."""
 
@@ -102,7 +106,15 @@ class Report:
             return learning_in_words(self.curve)
         if figure == RANKING_FIGURE and self.ranking:
             return ranking_in_words(self.ranking.ranking)
+        if figure == "margins" and self.weighing:
+            return _margins_inwords(self.weighing)
         return figure_in_words(figure, self.evaluation, self.bins, self.orders)
+
+    def numbers(self, figure: str) -> Table | None:
+        """The numbers of a figure of that name, None where a table beside it has them."""
+        if figure in _WITH_A_TABLE:
+            return None
+        return figure_table(figure, self.evaluation, self.bins, self.orders)
 
 
 def gather(
@@ -154,7 +166,7 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
     """The whole page; `drawn`: the figures of the report as SVG, drawn here unless given."""
     evaluation = report.evaluation
     if drawn is None:
-        drawn = {name: as_svg(figure) for name, figure in report.figures().items()}
+        drawn = {name: as_svg(figure, report.in_words(name)) for name, figure in report.figures().items()}
     return _template().render(
         version=VERSION,
         name=evaluation.name,
@@ -163,6 +175,7 @@ def report_html(report: Report, drawn: Mapping[str, bytes] | None = None) -> str
         is_run=report.results is not None,
         sections=report_sheet(report).sections,
         figures={name: _embedded(svg, report.in_words(name)) for name, svg in drawn.items()},
+        tables={name: report.numbers(name) for name in drawn},
         overridden=bool(evaluation.matched.system.overrides),
         disagreements=[_shown(disagreement) for disagreement in largest_disagreements(evaluation)],
         made=_how_it_was_made(report),
@@ -243,7 +256,8 @@ def figure_in_words(
             ]
             return f"Bars of the accuracy by criterion beside trivial judges. {'; '.join(shown)}."
         case "labels":
-            return "Bars of how often each label is the human one and the judge's; the table above says it."
+            shown = [_labels_inwords(measure) for measure in evaluation.labels.values()]
+            return f"Bars of how often each label is the human one and the judge's. {'; '.join(shown)}."
         case "confusion":
             shown = [_confusion_inwords(measure) for measure in evaluation.labels.values()]
             return f"Matrices of human labels and the judge's labels. {'; '.join(shown)}."
@@ -254,7 +268,27 @@ def figure_in_words(
             said = " ".join(margin_sentences(orders))
             return f"How many labels stay where fewer items are read in both orders. {said}"
         case _:
-            return "Histogram of the weighted judge's margins by winner; the table above has the sums."
+            raise EngineBug(f"there is no figure {name} of an evaluation")
+
+
+def _margins_inwords(weighing: Weighing) -> str:
+    decided = Counter(decision["winner"] for decision in weighing.result["results"])
+    winners = ", ".join(f"{who} {decided[who]:,}" for who in WINNERS)
+    return (
+        f"Histogram of the weighted judge's margins, a tie up to {weighing.tie_threshold:g}, by winner:"
+        f" {winners}. The largest margin is {number(max(weighing.margins))}."
+    )
+
+
+def _labels_inwords(measures: LabelMeasures) -> str:
+    labels = labels_beside(measures.human)
+    parts = [
+        f"{words(label)} {measures.human.get(label, 0):,}"
+        + (f" and {measures.predicted.get(label, 0):,}" if isinstance(label, Preference) else "")
+        for label in labels
+    ]
+    unscored = f", unscored {measures.unscored:,}" if measures.unscored else ""
+    return f"{words(measures.criterion)}: {', '.join(parts)}{unscored}"
 
 
 def _confusion_inwords(measures: LabelMeasures) -> str:

@@ -15,6 +15,7 @@ from engine.system.paths import log_folder
 
 log = logging.getLogger(__name__)
 
+LOG_NAME = "tiebreak.log"
 _LARGEST_BYTES = 1_000_000
 _OLDER_FILES = 3
 _one_at_a_time = threading.Lock()
@@ -31,7 +32,7 @@ def log_fault(error: BaseException, doing: str) -> Path:
 
 def log_words(words: str, error: BaseException | None = None) -> Path:
     """Write words, and an error with its traceback, to the log file; see `log_fault`."""
-    path = log_folder() / "tiebreak.log"
+    path = log_folder() / LOG_NAME
     with _one_at_a_time:
         handler = _file_handler(path)
         log.addHandler(handler)

@@ -196,6 +196,7 @@ class ItemPreview(QWidget):
         marks: list[QTextEdit.ExtraSelection] = []
         style = QTextCharFormat()
         style.setBackground(QColor(colours(self.palette()).shared_ground))
+        style.setFontUnderline(True)
         for word in self._words:
             found = document.find(word, 0, QTextDocument.FindFlag(0))
             while not found.isNull() and len(marks) < _MOST_MARKS:

@@ -3,6 +3,7 @@
 Knows: the engine's summary of a dataset. Does not know: how it was counted.
 """
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from gui.dataset.dataset_jobs import Counted
 from gui.kit.bars import ShareBar
 from gui.kit.fold import Fold
 from gui.kit.foreign_text import plain_label
-from gui.kit.label_mark import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS, paint_label
 from gui.kit.labels import hint, label, panel, set_role, show_text
 from gui.kit.layouts import STRETCH, as_column, as_row, empty, in_column, in_row, take_out
 from gui.kit.theme import colours
@@ -30,7 +31,7 @@ _NO_LABELS = "No human labels: this dataset can be judged, but not be measured."
 
 
 class LabelLegend(QWidget):
-    """What the colours of the labels mean, on one line."""
+    """What the colours and letters of the labels mean, on one line."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,7 +39,7 @@ class LabelLegend(QWidget):
         self.show_labels(PREFERENCES)
 
     def show_labels(self, labels: Sequence[HumanLabel]) -> None:
-        """Name the colours of these labels."""
+        """Name the squares of these labels."""
         self._entries = [(label, LABEL_WORDS[label]) for label in labels]
         self.setAccessibleName("Colours of the labels: " + ", ".join(text for _label, text in self._entries))
         self.updateGeometry()
@@ -47,8 +48,10 @@ class LabelLegend(QWidget):
     def sizeHint(self) -> QSize:
         """Room for all words and their squares."""
         metrics = self.fontMetrics()
-        width = sum(metrics.horizontalAdvance(text) + 2 * metrics.ascent() for _label, text in self._entries)
-        return QSize(width, metrics.height())
+        width = sum(
+            metrics.horizontalAdvance(text) + 2.5 * metrics.ascent() for _label, text in self._entries
+        )
+        return QSize(math.ceil(width), metrics.height())
 
     def minimumSizeHint(self) -> QSize:
         """As much as it wants."""
@@ -58,14 +61,13 @@ class LabelLegend(QWidget):
         """Draw a square and a word for each label."""
         painter = QPainter(self)
         used, metrics = colours(self.palette()), self.fontMetrics()
-        side = metrics.ascent() * 0.7
+        side = float(metrics.ascent())
         left = 0.0
         for preference, text in self._entries:
-            top = metrics.ascent() - side
-            painter.fillRect(QRectF(left, top, side, side), QColor(used.of_label(preference)))
+            paint_label(painter, QRectF(left, 1, side, side), preference, self.palette())
             painter.setPen(QColor(used.muted))
             painter.drawText(int(left + side + metrics.ascent() * 0.4), metrics.ascent(), text)
-            left += metrics.horizontalAdvance(text) + 2 * metrics.ascent()
+            left += metrics.horizontalAdvance(text) + 2.5 * metrics.ascent()
         painter.end()
 
 

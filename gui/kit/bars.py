@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
 from gui.kit.foreign_text import set_tip
-from gui.kit.label_mark import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS, paint_share
 from gui.kit.theme import colours
 
 
@@ -41,7 +41,7 @@ class ShareBar(QWidget):
 
     def sizeHint(self) -> QSize:
         """A line of text high."""
-        return QSize(120, max(10, int(self.fontMetrics().height() * 0.75)))
+        return QSize(120, max(10, self.fontMetrics().ascent()))
 
     def minimumSizeHint(self) -> QSize:
         """Narrow, but never lower than a line."""
@@ -57,7 +57,7 @@ class ShareBar(QWidget):
         for label, count in self._counts.items():
             if total and count:
                 width = self.width() * count / total
-                painter.fillRect(QRectF(left, 0, width, self.height()), QColor(used.of_label(label)))
+                paint_share(painter, QRectF(left, 0, width, self.height()), label, self.palette())
                 left += width
         painter.end()
 

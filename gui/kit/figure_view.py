@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
     QFocusEvent,
+    QGuiApplication,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -26,6 +27,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
 
 from engine.core.formatting import visible, words
+from engine.core.value_tables import Table
 from gui.kit.foreign_text import set_tip
 from gui.kit.theme import colours
 
@@ -48,13 +50,14 @@ class Spot:
 @dataclass(frozen=True)
 class Drawn:
     """A figure. `svg`: as it is shown; `in_words`: for those who do not see it; `spots`: where it stands for
-    items, those without any left out.
+    items, those without any left out; `table`: its numbers.
     """
 
     name: str
     svg: bytes
     in_words: str
     spots: Sequence[Spot] = ()
+    table: Table | None = None
 
 
 class FigureView(QWidget):
@@ -69,16 +72,17 @@ class FigureView(QWidget):
         self.name = name
         self._renderer = QSvgRenderer(self)
         self._spots: Sequence[Spot] = ()
+        self._table: Table | None = None
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
-    def show_figure(self, svg: bytes, in_words: str, spots: Sequence[Spot] = ()) -> None:
-        """Show another picture; `in_words` says what it shows, `spots` where it stands for items."""
-        self._spots = spots
-        self._renderer.load(QByteArray(_without_empty_glyphs(svg)))
+    def show_figure(self, drawn: Drawn) -> None:
+        """Show another picture."""
+        self._spots, self._table, in_words = drawn.spots, drawn.table, drawn.in_words
+        self._renderer.load(QByteArray(_without_empty_glyphs(drawn.svg)))
         self._renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
         self.setAccessibleName(visible(in_words))
         set_tip(self, in_words)
@@ -191,9 +195,15 @@ class FigureView(QWidget):
         menu.addAction("Save as &PNG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "png"))
         menu.addAction("Save as &SVG…").triggered.connect(lambda: self.save_wanted.emit(self.name, "svg"))
         menu.addAction("&Copy").triggered.connect(lambda: self.copy_wanted.emit(self.name))
+        if self._table is not None:
+            menu.addAction("Copy its &numbers as a table").triggered.connect(self._copy_numbers)
         if self._spots:
             menu.addMenu(self._spot_menu(menu))
         return menu
+
+    def _copy_numbers(self) -> None:
+        if self._table is not None:
+            QGuiApplication.clipboard().setText(self._table.with_tabs())
 
     def _spot_menu(self, parent: QMenu) -> QMenu:
         """All spots, by criterion, for those who use no mouse."""

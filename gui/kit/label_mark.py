@@ -9,7 +9,7 @@ Knows: how labels are called and painted. Does not know: whose labels they are.
 from collections.abc import Mapping
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFontMetricsF, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.items import HumanLabel, Preference, Tie
@@ -52,6 +52,23 @@ def paint_label(painter: QPainter, place: QRectF, which: HumanLabel | None, pale
     painter.setFont(font)
     painter.setPen(QColor(used.ink_on(ground)))
     painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), LETTERS[which])
+    painter.restore()
+
+
+def paint_share(painter: QPainter, place: QRectF, which: HumanLabel | None, palette: QPalette) -> None:
+    """Draw a label's part of a bar, with its letter where that fits, and a gap before the next part."""
+    used = colours(palette)
+    ground = used.of_label(which)
+    part = place.adjusted(0, 0, -min(1.0, place.width() / 2), 0)
+    painter.save()
+    painter.fillRect(part, QColor(ground))
+    font = painter.font()
+    font.setBold(True)
+    font.setPixelSize(max(8, int(place.height() * 0.9)))
+    painter.setFont(font)
+    painter.setPen(QColor(used.ink_on(ground)))
+    if QFontMetricsF(font).horizontalAdvance(LETTERS[which]) < part.width():
+        painter.drawText(part, int(Qt.AlignmentFlag.AlignCenter), LETTERS[which])
     painter.restore()
 
 

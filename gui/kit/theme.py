@@ -34,6 +34,8 @@ class ThemeWish(StrEnum):
 class Colours:
     """One set of colours, as `#rrggbb`. Those of labels and states can be told apart by the colour-blind.
 
+    Those of labels are 3:1 to `panel`, `window` and `hover`; what they say a letter or a pattern says, too.
+
     `edge`: of what can be filled in, 3:1 to what is around and in it; `border`: of what only holds others.
     `deepest`: the share of a label's colour in the shade of 0 and 100 %, on which letters keep a contrast of
     4.5.
@@ -107,14 +109,14 @@ LIGHT = Colours(
     warning_ground="#fdf0d9",
     bad_ground="#fbe4e2",
     label_a="#2f74b5",
-    label_b="#d98a00",
-    label_both_good="#2a9d74",
+    label_b="#b87400",
+    label_both_good="#258f69",
     label_both_bad="#b0609c",
     label_tie="#6f6a99",
     shared_ground="#fff1b8",
     own_ground="#ffdcb8",
     hit_ground="#8fe3cf",
-    unscored="#9aa3ad",
+    unscored="#7c858f",
     deepest=0.6,
 )
 
@@ -144,7 +146,7 @@ DARK = Colours(
     shared_ground="#4a4420",
     own_ground="#5c3c14",
     hit_ground="#0f6b5c",
-    unscored="#737d88",
+    unscored="#87919c",
     deepest=0.4,
 )
 

@@ -127,7 +127,7 @@ class TableModel(HeadedModel):
 
     def as_text(self) -> str:
         """All cells with tabs between them, for the clipboard."""
-        return "\n".join("\t".join(row) for row in (self._table.titles, *self._table.texts()))
+        return self._table.with_tabs()
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The text of a cell, its alignment, its value for sorting; bold letters for the best."""

@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QRectF, Qt, Slot
+from PySide6.QtCore import QAbstractItemModel, QRect, QRectF, Qt, Slot
 from PySide6.QtGui import (
     QAction,
+    QColor,
     QFont,
     QFontMetrics,
     QGuiApplication,
     QKeySequence,
+    QPainter,
     QPaintEvent,
     QResizeEvent,
 )
@@ -45,11 +47,21 @@ class RowFrame(_View):
         """Draw the frame upon the rows."""
         super().paintEvent(event)
         place = self.visualRect(self.currentIndex())
-        if self.hasFocus() and not place.isEmpty():
-            if self.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectRows:
-                place.setLeft(0)
-                place.setRight(self.viewport().width() - 1)
+        if place.isEmpty():
+            return
+        if self.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectRows:
+            place.setLeft(0)
+            place.setRight(self.viewport().width() - 1)
+        if self.hasFocus():
             draw_frame(self.viewport(), QRectF(place), colours(self.palette()).accent, 2)
+        elif self.selectionModel() is not None and self.selectionModel().isSelected(self.currentIndex()):
+            self._mark_chosen(place)
+
+    def _mark_chosen(self, place: QRect) -> None:
+        """A bar at its left: what is chosen has a ground that is hardly another one for many eyes."""
+        painter = QPainter(self.viewport())
+        painter.fillRect(place.left(), place.top(), 3, place.height(), QColor(colours(self.palette()).accent))
+        painter.end()
 
     def currentChanged(self, now: Index, before: Index) -> None:
         """Paint the whole rows anew: Qt does so with the cells alone."""

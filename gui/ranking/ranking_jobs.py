@@ -128,10 +128,11 @@ def draw_ranking(ranked: RankedCandidates, dark: bool) -> Job[Drawn]:
     def work(_control: JobControl) -> Drawn:
         from engine.report.figure_style import as_svg
         from engine.report.ranking_figure import ranking_figure, ranking_in_words
-        from engine.report.ranking_sheet import RANKING_FIGURE
+        from engine.report.ranking_sheet import RANKING_FIGURE, candidate_table
 
-        svg = as_svg(ranking_figure(ranked.ranking, ranked.by.title, dark))
-        return Drawn(RANKING_FIGURE, svg, ranking_in_words(ranked.ranking))
+        said = ranking_in_words(ranked.ranking)
+        svg = as_svg(ranking_figure(ranked.ranking, ranked.by.title, dark), said)
+        return Drawn(RANKING_FIGURE, svg, said, table=candidate_table(ranked.ranking))
 
     return work
 
@@ -141,10 +142,10 @@ def figure_bytes(ranked: RankedCandidates, form: str) -> Job[bytes]:
 
     def work(_control: JobControl) -> bytes:
         from engine.report.figure_style import as_png, as_svg
-        from engine.report.ranking_figure import ranking_figure
+        from engine.report.ranking_figure import ranking_figure, ranking_in_words
 
         figure = ranking_figure(ranked.ranking, ranked.by.title)
-        return as_svg(figure) if form == "svg" else as_png(figure)
+        return as_svg(figure, ranking_in_words(ranked.ranking)) if form == "svg" else as_png(figure)
 
     return work
 

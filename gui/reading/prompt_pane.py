@@ -43,6 +43,15 @@ _WORDS = {
     Source.THOUGHT: "the model's thought",
     Source.FOREIGN: "other text",
 }
+_Line = QTextCharFormat.UnderlineStyle
+# Below the text of each, for those who do not tell the grounds apart; the second as style sheets call it.
+_LINES = {
+    Source.INSTRUCTION: (_Line.DashUnderline, "dashed"),
+    Source.RESPONSE_A: (_Line.SingleUnderline, "solid"),
+    Source.RESPONSE_B: (_Line.DotLine, "dotted"),
+    Source.EXPLANATION: (_Line.DashDotLine, "dot-dash"),
+}
+_OTHER_LINE = (_Line.DashDotDotLine, "dot-dot-dash")
 _STRENGTH = {False: 46, True: 70}  # of the ground of foreign text, of 255; by whether the theme is dark
 
 
@@ -279,12 +288,17 @@ class InkSample(QWidget):
             self._restyle()
 
     def _restyle(self) -> None:
-        style = _format(self.source, colours(self.palette()))
+        used = colours(self.palette())
+        style = _format(self.source, used)
         ground = style.background().color().name(QColor.NameFormat.HexArgb)
         marked = style.background().style() is not Qt.BrushStyle.NoBrush
+        kind = _LINES.get(self.source, _OTHER_LINE)[1]
+        line = f"2px {kind} {_colour(self.source, used).name()}" if marked else "0"
         self._label.setStyleSheet(
             f"color: {style.foreground().color().name()};"
             f" background: {ground if marked else 'transparent'};"
+            f" font-style: {'italic' if style.fontItalic() else 'normal'};"
+            f" border-bottom: {line};"
             f" font-weight: {600 if self.source is Source.CONTROL else 400};"
             " padding: 1px 6px; border-radius: 3px;"
         )
@@ -310,23 +324,26 @@ class PromptView(QWidget):
 
 
 def _format(source: Source, used: Colours) -> QTextCharFormat:
-    """How text of somebody is written: foreign text has a ground, own text has none."""
+    """How text of somebody is written: foreign text has a ground and a line, own text has none."""
     style = QTextCharFormat()
     if source is Source.CONTROL:
         style.setForeground(QColor(used.accent))
         style.setFontWeight(QFont.Weight.DemiBold)
     elif source is Source.TEMPLATE:
         style.setForeground(QColor(used.accent))
+        style.setFontItalic(True)
     elif source is Source.OWN:
         style.setForeground(QColor(used.text))
     else:
         style.setForeground(QColor(used.text))
         style.setBackground(_ground(source, used))
+        style.setUnderlineStyle(_LINES.get(source, _OTHER_LINE)[0])
+        style.setUnderlineColor(_colour(source, used))
     return style
 
 
-def _ground(source: Source, used: Colours) -> QColor:
-    colour = QColor(
+def _colour(source: Source, used: Colours) -> QColor:
+    return QColor(
         {
             Source.INSTRUCTION: used.label_both_good,
             Source.RESPONSE_A: used.label_a,
@@ -334,6 +351,10 @@ def _ground(source: Source, used: Colours) -> QColor:
             Source.EXPLANATION: used.label_both_bad,
         }.get(source, used.unscored)
     )
+
+
+def _ground(source: Source, used: Colours) -> QColor:
+    colour = _colour(source, used)
     colour.setAlpha(_STRENGTH[QColor(used.field).lightness() < 128])
     return colour
 

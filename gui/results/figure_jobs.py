@@ -36,6 +36,7 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
 
     def work(control: JobControl) -> Sequence[Drawn]:
         from engine.report.figure_style import as_svg
+        from engine.report.figure_tables import figure_table
         from engine.report.figures import all_figures
         from engine.report.html_report import figure_in_words, order_report_of, reliability_of
 
@@ -44,7 +45,9 @@ def draw(evaluation: "Evaluation", dark: bool) -> Job[Sequence[Drawn]]:
         for name, figure in all_figures(evaluation, bins, orders=orders, dark=dark).items():
             control.cancel.raise_if_requested()
             said = figure_in_words(name, evaluation, bins, orders)
-            drawn.append(Drawn(name, as_svg(figure), said, spots_of(name, figure, evaluation)))
+            numbers = figure_table(name, evaluation, bins, orders)
+            spots = spots_of(name, figure, evaluation)
+            drawn.append(Drawn(name, as_svg(figure, said), said, spots, numbers))
             control.report(drawn[-1])
         return drawn
 
@@ -122,7 +125,7 @@ def figure_bytes(evaluation: "Evaluation", name: str, form: str) -> Job[bytes]:
     """One figure in the light colours, as `png` or `svg`."""
 
     def work(_control: JobControl) -> bytes:
-        return _bytes(_light(evaluation, name)[name], form)
+        return _bytes(*_light(evaluation, name)[name], form)
 
     return work
 
@@ -134,27 +137,29 @@ def save_figures(evaluation: "Evaluation", folder: Path, name: str) -> Job[Path]
         from engine.system.files import write_whole
 
         target = _new_folder(folder, name)
-        for figure_name, figure in _light(evaluation).items():
+        for figure_name, drawn in _light(evaluation).items():
             for form in ("png", "svg"):
                 control.cancel.raise_if_requested()
-                write_whole(target / f"{figure_name}.{form}", _bytes(figure, form))
+                write_whole(target / f"{figure_name}.{form}", _bytes(*drawn, form))
         return target
 
     return work
 
 
-def _light(evaluation: "Evaluation", only: str | None = None) -> "dict[str, Figure]":
+def _light(evaluation: "Evaluation", only: str | None = None) -> "dict[str, tuple[Figure, str]]":
+    """Figures in the light colours by name, each with what it shows in words."""
     from engine.report.figures import all_figures
-    from engine.report.html_report import order_report_of, reliability_of
+    from engine.report.html_report import figure_in_words, order_report_of, reliability_of
 
-    matched = evaluation.matched
-    return all_figures(evaluation, reliability_of(matched), orders=order_report_of(matched), only=only)
+    bins, orders = reliability_of(evaluation.matched), order_report_of(evaluation.matched)
+    drawn = all_figures(evaluation, bins, orders=orders, only=only)
+    return {name: (figure, figure_in_words(name, evaluation, bins, orders)) for name, figure in drawn.items()}
 
 
-def _bytes(figure: "Figure", form: str) -> bytes:
+def _bytes(figure: "Figure", in_words: str, form: str) -> bytes:
     from engine.report.figure_style import as_png, as_svg
 
-    return as_svg(figure) if form == "svg" else as_png(figure)
+    return as_svg(figure, in_words) if form == "svg" else as_png(figure)
 
 
 def _new_folder(folder: Path, name: str) -> Path:

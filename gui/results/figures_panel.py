@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from engine.measure.evaluation import Evaluation
 
 _HINT = (
-    "To save or copy a figure: right-click it, or press Enter on it. Files get the light colours."
-    " A click on a bar of labels or on a cell of a matrix lists its items in Review."
+    "To save or copy a figure or its numbers: right-click it, or press Enter on it. Files get the light"
+    " colours. A click on a bar of labels or on a cell of a matrix lists its items in Review."
 )
 _NOTHING = "Figures need human labels: choose a labelled dataset with “Choose labels…”."
 _DRAWING = "Drawing …"
@@ -108,7 +108,7 @@ class FiguresPanel(QWidget):
     def _take(self, drawn: Drawn) -> None:
         self._workspace.failures.end(self)
         if drawn.name in self.views:
-            self.views[drawn.name].show_figure(drawn.svg, drawn.in_words, drawn.spots)
+            self.views[drawn.name].show_figure(drawn)
             self._cells[drawn.name].show()
 
     @Slot()

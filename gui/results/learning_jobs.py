@@ -72,9 +72,11 @@ def _draw(learned: Learned, dark: bool) -> Job[Drawn]:
     def work(_control: JobControl) -> Drawn:
         from engine.report.figure_style import as_svg
         from engine.report.learning_figure import learning_figure, learning_in_words
+        from engine.report.learning_sections import point_table
 
-        svg = as_svg(learning_figure(learned.curve, learned.title, dark))
-        return Drawn(CURVE_FIGURE, svg, learning_in_words(learned.curve))
+        said = learning_in_words(learned.curve)
+        svg = as_svg(learning_figure(learned.curve, learned.title, dark), said)
+        return Drawn(CURVE_FIGURE, svg, said, table=point_table(learned.curve))
 
     return work
 
@@ -84,9 +86,9 @@ def _figure_bytes(learned: Learned, form: str) -> Job[bytes]:
 
     def work(_control: JobControl) -> bytes:
         from engine.report.figure_style import as_png, as_svg
-        from engine.report.learning_figure import learning_figure
+        from engine.report.learning_figure import learning_figure, learning_in_words
 
         figure = learning_figure(learned.curve, learned.title)
-        return as_svg(figure) if form == "svg" else as_png(figure)
+        return as_svg(figure, learning_in_words(learned.curve)) if form == "svg" else as_png(figure)
 
     return work

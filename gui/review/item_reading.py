@@ -156,6 +156,8 @@ class ItemReading(QWidget):
             differences = self._marking is Marking.DIFFERENCES
             spans = found.own if differences else found.shared
             style.setBackground(QColor(used.own_ground if differences else used.shared_ground))
+            # Hits of a search have a line that is whole.
+            style.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
             beginning = "" if found.whole else ", of their beginnings"
             self._notes[self.instruction] = (
                 f"{percent(found.share)} of the responses' words are shared{beginning}"

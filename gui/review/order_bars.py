@@ -15,7 +15,7 @@ from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import Reading
 from gui.kit.bars import ProbabilityBars
 from gui.kit.foreign_text import set_tip
-from gui.kit.label_mark import LABEL_WORDS
+from gui.kit.label_mark import LABEL_WORDS, paint_share
 from gui.kit.labels import heading, hint
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.theme import colours
@@ -93,7 +93,7 @@ class OrderBars(QWidget):
             left = float(first + _GAP)
             for label, share in (shares or {}).items():
                 place = QRectF(left, row * line + line * 0.22, room * share, line * 0.56)
-                painter.fillRect(place, QColor(used.of_label(label)))
+                paint_share(painter, place, label, self.palette())
                 left += room * share
             painter.setPen(self.palette().text().color() if shares else QColor(used.muted))
             painter.drawText(

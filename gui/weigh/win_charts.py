@@ -8,18 +8,27 @@ Knows: painting. Does not know: how decisions are made.
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from engine.core.formatting import interval, number, percent
+from engine.core.items import HumanLabel, Preference, Tie
+from gui.kit.label_mark import paint_share
 from gui.kit.theme import Colours, colours
 from gui.weigh.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Share, Weighed
 
+_PATTERNS = {
+    Preference.A: Qt.BrushStyle.NoBrush,
+    Tie.TIE: Qt.BrushStyle.Dense6Pattern,
+    Preference.B: Qt.BrushStyle.BDiagPattern,
+}
 _TICKS = (0.0, 2.5, 5.0, 7.5, 10.0)
 
 
-def _winner_colours(used: Colours) -> tuple[str, str, str]:
-    return used.label_a, used.label_b, used.unscored
+def _paint_part(painter: QPainter, place: QRectF, winner: HumanLabel, used: Colours) -> None:
+    """A part of a bar: of B striped, of ties dotted, for those who do not tell the colours apart."""
+    painter.fillRect(place, QColor(used.of_label(winner)))
+    painter.fillRect(place, QBrush(QColor(used.panel), _PATTERNS[winner]))
 
 
 class WinBars(QWidget):
@@ -61,9 +70,10 @@ class WinBars(QWidget):
         painter.fillRect(bar, QColor(used.hover))
         left = 0.0
         aligned = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
-        for (word, (share, ends), colour), side in zip(self._parts(), aligned, strict=False):
+        for (word, (share, ends), winner), side in zip(self._parts(), aligned, strict=False):
             width = self.width() * share
-            painter.fillRect(QRectF(left, bar.top(), width, bar.height()), QColor(colour))
+            if share:
+                paint_share(painter, QRectF(left, bar.top(), width, bar.height()), winner, self.palette())
             left += width
             above = int(side | Qt.AlignmentFlag.AlignTop)
             painter.setPen(self.palette().windowText().color())
@@ -81,12 +91,15 @@ class WinBars(QWidget):
                 return
             x -= share
 
-    def _parts(self) -> list[tuple[str, Share, str]]:
+    def _parts(self) -> list[tuple[str, Share, HumanLabel]]:
         if self._weighed is None:
             return []
-        a, b, tie = _winner_colours(colours(self.palette()))
         rates = self._weighed
-        return [("A wins", rates.a, a), ("tie", rates.tie, tie), ("B wins", rates.b, b)]
+        return [
+            ("A wins", rates.a, Preference.A),
+            ("tie", rates.tie, Tie.TIE),
+            ("B wins", rates.b, Preference.B),
+        ]
 
     def _line(self) -> int:
         return self.fontMetrics().height() + 3
@@ -120,11 +133,11 @@ class MarginChart(QWidget):
 
     def sizeHint(self) -> QSize:
         """Some lines high."""
-        return QSize(320, 12 * self.fontMetrics().height())
+        return QSize(320, 13 * self.fontMetrics().height())
 
     def minimumSizeHint(self) -> QSize:
         """Low, but with room for the axis."""
-        return QSize(200, 7 * self.fontMetrics().height())
+        return QSize(200, 8 * self.fontMetrics().height())
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw bars, axis and threshold."""
@@ -144,7 +157,7 @@ class MarginChart(QWidget):
         metrics = self.fontMetrics()
         side = metrics.horizontalAdvance("00,000") + 6
         return QRectF(
-            side, metrics.height(), self.width() - side - 12, self.height() - 3.4 * metrics.height()
+            side, metrics.height(), self.width() - side - 12, self.height() - 4.8 * metrics.height()
         )
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -170,11 +183,20 @@ class MarginChart(QWidget):
             )
         below = QRectF(place.left(), place.bottom() + height + 3, place.width(), height)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignHCenter), "margin (score points)")
+        self._draw_legend(painter, below.translated(0, 1.3 * height), used)
         right = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if highest:
             top = QRectF(0, place.top() - height / 2, place.left() - 6, height)
             painter.drawText(top, right, f"{highest:,}")
         painter.drawText(QRectF(0, place.bottom() - height / 2, place.left() - 6, height), right, "0")
+
+    def _draw_legend(self, painter: QPainter, line: QRectF, used: Colours) -> None:
+        left, side = line.left(), 0.8 * line.height()
+        for winner, word in ((Tie.TIE, "tie"), (Preference.A, "A wins"), (Preference.B, "B wins")):
+            _paint_part(painter, QRectF(left, line.top() + 0.1 * line.height(), 2 * side, side), winner, used)
+            left += 2.5 * side
+            painter.drawText(QRectF(left, line.top(), line.right() - left, line.height()), word)
+            left += self.fontMetrics().horizontalAdvance(word) + 2 * side
 
     def _draw_bars(
         self,
@@ -185,14 +207,13 @@ class MarginChart(QWidget):
         highest: int,
     ) -> None:
         width = place.width() / MARGIN_BINS
-        a_colour, b_colour, tie_colour = _winner_colours(used)
         for number_of_bin, (a, b, tie) in enumerate(bins):
             bottom = place.bottom()
-            for count, colour in ((tie, tie_colour), (a, a_colour), (b, b_colour)):
+            for count, winner in ((tie, Tie.TIE), (a, Preference.A), (b, Preference.B)):
                 if count:
                     height = place.height() * count / highest
                     left = place.left() + number_of_bin * width
-                    painter.fillRect(QRectF(left + 1, bottom - height, width - 2, height), QColor(colour))
+                    _paint_part(painter, QRectF(left + 1, bottom - height, width - 2, height), winner, used)
                     bottom -= height
 
     def _draw_threshold(self, painter: QPainter, place: QRectF, used: Colours, threshold: float) -> None:

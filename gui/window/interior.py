@@ -42,6 +42,7 @@ from gui.runs.run_desk import RunDesk
 from gui.runs.run_queue import QUEUE
 from gui.weigh.run_weights import FITS, OF_RUNS, SAVED
 from gui.window.check_dialog import CheckDialog
+from gui.window.diagnostics import DiagnosticsCopier
 from gui.window.frame import MainWindow
 from gui.window.help_dialogs import AboutDialog, KeysDialog
 from gui.window.icons import icon, window_icon
@@ -88,6 +89,7 @@ class Interior(QObject):
             self.handing_over = HandingOver(space, frame)
             self.datasets = DatasetOpener(frame, self.dataset, self.compare)
             self.kinds = KindOpener(space, self.notices, self._places())
+            self.diagnostics = DiagnosticsCopier(space)
             self.menus = Menus(frame.menuBar(), self._menu_actions(), frame)
             frame.setWindowIcon(window_icon())
             frame.fill(self.pages)
@@ -192,6 +194,11 @@ class Interior(QObject):
         self.judge.choose_model_file(path)
         self.frame.show_page(PageName.JUDGE)
 
+    def _show_self_test(self) -> None:
+        dialog = SelfTestDialog(self.workspace, self.frame)
+        dialog.diagnostics_wanted.connect(self.diagnostics.copy)
+        self._show(dialog)
+
     def _menu_actions(self) -> MenuActions:
         frame, space = self.frame, self.workspace
         return MenuActions(
@@ -219,7 +226,8 @@ class Interior(QObject):
             start_queue=self.runs.start_queue,
             show_help=lambda: show_help(frame),
             show_keys=self._show_keys,
-            show_self_test=lambda: self._show(SelfTestDialog(space, frame)),
+            show_self_test=self._show_self_test,
+            copy_diagnostics=self.diagnostics.copy,
             open_data_folder=lambda: self._open_folder(data_folder()),
             open_log_folder=lambda: self._open_folder(log_folder()),
             show_about=lambda: self._show(AboutDialog(frame)),

@@ -61,6 +61,7 @@ class MenuActions:
     show_help: Action
     show_keys: Action
     show_self_test: Action
+    copy_diagnostics: Action
     open_data_folder: Action
     open_log_folder: Action
     show_about: Action
@@ -175,6 +176,7 @@ class Menus(QObject):
         self._add(menu, Entry("What the &words mean", self._do.show_help, ("F1",)))
         self._add(menu, Entry("&Keys", self._do.show_keys, ("?",)))
         self._add(menu, Entry("Self-&test…", self._do.show_self_test))
+        self._add(menu, Entry("&Copy diagnostics", self._do.copy_diagnostics))
         menu.addSeparator()
         self._add(menu, Entry("Open the &data folder", self._do.open_data_folder))
         self._add(menu, Entry("Open the &log folder", self._do.open_log_folder))

@@ -5,13 +5,13 @@ Knows: how checks are shown. Does not know: what is checked.
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QScrollArea, QWidget
 
 from engine.core.errors import EngineError
 from gui.kit.busy import BusyLine
-from gui.kit.labels import hint, label
+from gui.kit.labels import describe, hint, label
 from gui.kit.layouts import in_column, make_room
 from gui.kit.notice import Notice
 from gui.kit.pill import Pill
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 class SelfTestDialog(QDialog):
     """Starts the test when it opens, and cancels it when it closes."""
+
+    diagnostics_wanted = Signal()
 
     def __init__(self, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +48,11 @@ class SelfTestDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         copy = buttons.addButton("Copy all", QDialogButtonBox.ButtonRole.ActionRole)
         copy.clicked.connect(self._copy)
+        diagnostics = buttons.addButton("Copy diagnostics", QDialogButtonBox.ButtonRole.ActionRole)
+        describe(
+            diagnostics, "Versions, computer, settings and the last fault, for a report; no text of yours"
+        )
+        diagnostics.clicked.connect(self.diagnostics_wanted)
         buttons.rejected.connect(self.reject)
         in_column(self._area, self._busy, self._notice, self._outcome, buttons, on=self, margins=None)
         make_room(self, 96, 30)

@@ -92,5 +92,5 @@ class FramedPicture(QWidget):
 
     @Slot(object)
     def _take(self, drawn: Drawn) -> None:
-        self.view.show_figure(drawn.svg, drawn.in_words)
+        self.view.show_figure(drawn)
         self._frame.show()

@@ -19,6 +19,7 @@ from engine.decisions.second_order import BothOrders
 from engine.measure.evaluation import Evaluation, evaluate
 from engine.measure.matching import match
 from engine.report.figure_style import as_png, as_svg
+from engine.report.figure_tables import figure_table
 from engine.report.figures import (
     FIGURE_NAMES,
     accuracy_figure,
@@ -197,10 +198,34 @@ FIGURES: dict[str, Callable[[Evaluation], Figure]] = {
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_same_numbers_give_the_same_bytes(name: str, evaluation: Evaluation) -> None:
     once, again = FIGURES[name](evaluation), FIGURES[name](evaluation)
-    svg = as_svg(once)
+    svg = as_svg(once, "Bars.")
     assert svg.startswith(b"<?xml")
-    assert as_svg(again) == svg
+    assert as_svg(again, "Bars.") == svg
     assert_needs_nothing_from_elsewhere(svg.decode("utf-8"))
+
+
+def test_a_file_says_its_title_and_what_it_shows(evaluation: Evaluation) -> None:
+    root = ElementTree.fromstring(as_svg(accuracy_figure(evaluation), "A < B & \u202e.\n100 %"))
+    said = {each.tag.rpartition("}")[2]: each.text for each in root if each.text}
+    assert root.get("role") == "img"
+    assert str(said["title"]).startswith("Accuracy with 95 % intervals judge.tsv against")
+    assert said["desc"] == r"A < B & \u202e. 100 %"
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("labels", ["safety", "A", 2, 1]),
+        ("confusion", ["safety", "A", 1, 1, 0, 0, 0]),
+        ("reliability", ["safety", 9, 0.9, 0.7]),
+    ],
+)
+def test_the_numbers_of_a_figure_are_a_table(evaluation: Evaluation, name: str, row: list[object]) -> None:
+    bins = {"safety": [ReliabilityBin(0.6, 1.0, 9, 0.9, 0.7)]}
+    table = figure_table(name, evaluation, bins)
+    assert table is not None
+    assert row in [list(each) for each in table.rows]
+    assert figure_table("margins", evaluation, bins) is None
 
 
 def test_the_same_numbers_give_the_same_pixels(evaluation: Evaluation) -> None:
@@ -231,7 +256,9 @@ def test_a_foreign_name_is_drawn_as_it_is(name: str, drawn: str) -> None:
     evaluation = evaluate(match(judge, dataset({"safety": [A, A]})))
     figure = accuracy_figure(evaluation)
     assert figure.get_suptitle() == f"Accuracy with 95 % intervals\n{drawn} against gold.tsv, 2 items"
-    assert as_svg(figure).startswith(b"<?xml")  # a warning, or a formula that cannot be read, would end here
+    assert as_svg(figure, "Bars.").startswith(
+        b"<?xml"
+    )  # a warning, or a formula that cannot be read, would end here
 
 
 def test_matplotlibs_settings_stay_as_they_were(evaluation: Evaluation) -> None:
@@ -241,9 +268,9 @@ def test_matplotlibs_settings_stay_as_they_were(evaluation: Evaluation) -> None:
 
 
 def test_the_users_own_settings_do_not_count(evaluation: Evaluation) -> None:
-    expected = as_svg(accuracy_figure(evaluation))
+    expected = as_svg(accuracy_figure(evaluation), "Bars.")
     with matplotlib.rc_context({"font.size": 30, "text.usetex": True, "svg.fonttype": "none"}):
-        assert as_svg(accuracy_figure(evaluation)) == expected
+        assert as_svg(accuracy_figure(evaluation), "Bars.") == expected
 
 
 def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:

@@ -76,6 +76,7 @@ PLAIN = {
         "img",
     ),
     *("dl", "dt", "dd", "div", "span", "strong", "bdi", "table", "thead", "tbody", "tr", "th", "td"),
+    *("details", "summary"),
 }
 
 
@@ -155,7 +156,7 @@ def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None
     """The figures given are embedded as if they were drawn for it."""
     gold, probabilities = dataset({"safety": [A, B]}), {"safety": [SURE_A, RATHER_A]}
     report = report_of(run_of(tmp_path, gold, probabilities), safety=1)
-    drawn = {name: as_svg(figure) for name, figure in report.figures().items()}
+    drawn = {name: as_svg(figure, report.in_words(name)) for name, figure in report.figures().items()}
     page = Page(report_html(report))
     assert page.source == report_html(report, drawn)
     assert_harmless(page)
@@ -163,6 +164,19 @@ def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None
     assert len(images) == 5
     assert all(image["src"].startswith("data:image/svg+xml;base64,") for image in images)
     assert all(len(image["alt"]) > 40 for image in images)
+
+
+def test_each_figure_has_its_numbers_in_a_table_and_says_what_it_shows(tmp_path: Path) -> None:
+    """A table that stands beside it, or one to be unfolded below it."""
+    report = report_of(run_of(tmp_path, GOLD, PROBABILITIES), safety=1, overall_quality=1)
+    drawn = dict.fromkeys(report.figures(), b"<svg/>")
+    page = Page(report_html(report, drawn))
+    assert {"confusion", "reliability"} < drawn.keys()
+    unfolded = len(drawn) - len(("accuracy", "labels", "margins"))
+    assert [tag for tag, _ in page.elements].count("details") == unfolded
+    assert page.table("criterion", "human label")[0][:4] == ["safety", "A", "2", "0"]
+    assert "by winner: A 3, B 0, tie 0." in report.in_words("margins")
+    assert "safety: A 2 and " in report.in_words("labels")
 
 
 def assert_harmless(page: Page) -> None:

@@ -96,13 +96,13 @@ def test_the_figure_says_in_words_who_cannot_be_told_apart() -> None:
 
 
 def test_the_figure_is_drawn_in_both_themes_also_with_long_and_strange_names_and_without_strengths() -> None:
-    svg = as_svg(ranking_figure(four(), "by people"))
-    assert svg == as_svg(ranking_figure(four(), "by people"))
-    assert svg != as_svg(ranking_figure(four(), "by people", dark=True))
+    svg = as_svg(ranking_figure(four(), "by people"), "A <B>")
+    assert svg == as_svg(ranking_figure(four(), "by people"), "A <B>")
+    assert svg != as_svg(ranking_figure(four(), "by people", dark=True), "A <B>")
     few = ranked(contests([("n" * 255, "$字\u202e$", Preference.A)] * 3))
     assert few.strengths is None
     assert ranking_in_words(few).startswith("Points with 95 % intervals of the win rate, the best first.")
-    assert b"<svg" in as_svg(ranking_figure(few, "s" * 255))
+    assert b"<svg" in as_svg(ranking_figure(few, "s" * 255), "")
 
 
 def test_both_kinds_of_ties_are_shown_and_those_of_which_nobody_said_more_where_there_are_any() -> None:

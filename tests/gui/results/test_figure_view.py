@@ -11,12 +11,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
+from engine.core.value_tables import Column, Kind, Table
 from engine.data.dataset import load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.report.figure_style import as_svg
 from engine.report.figures import confusion_figure
 from engine.store.run_store import RunStore
-from gui.kit.figure_view import FigureView, Spot
+from gui.kit.figure_view import Drawn, FigureView, Spot
 from gui.kit.label_mark import LABEL_WORDS
 from gui.results.figure_jobs import TITLES, spots_of
 from gui.results.figures_panel import FiguresPanel
@@ -32,7 +33,7 @@ RED = b"""<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100">
 def view(qtbot: QtBot) -> FigureView:
     made = FigureView("accuracy")
     qtbot.addWidget(made)
-    made.show_figure(RED, "<b>All</b> red\u202e.")
+    made.show_figure(Drawn("accuracy", RED, "<b>All</b> red\u202e."))
     made.resize(416, 10)
     made.show()
     return made
@@ -85,6 +86,16 @@ def test_a_figure_is_as_high_as_it_is_wide_said_in_words_and_has_a_menu(
         QTest.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
 
 
+def test_its_menu_copies_its_numbers(qtbot: QtBot) -> None:
+    made = FigureView("labels")
+    qtbot.addWidget(made)
+    columns = (Column("label", "label", Kind.NAME, ""), Column("share", "share", Kind.SHARE, ""))
+    made.show_figure(Drawn("labels", RED, "Bars.", table=Table(columns, [["A", 0.5]])))
+    action = next(entry for entry in made.menu().actions() if "numbers" in entry.text())
+    action.trigger()
+    assert QGuiApplication.clipboard().text() == "label\tshare\nA\t50.0 %"
+
+
 def spots(panel: FiguresPanel, name: str) -> Sequence[Spot]:
     return panel.views[name]._spots
 
@@ -97,6 +108,9 @@ def test_all_figures_are_drawn_once_and_those_of_labels_list_the_items_of_each_s
     assert panel.views.keys() == TITLES.keys()
     assert all(view.has_figure for view in panel.views.values())
     assert "best trivial judge" in panel.views["accuracy"].accessibleName()
+    for view in panel.views.values():
+        assert len(view.accessibleName()) > 40
+        assert any("numbers" in entry.text() for entry in view.menu().actions())
     for name in ("confusion", "labels"):
         check_that_items_are_listed(qtbot, panel, name)
     check_what_spots_count(panel, scores)
@@ -162,7 +176,7 @@ def test_a_spot_lies_where_the_figure_is_shaded(results: RunResults, scores: Sco
     evaluation = scores.evaluation
     assert evaluation is not None
     figure = confusion_figure(evaluation)
-    renderer = QSvgRenderer(QByteArray(as_svg(figure)))
+    renderer = QSvgRenderer(QByteArray(as_svg(figure, "x")))
     picture = QImage(
         1440,
         round(1440 * renderer.defaultSize().height() / renderer.defaultSize().width()),

@@ -6,6 +6,7 @@ Knows: the whole window. Does not know: what a page is for.
 from collections.abc import Iterator
 from dataclasses import replace
 
+import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog, QScrollArea, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
@@ -121,6 +122,20 @@ def test_nothing_is_cut_or_covered_when_the_size_of_text_changes(
         made.frame.set_text_size(150)
         assert found(qtbot, made) == {}
         assert made.frame.size() == USUAL
+
+
+@pytest.mark.models  # each dialog is made anew: half a minute
+def test_dialogs_fit_a_small_screen_at_the_largest_text(
+    qtbot: QtBot,
+    interior_of: InteriorOf,  # noqa: F811
+) -> None:
+    with interior_of("n", text_percent=TEXT_SIZES[-1]) as (made, study):
+        for dialog in (*dialogs(made, study), *own_dialogs(made)):
+            dialog.show()
+            assert at_rest(qtbot, dialog) == [], dialog.windowTitle()
+            least = dialog.minimumSizeHint()
+            assert least.boundedTo(USUAL) == least, dialog.windowTitle()
+            dialog.close()
 
 
 def test_pages_fit_a_small_window_at_the_largest_text(

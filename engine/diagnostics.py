@@ -1,0 +1,186 @@
+"""What whoever mends the program asks first: versions, computer, settings, the last fault, as one text.
+
+It is made to be published: no text of a dataset or a model's answer is in it, no name of a person, a dataset
+or a model file. What could hold one, such as the words of an error, is left out rather than cleaned.
+
+Knows: what is asked. Does not know: who reads it, windows.
+"""
+
+import os
+import platform
+import sys
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from engine.core import VERSION
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import EngineError
+from engine.core.formatting import amount
+from engine.core.items import Order, Way
+from engine.core.settings import SETTINGS, ExampleKind, JudgeSettings, KvType, Mode
+from engine.llama.library import library_version, processor_features
+from engine.loading.devices import found_devices
+from engine.store.opening import SQLITE
+from engine.store.run_store import RunStore
+from engine.system.computer import available_memory, default_threads
+from engine.system.file_systems import network_file_system
+from engine.system.last_fault import last_fault
+from engine.system.paths import (
+    cache_folder,
+    data_folder,
+    default_store,
+    home,
+    is_installed,
+    log_folder,
+    self_command,
+)
+
+_PACKAGES = (
+    *("PySide6-Essentials", "llama-cpp-python", "numpy", "pandas", "pyarrow", "scipy", "scikit-learn"),
+    *("matplotlib", "Jinja2", "psutil", "distributed"),
+)
+_WORDS = frozenset(str(word) for kind in (Mode, KvType, ExampleKind, Way, Order) for word in kind)
+_KEPT_QUIET = "set"
+Pairs = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class OfWindow:
+    """What a window alone knows. `screen`: facts; `settings`: those that are not as usual."""
+
+    screen: Pairs = ()
+    settings: Pairs = ()
+
+
+@dataclass(frozen=True)
+class _Part:
+    title: str
+    look: Callable[[], Iterator[tuple[str, str]]] = field(repr=False)
+
+
+def tell_diagnostics(
+    cancel: CancelToken, store: Path | None = None, window: OfWindow | None = None
+) -> Generator[None, None, str]:
+    """The text, once all is asked. A part that cannot be had says so. Raises Cancelled.
+
+    `store`: of which the newest run is asked for its settings, the usual one for None; `window`: of the one
+    that asks, if any. As a generator without events it can be asked of another process.
+    """
+    parts = (
+        _Part("Versions", _versions),
+        _Part("Computer", lambda: _computer(cancel, window)),
+        _Part("Settings of the window that are not as usual", lambda: _of_window(window)),
+        _Part("Settings of the newest run that are not as usual", lambda: _of_run(store or default_store())),
+        _Part("Last fault in the log", _fault),
+    )
+    lines = ["Tiebreak, diagnostics"]
+    for part in parts:
+        yield
+        cancel.raise_if_requested()
+        lines += ["", part.title]
+        lines += [f"  {name}: {value}" if name else f"  {value}" for name, value in _looked(part)]
+    return "\n".join(lines)
+
+
+def _looked(part: _Part) -> Iterator[tuple[str, str]]:
+    try:
+        yield from part.look()
+    except Cancelled:
+        raise
+    except (EngineError, OSError) as error:  # its words may hold paths
+        yield "", f"cannot be said: {type(error).__name__}"
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    kind = "bundle" if getattr(sys, "frozen", False) else "installed by pip" if is_installed() else "source"
+    yield "Tiebreak", f"{VERSION} ({kind})"
+    yield "Python", f"{platform.python_version()} {platform.python_implementation()}"
+    yield "llama.cpp", library_version().removeprefix("llama.cpp ")
+    yield "SQLite", SQLITE.removeprefix("SQLite ")
+    yield "packages", ", ".join(map(_with_version, _PACKAGES))
+
+
+def _with_version(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return f"{package} (no record of it)"
+
+
+def _computer(cancel: CancelToken, window: OfWindow | None) -> Iterator[tuple[str, str]]:
+    memory = available_memory()
+    yield "system", f"{platform.system()} {platform.release()}, {platform.machine()}"
+    yield "processor", processor_features() or "llama.cpp names no features"
+    yield "cores", f"{default_threads()} physical, {os.cpu_count() or 0} in all"
+    yield "memory", f"{amount(memory.available)} of {amount(memory.total)} are free"
+    try:
+        found = [
+            f"{each.title} ({each.backend}, driver {each.driver or '-'})" for each in found_devices(cancel)
+        ]
+        yield "GPU", "; ".join(found) or "none that llama.cpp knows"
+    except EngineError as error:
+        yield "GPU", f"looking for one broke down: {type(error).__name__}"
+    yield from window.screen if window else ()
+    for name, folder in (("data", data_folder()), ("cache", cache_folder()), ("logs", log_folder())):
+        yield f"folder of {name}", _folder(folder)
+    yield "program", _folder(Path(self_command()[-1]).parent)
+
+
+def _folder(path: Path) -> str:
+    """Where a folder is, if that is below the user's own, and on what kind of disk."""
+    disk = network_file_system(path)
+    where = "elsewhere"
+    if path.is_relative_to(home()) and path != home():
+        where = "below ~"
+    there = "" if path.exists() else ", not there yet"
+    return f"{where}, on {f'a network ({disk})' if disk else 'a disk of this computer'}{there}"
+
+
+def _of_window(window: OfWindow | None) -> Iterator[tuple[str, str]]:
+    if window is None:
+        yield "", "not asked: the window's menu Help copies them, too"
+    elif not window.settings:
+        yield "", "none"
+    else:
+        yield from window.settings
+
+
+def _of_run(store: Path) -> Iterator[tuple[str, str]]:
+    if not store.exists():
+        yield "", "no run store yet"
+        return
+    with RunStore(store) as opened:
+        runs = [run for run in opened.runs() if run.by_a_model]
+    if not runs:
+        yield "", "no run of a model yet"
+        return
+    found = list(unusual(runs[-1].identity.settings))
+    yield from found or [("", "none")]
+
+
+def unusual(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The settings of a run that are not as usual; of a text that is none of our words, that it is set."""
+    mode = settings.get("mode")
+    if mode not in list(Mode):
+        return
+    usual = JudgeSettings(mode=Mode(mode)).as_json()
+    for row in SETTINGS:
+        value = settings.get(row.name)
+        if row.name in settings and (row.name not in usual or value != usual[row.name]):
+            yield row.name, _plain(value)
+
+
+def _plain(value: object) -> str:
+    if value is None or isinstance(value, bool | int | float):
+        return str(value)
+    if isinstance(value, list | tuple) and all(each in _WORDS for each in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) and value in _WORDS else _KEPT_QUIET
+
+
+def _fault() -> Iterator[tuple[str, str]]:
+    found = last_fault()
+    yield from (("", line) for line in found or ["none"])

@@ -1,0 +1,190 @@
+"""Diagnostics say what went wrong and where, and nothing that a person or a dataset said."""
+
+import getpass
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import DeviceFailed, EngineBug, InputError, SetupError
+from engine.core.events import followed
+from engine.core.judgments import NewOverride
+from engine.core.settings import JudgeSettings, KvType, Mode
+from engine.data.dataset import load_dataset
+from engine.diagnostics import OfWindow, tell_diagnostics, unusual
+from engine.store.run_store import RunStore
+from engine.system.ended_by_fault import FaultWatch
+from engine.system.fault_log import DistantTrace, log_fault
+from engine.system.last_fault import last_fault
+from engine.system.paths import default_store, home, log_folder
+from tests.commands import run_here
+from tests.judged import SURE_A, B, stored_run
+
+SECRET = "Grandma"
+"""A part of all that nobody must find in the diagnostics."""
+MESSAGE = (
+    f"{SECRET} asked\nTraceback (most recent call last):\n"
+    f'  File "/home/{SECRET}/{SECRET}.tsv", line 3, in {SECRET}\n'
+    f"{SECRET}Error: {SECRET}\nTiebreak {SECRET}, {SECRET}"
+)
+
+
+def told(store: Path | None = None, window: OfWindow | None = None) -> str:
+    return followed(tell_diagnostics(CancelToken(), store, window), lambda _event: None)
+
+
+Fault = Callable[..., None]
+
+
+@pytest.fixture
+def fault(caplog: pytest.LogCaptureFixture) -> Fault:
+    """Logs an error that was raised, as faults are."""
+
+    def log(error: BaseException, doing: str = "in the window") -> None:
+        try:
+            raise error
+        except BaseException as raised:
+            log_fault(raised, doing)
+        caplog.clear()
+
+    return log
+
+
+def chained() -> BaseException:
+    try:
+        raise KeyError(SECRET)
+    except KeyError as cause:
+        error = ValueError(MESSAGE)
+        error.__cause__ = cause
+        error.add_note(SECRET)
+        return error
+
+
+def distant() -> BaseException:
+    error = RuntimeError(SECRET)
+    error.__cause__ = DistantTrace.of(chained())
+    return error
+
+
+class OfATest(Exception):
+    """Its name is one that neither the program nor a library has."""
+
+    __qualname__ = SECRET
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (lambda: ValueError(MESSAGE), "ValueError"),
+        (lambda: EngineBug(MESSAGE), "engine.core.errors.EngineBug"),
+        (lambda: SetupError(MESSAGE, MESSAGE), "engine.core.errors.SetupError"),
+        (lambda: InputError(Path(f"{SECRET}.tsv"), [MESSAGE], ""), "engine.core.errors.InputError"),
+        (lambda: DeviceFailed(SECRET, MESSAGE), "engine.core.errors.DeviceFailed"),
+        (lambda: UnicodeDecodeError("utf-8", SECRET.encode(), 0, 1, SECRET), "UnicodeDecodeError"),
+        (lambda: FileNotFoundError(2, SECRET, f"/home/{SECRET}/x.tsv"), "FileNotFoundError"),
+        (lambda: ExceptionGroup(SECRET, [ValueError(MESSAGE)]), None),
+        (chained, "ValueError"),
+        (distant, "RuntimeError"),
+        (lambda: OfATest(MESSAGE), "an error of another kind"),
+    ],
+)
+def test_a_fault_is_told_by_its_kind_and_place_alone(
+    fault: Fault, make: Callable[[], BaseException], kind: str
+) -> None:
+    fault(make(), str(["main.py", "judge", f"{SECRET}.tsv"]))
+    text = told()
+    assert SECRET.casefold() not in text.casefold()
+    assert "a command" in text
+    if kind:
+        assert f"  {kind}\n" in f"{text}\n"
+
+
+def test_the_newest_fault_is_told_with_the_places_in_the_program(fault: Fault) -> None:
+    fault(ValueError("first"))
+    try:
+        JudgeSettings(temperature=-1.0)
+    except SetupError as error:
+        fault(error, "a job of the lane files")
+    lines = last_fault()
+    assert lines[0].endswith(", a job of the lane files")
+    assert any(line.startswith("  engine/core/settings.py:") for line in lines)
+    assert lines[-1] == "engine.core.errors.SetupError"
+    assert not any("ValueError" in line or "-1" in line for line in lines)
+
+
+def test_a_fault_that_ended_the_window_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    log_folder().mkdir(parents=True)
+    (log_folder() / "window-999999999.fault").write_text(
+        "Fatal Python error: Segmentation fault\n\nThread 0x1 (most recent call first):\n"
+        f'  File "{Path(__file__).parents[2] / "gui" / "app.py"}", line 5 in open_window\n'
+        f'  File "/home/{SECRET}/{SECRET}.py", line 1 in x\n'
+    )
+    FaultWatch().end()
+    caplog.clear()
+    assert last_fault()[1:] == ["Segmentation fault", "  gui/app.py:5 in open_window", "  elsewhere"]
+
+
+def test_nothing_of_a_study_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither names of files, people, models and criteria, nor texts, nor the account."""
+    monkeypatch.setattr(getpass, "getuser", lambda: SECRET)
+    folder = tmp_path / SECRET
+    folder.mkdir()
+    path = folder / f"{SECRET}.tsv"
+    path.write_text(
+        "id\tinstruction\toutput_a\toutput_b\tsafety_preference\n"
+        + f"{SECRET}\t{SECRET}\t{SECRET}\t{SECRET}\tA\n"
+    )
+    stored_run(
+        folder,
+        load_dataset(path),
+        {"safety": [SURE_A]},
+        {"safety": SECRET},
+        dataset_path=path,
+        model_path=folder / f"{SECRET}.gguf",
+        model_name=SECRET,
+    )
+    with RunStore(folder / "runs.sqlite") as store:
+        store.name(1, SECRET)
+        store.note_run(1, SECRET)
+        store.override(1, NewOverride(SECRET, "safety", preference=B, explanation=SECRET, author=SECRET))
+    text = told(folder / "runs.sqlite", OfWindow([("screen", "1280 x 720")], [("theme", "dark")]))
+    assert SECRET.casefold() not in text.casefold()
+    assert str(home()) not in text
+    assert "screen: 1280 x 720" in text
+    assert "theme: dark" in text
+
+
+def test_what_is_unusual_of_a_run_is_told_in_our_words_alone() -> None:
+    settings = JudgeSettings(mode=Mode.LABELS, kv_type=KvType.Q8_0, items_at_once=1).as_json()
+    found = dict(unusual({**settings, "context": SECRET, "device": SECRET, SECRET: 1}))
+    assert found["kv_type"] == "q8_0"
+    assert SECRET not in str(found)
+    assert dict(unusual(JudgeSettings(mode=Mode.LABELS).as_json())) == {}
+
+
+def test_a_store_that_cannot_be_read_hides_nothing_else(tmp_path: Path) -> None:
+    store = tmp_path / "runs.sqlite"
+    store.write_text("no store")
+    text = told(store)
+    assert "cannot be said: StoreError" in text
+    assert text.endswith("Last fault in the log\n  none")
+
+
+def test_the_command_prints_the_same(fault: Fault) -> None:
+    fault(ValueError(MESSAGE))
+    done = run_here("selftest", "--diagnostics")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not default_store().exists()
+
+    def without_memory(text: str) -> list[str]:
+        return [line for line in text.splitlines() if not line.startswith("  memory: ")]
+
+    assert without_memory(done.stdout) == without_memory(told())
+
+
+def test_a_stop_is_obeyed() -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with pytest.raises(Cancelled):
+        followed(tell_diagnostics(cancel), lambda _event: None)

@@ -1,0 +1,78 @@
+"""Every text of every page, dialog and menu stands out from its ground in both themes: 4.5:1 by pixels."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtWidgets import QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+from gui.kit.theme import ThemeWish
+from gui.people.naming import WhoDialog
+from gui.people.note_line import NoteDialog
+from gui.reading.help_dialog import HelpDialog
+from gui.window.frame import MainWindow
+from gui.window.help_dialogs import AboutDialog
+from gui.window.interior import Interior
+from gui.window.settings_dialog import SettingsDialog
+from gui.work.state import State
+from tests.gui.painted import hard_to_read
+from tests.gui.window.test_long_names import settle
+from tests.gui.window.test_sizes import USUAL, own_dialogs, places
+from tests.gui.windows import end_window
+
+pytestmark = pytest.mark.models  # pictures of the whole window take a minute
+
+
+@pytest.fixture
+def interior(qtbot: QtBot, demo_store: Path, demo_gold: Path, tmp_path: Path) -> Iterator[Interior]:
+    """The window with the demo judged, one label overridden, a search, and a comparison with itself."""
+    state = State(tmp_path)
+    state.set_number("last/run", 1)
+    state.set_text("author", "Ada")
+    frame = MainWindow(state)
+    frame.resize(USUAL)
+    frame.show()
+    made = Interior(frame, Path(shutil.copy(demo_store, tmp_path / "runs.sqlite")))
+    made.begin(demo_gold)
+    qtbot.waitUntil(lambda: made.workspace.run is not None)
+    yield made
+    frame.set_theme(ThemeWish.LIGHT)
+    end_window(made)
+
+
+def dialogs(made: Interior) -> Iterator[QWidget]:
+    yield from own_dialogs(made)
+    yield SettingsDialog(made.workspace, made.frame)
+    yield AboutDialog(made.frame)
+    yield HelpDialog(made.frame)
+    yield WhoDialog("Ada", made.frame)
+    yield NoteDialog("odd", ["one"], ["one", "two"], made.frame)
+
+
+def menus(made: Interior) -> Iterator[QMenu]:
+    for menu in made.frame.findChildren(QMenu):
+        menu.aboutToShow.emit()
+        if any(action.isEnabled() and action.text() for action in menu.actions()):
+            menu.popup(made.frame.mapToGlobal(QPoint(0, 0)))
+            yield menu
+            menu.close()
+
+
+@pytest.mark.parametrize("theme", [ThemeWish.LIGHT, ThemeWish.DARK])
+def test_each_text_is_read_easily(qtbot: QtBot, interior: Interior, theme: ThemeWish) -> None:
+    interior.frame.set_theme(theme)
+    found = {}
+    for place in places(qtbot, interior):
+        settle(qtbot, interior.frame, interior.threads)
+        found[place] = hard_to_read(interior.frame)
+    for dialog in dialogs(interior):
+        dialog.show()
+        settle(qtbot, dialog, interior.threads)
+        found[f"{type(dialog).__name__} {dialog.windowTitle()}"] = hard_to_read(dialog)
+        dialog.close()
+    for menu in menus(interior):
+        found[f"menu {menu.title()}"] = hard_to_read(menu)
+    assert {place: lines for place, lines in found.items() if lines} == {}
