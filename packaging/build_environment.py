@@ -34,7 +34,8 @@ _VARIANTS = ["-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON"]
 # A library for GPUs of any maker. A Mac has Metal, which llama.cpp is compiled with there in any case.
 _GPU = ["-DGGML_VULKAN=ON"]
 _GPU_LIBRARY = re.compile(r"(lib)?ggml-vulkan\.(so|dll)")
-_GPU_RPATH = PACKAGING / "gpu_rpath.cmake"
+# What CMake reads for us inside llama-cpp-python's project, and what that has the compiler read.
+_CHANGES = (PACKAGING / "llama.cmake", PACKAGING / "vulkan_layer_settings.h")
 _DISTURBING = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CFLAGS", "CXXFLAGS", "SOURCE_DATE_EPOCH"}
 _OWN_FOLDER = {"linux": "$ORIGIN", "darwin": "@loader_path"}
 
@@ -44,11 +45,14 @@ def cmake_options(gpu: bool) -> list[str]:
     options = list(_CMAKE)
     if sys.platform != "darwin":
         options += _VARIANTS + (_GPU if gpu else [])
-    if sys.platform == "linux" and gpu:
-        options.append(f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={_GPU_RPATH}")
     if own_folder := _OWN_FOLDER.get(sys.platform):
         options.append(f"-DCMAKE_INSTALL_RPATH={own_folder}")
     return options
+
+
+def changes_option() -> str:
+    """Has CMake read what we change of llama-cpp-python's project."""
+    return f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={_CHANGES[0].as_posix()}"
 
 
 class BuildEnvironment:
@@ -79,11 +83,9 @@ class BuildEnvironment:
         stamp.write_text(made_of, encoding="utf-8")
 
     def _compiled_with(self) -> list[str]:
-        """What decides how llama.cpp comes out of the compiler, beside its source."""
-        options = [*_computer(), *cmake_options(bool(self._vulkan))]
-        if self._vulkan:
-            options += [*self._vulkan, _GPU_RPATH.read_text(encoding="utf-8")]
-        return options
+        """What decides how llama.cpp comes out of the compiler, beside its source; no folder is among it."""
+        changes = [path.read_text(encoding="utf-8") for path in _CHANGES]
+        return [*_computer(), *cmake_options(bool(self._vulkan)), *changes, *self._vulkan]
 
     def _packages(self) -> Path:
         base = str(self._venv)
@@ -92,13 +94,13 @@ class BuildEnvironment:
     def _wheel(self, compiled_with: list[str]) -> Path:
         """The wheel of llama-cpp-python, compiled here, in a folder named after what decides its content."""
         source = self._source()
-        folder = BUILD / f"llama-{_digest([source.name, *compiled_with])[:12]}"
+        folder = BUILD / "compiled" / _digest([source.name, *compiled_with])[:12]
         if not (made := sorted(folder.glob("*.whl"))):
             print(f"Compiling llama.cpp: {'15 to 40' if self._vulkan else '5 to 15'} minutes.", flush=True)
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
             self._pip(
                 *("wheel", "--no-cache-dir", "--no-deps", "--wheel-dir", str(folder), str(source)),
-                CMAKE_ARGS=shlex.join(cmake_options(bool(self._vulkan))),
+                CMAKE_ARGS=shlex.join([*cmake_options(bool(self._vulkan)), changes_option()]),
                 CMAKE_BUILD_PARALLEL_LEVEL=str(os.cpu_count() or 1),
             )
             made = sorted(folder.glob("*.whl"))
