@@ -33,6 +33,9 @@ _CMAKE = [
 _VARIANTS = ["-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON"]
 # A library for GPUs of any maker. A Mac has Metal, which llama.cpp is compiled with there in any case.
 _GPU = ["-DGGML_VULKAN=ON"]
+# With this variant the program does without any of llama.cpp's layouts (engine/llama/library.py says why).
+# Without it, processors with AMX get the layouts of AVX-512, as others do.
+_AMX_LIBRARY = re.compile(r"(lib)?ggml-cpu-sapphirerapids\.(so|dll)")
 _GPU_LIBRARY = re.compile(r"(lib)?ggml-vulkan\.(so|dll)")
 # What CMake reads for us inside llama-cpp-python's project, and what that has the compiler read.
 _CHANGES = (PACKAGING / "llama.cmake", PACKAGING / "vulkan_layer_settings.h")
@@ -67,20 +70,39 @@ class BuildEnvironment:
         self.python = self._venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
         self.llama_licences = BUILD / "llama-licences"
 
+    def time_needed(self) -> str:
+        """How long the bundle takes, for who waits for it."""
+        if self._is_there():
+            return "The environment and llama.cpp are there from before: 3 to 6 minutes."
+        return (
+            "A new environment: 5 to 10 minutes with the bundle, and where llama.cpp is to be compiled, more;"
+            " that is said when it begins."
+        )
+
     def make(self) -> None:
         """A new environment, unless the one that is there was made of the same."""
-        compiled_with = self._compiled_with()
-        made_of = _digest([*self._texts(), sys.version, *compiled_with])
-        stamp = self._venv / "made-of"
-        if self.llama_licences.is_dir() and stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
+        if self._is_there():
             return
+        compiled_with = self._compiled_with()
         shutil.rmtree(self._venv, ignore_errors=True)
         venv.create(self._venv, with_pip=True, symlinks=sys.platform != "win32")
         self._pip("install", "--quiet", "--upgrade", "pip")
         self._pip("install", "--quiet", str(self._wheel(compiled_with)))
+        leave_amx_out(self._packages())
         put_gpu_apart(self._packages())
         self._pip("install", "--quiet", "-r", str(ROOT / "requirements-bundle.txt"))
-        stamp.write_text(made_of, encoding="utf-8")
+        self._stamp.write_text(self._made_of(), encoding="utf-8")
+
+    @property
+    def _stamp(self) -> Path:
+        return self._venv / "made-of"
+
+    def _is_there(self) -> bool:
+        made_of = self._stamp.read_text(encoding="utf-8") if self._stamp.is_file() else ""
+        return self.llama_licences.is_dir() and made_of == self._made_of()
+
+    def _made_of(self) -> str:
+        return _digest([*self._texts(), sys.version, *self._compiled_with()])
 
     def _compiled_with(self) -> list[str]:
         """What decides how llama.cpp comes out of the compiler, beside its source; no folder is among it."""
@@ -96,7 +118,10 @@ class BuildEnvironment:
         source = self._source()
         folder = BUILD / "compiled" / _digest([source.name, *compiled_with])[:12]
         if not (made := sorted(folder.glob("*.whl"))):
-            print(f"Compiling llama.cpp: {'15 to 40' if self._vulkan else '5 to 15'} minutes.", flush=True)
+            minutes = "15 to 40" if self._vulkan else "10 to 25"
+            print(
+                f"Compiling llama.cpp: {minutes} minutes. The next bundle takes it from {folder}.", flush=True
+            )
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
             self._pip(
                 *("wheel", "--no-cache-dir", "--no-deps", "--wheel-dir", str(folder), str(source)),
@@ -136,6 +161,14 @@ class BuildEnvironment:
     def _pip(self, *words: str, **variables: str) -> None:
         command = [str(self.python), "-m", "pip", "--disable-pip-version-check", *words]
         subprocess.run(command, env={**undisturbed_environment(), **variables}, check=True)
+
+
+def leave_amx_out(packages: Path) -> None:
+    """Take away the library for processors with AMX; `packages`: where Python packages are installed."""
+    for path in [
+        path for path in (packages / "llama_cpp" / "lib").iterdir() if _AMX_LIBRARY.fullmatch(path.name)
+    ]:
+        path.unlink()
 
 
 def put_gpu_apart(packages: Path) -> None:

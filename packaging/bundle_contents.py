@@ -76,7 +76,8 @@ _LEFT_OUT = re.compile(
             r"(PIL/_(avif|webp|imagingtk)\.|pillow\.libs/lib(avif|webp))",
             r".*/tests?/",
             r"llama_cpp/lib/(cmake|pkgconfig)/",
-            r".*\.dist-info/direct_url\.json$",  # where the wheel lay on the computer that made the bundle
+            # Where the wheel lay on the computer that made the bundle, and other notes of pip's.
+            r".*\.dist-info/(direct_url\.json|RECORD|INSTALLER|REQUESTED)$",
             r"(.*/)?vulkan-1\.dll$",  # comes with the graphics driver, and must fit it
         )
     )

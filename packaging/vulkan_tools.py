@@ -9,8 +9,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-# VK_HEADER_VERSION, the third number of Vulkan's version: that of Debian 12, for which vulkan_layer_settings.h
-# declares what it lacks. Older ones were not tried.
+# VK_HEADER_VERSION, the third number of Vulkan's version: Debian 12's. vulkan_layer_settings.h declares what
+# these headers lack. Older ones were not tried.
 _OLDEST = 239
 _SYSTEM_HEADERS = (Path("/usr/local/include"), Path("/usr/include"))
 _VERSION = re.compile(r"^#define VK_HEADER_VERSION (\d+)", re.MULTILINE)

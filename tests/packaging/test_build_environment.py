@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from build_environment import changes_option, cmake_options, put_gpu_apart
+from build_environment import changes_option, cmake_options, leave_amx_out, put_gpu_apart
 
 PROCESSOR = ["libggml-base.so", "libggml-cpu-x64.so", "libllama.so", "ggml-base.dll", "libggml-metal.dylib"]
 
@@ -38,6 +38,13 @@ def test_the_gpus_library_gets_a_folder_of_its_own_and_all_others_stay(libraries
     assert sorted(path.name for path in libraries.iterdir()) == sorted([*PROCESSOR, "gpu"])
 
 
+@pytest.mark.parametrize("name", ["libggml-cpu-sapphirerapids.so", "ggml-cpu-sapphirerapids.dll"])
+def test_the_library_for_amx_is_left_out_and_all_others_stay(libraries: Path, name: str) -> None:
+    (libraries / name).touch()
+    leave_amx_out(libraries.parent.parent)
+    assert sorted(path.name for path in libraries.iterdir()) == sorted(PROCESSOR)
+
+
 def test_where_there_is_none_there_is_no_folder_for_it(libraries: Path) -> None:
     put_gpu_apart(libraries.parent.parent)
     assert sorted(path.name for path in libraries.iterdir()) == sorted(PROCESSOR)
@@ -48,7 +55,8 @@ NEW_HEADERS = OLD_HEADERS + (
     "#define VK_EXT_layer_settings 1\n"
     "#include <vector>\n"
     "namespace vk { struct LayerSettingEXT { const void * pValues; };\n"
-    "struct LayerSettingsCreateInfoEXT { explicit LayerSettingsCreateInfoEXT(std::vector<LayerSettingEXT>) {} }; }"
+    "struct LayerSettingsCreateInfoEXT {\n"
+    "explicit LayerSettingsCreateInfoEXT(const std::vector<LayerSettingEXT> &) {} }; }"
 )
 
 
