@@ -21,9 +21,9 @@ from sbom import file_digest
 
 
 class Content(NamedTuple):
-    """What makes a file of a bundle what it is. `what`: the SHA-256 of a file, the target of a link."""
+    """What makes a file of a bundle what it is. `content`: the SHA-256 of a file, the target of a link."""
 
-    what: str
+    content: str
     mode: int
     time: int
 
