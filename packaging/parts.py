@@ -107,7 +107,7 @@ class _Owners:
     @cached_property
     def _by_path(self) -> dict[str, str]:
         """The package of each file that packages have put down, by its path with links and without."""
-        found = {}
+        found: dict[str, str] = {}
         for package in distributions():
             folder, name = str(package.locate_file("")), package.metadata["Name"]
             # package.files would look for each of them on the disk.
@@ -137,19 +137,23 @@ def _of_records(package: Distribution) -> Part:
 
 def package_terms(package: Distribution) -> tuple[str, bool]:
     """The licence that a package names, in one line, and whether that is an expression of SPDX."""
-    expression = package.metadata.get("License-Expression")
-    if expression:
-        return str(expression), True
+    if expression := _field(package, "License-Expression"):
+        return expression, True
     classifiers = [
         str(text) for text in package.metadata.get_all("Classifier", []) if text.startswith("License")
     ]
-    named = str(package.metadata.get("License") or "").strip()
+    named = _field(package, "License")
     if named and set(re.findall(r"[\w.-]+", named)) <= _SPDX | {"AND", "OR"}:
         return named, True
     if classifiers == [_MIT_CLASSIFIER]:
         return "MIT", True
     short = named if named and "\n" not in named else ""  # some put the whole text there
     return short or (classifiers[0].rpartition(":: ")[2] if classifiers else "not named"), False
+
+
+def _field(package: Distribution, name: str) -> str:
+    values = package.metadata.get_all(name, [])
+    return str(values[0]).strip() if values else ""
 
 
 def _of_llama(source: Path) -> Part | None:
