@@ -30,6 +30,7 @@ LEFT_OUT_MODULES = (
     "torch",
     "sympy",
     "llama_cpp.server",
+    "nltk",  # rouge_score's scorer, of which nothing is used, would bring it
     # parts of pyarrow that are not about Parquet
     "pyarrow.flight",
     "pyarrow._flight",
@@ -48,8 +49,8 @@ LEFT_OUT_MODULES = (
     "PIL._imagingtk",
 )
 # What PyInstaller would do at every start of the program, also of a command: make a folder for matplotlib's
-# fonts (main.py names a lasting one), import nltk, which takes longer than the rest of a start, and load Qt.
-LEFT_OUT_AT_START = frozenset({"pyi_rth_mplconfig", "pyi_rth_nltk"}) | (
+# fonts (main.py names a lasting one), and load Qt.
+LEFT_OUT_AT_START = frozenset({"pyi_rth_mplconfig"}) | (
     # On Linux Qt finds its plug-ins without; elsewhere this was not tried.
     {"pyi_rth_pyside6"} if sys.platform == "linux" else set()
 )
