@@ -30,6 +30,7 @@ LEFT_OUT_MODULES = (
     "torch",
     "sympy",
     "llama_cpp.server",
+    "readline",  # brings GNU's library, which is under the GPL
     "nltk",  # rouge_score's scorer, of which nothing is used, would bring it
     # parts of pyarrow that are not about Parquet
     "pyarrow.flight",
