@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from build_environment import changes_option, cmake_options, leave_amx_out, put_gpu_apart
+from build_environment import BuildEnvironment, changes_option, cmake_options, leave_amx_out, put_gpu_apart
+
+from tests.commands import ROOT
 
 PROCESSOR = ["libggml-base.so", "libggml-cpu-x64.so", "libllama.so", "ggml-base.dll", "libggml-metal.dylib"]
 
@@ -100,3 +102,23 @@ def test_the_gpus_library_has_its_declarations_no_folder_of_its_builder_and_its_
     content = (made / "libggml-vulkan.so").read_bytes()
     assert b"llama-cpp-python/own.cpp" in content
     assert str(tmp_path).encode() not in content
+
+
+def test_no_folder_decides_whether_llama_cpp_is_compiled_anew() -> None:
+    decides = BuildEnvironment(["headers 239"])._compiled_with()
+    assert "headers 239" in decides
+    assert not [part for part in decides if str(ROOT) in part]
+
+
+def test_who_waits_is_told_how_long_before_anything_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("build_environment.BUILD", tmp_path)
+    environment = BuildEnvironment()
+    assert "A new environment" in environment.time_needed()
+    environment.llama_licences.mkdir()
+    environment._stamp.parent.mkdir()
+    environment._stamp.write_text(environment._made_of(), encoding="utf-8")
+    assert "there from before" in environment.time_needed()
+    # Another compiler of shaders makes another library.
+    assert "A new environment" in BuildEnvironment(["another glslc"]).time_needed()
