@@ -9,7 +9,9 @@
 # make bundle        make the application that needs no Python, and its archive, in dist/, with a library for GPUs
 #                    where one can be compiled (make GPU=yes bundle: or not at all; GPU=no: without)
 # make screenshots   draw the pictures of docs/ again
-# make clean         remove the virtual environments, the bundle and what tools left behind
+# make clean         remove the virtual environments, the bundle and what tools left behind, but not llama.cpp as it
+#                    was compiled for bundles (build/compiled)
+# make distclean     remove that too
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,7 +28,8 @@ GPU_PART_no := --without-gpu
 # Compiled once, not anew in each process of the tests, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle screenshots clean
+.PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle screenshots clean \
+	distclean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -99,4 +102,8 @@ $(OLDEST)/ready: requirements-dev.txt requirements-notebook.txt requirements.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CLUSTER) $(OLDEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTER) $(OLDEST) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name compiled -exec rm -rf {} +
+
+distclean: clean
+	rm -rf build

@@ -73,10 +73,10 @@ class BuildEnvironment:
     def time_needed(self) -> str:
         """How long the bundle takes, for who waits for it."""
         if self._is_there():
-            return "The environment and llama.cpp are there from before: 3 to 6 minutes."
+            return "The environment and llama.cpp are there from before: 5 minutes, on a busy computer 20."
         return (
-            "A new environment: 5 to 10 minutes with the bundle, and where llama.cpp is to be compiled, more;"
-            " that is said when it begins."
+            "A new environment: 10 minutes with the bundle, on a busy computer 30. Where llama.cpp is to be"
+            " compiled it takes more; that is said when it begins."
         )
 
     def make(self) -> None:
@@ -118,7 +118,7 @@ class BuildEnvironment:
         source = self._source()
         folder = BUILD / "compiled" / _digest([source.name, *compiled_with])[:12]
         if not (made := sorted(folder.glob("*.whl"))):
-            minutes = "15 to 40" if self._vulkan else "10 to 25"
+            minutes = "15 to 40" if self._vulkan else "10 to 30"
             print(
                 f"Compiling llama.cpp: {minutes} minutes. The next bundle takes it from {folder}.", flush=True
             )
