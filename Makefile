@@ -12,7 +12,9 @@
 #                    (needs the internet; what still fits stays: UPGRADE=--upgrade takes the newest of all)
 # make screenshots   draw the pictures of docs/ again
 # make walk          record docs/walk.gif again: the program in use, in two minutes
-# make clean         remove the virtual environments, the bundle and what tools left behind
+# make clean         remove the virtual environments, the bundle and what tools left behind, but not llama.cpp as it
+#                    was compiled for bundles (build/compiled)
+# make distclean     remove that too
 
 PYTHON ?= python3
 VENV := .venv
@@ -30,7 +32,7 @@ GPU_PART_no := --without-gpu
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run judge model test mypy pytest test-models test-desktop test-cluster test-oldest bundle lock screenshots walk \
-	clean
+	clean distclean
 
 # gui.screen says why no window can be opened, and ends with 2; of other faults main.py tells.
 run: $(VENV)/run-time
@@ -114,4 +116,8 @@ $(OLDEST)/ready: requirements-dev.txt requirements-notebook.txt requirements.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(CLUSTER) $(OLDEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(CLUSTER) $(OLDEST) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name compiled -exec rm -rf {} +
+
+distclean: clean
+	rm -rf build

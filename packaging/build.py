@@ -6,20 +6,28 @@ It has llama.cpp's library for GPUs (Vulkan) where that can be compiled, and els
 
 Everything is made in `build/` and `dist/` of the project, with an environment of its own. What was made
 before and would not change is used again: the environment, and llama.cpp, which takes the most time.
+
+Beside the archive come the list of its parts (CycloneDX) and SHA256SUMS. Built again from one commit with the
+same tools, the archive is the same: times are the commit's, and nobody's folders are in it.
 """
 
 import argparse
+import os
 import platform
 import shutil
 import subprocess
 import sys
 import tarfile
 import time
+import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import bundle_check
 from build_environment import BuildEnvironment, undisturbed_environment
 from project import BUILD, PACKAGING, RELEASED, ROOT, VERSION
+from sbom import NAME as SBOM
+from sbom import write_checksums, write_sbom
 from vulkan_tools import NoVulkan, vulkan_tools
 
 _DIST = ROOT / "dist"
@@ -42,6 +50,7 @@ def main() -> int:
         print(lacking, flush=True)
     start = time.monotonic()
     environment = BuildEnvironment(vulkan)
+    print(environment.time_needed(), flush=True)
     environment.make()
     _run_python(environment, str(PACKAGING / "icons.py"), str(BUILD / "icons"))
     made = time.monotonic()
@@ -51,8 +60,10 @@ def main() -> int:
     )
     code = bundle_check.main([str(bundle)])
     if not options.no_archive:
-        archive = _archive(bundle)
+        archive = _archive(bundle, made_at())
         print(f"{archive}: {archive.stat().st_size / 1e6:.0f} MB")
+        parts = Path(shutil.copy(bundle / SBOM, bundle.with_name(f"{bundle.name}.cdx.json")))
+        print(f"{parts}, {write_checksums([archive, parts])}")
     if lacking:
         print(lacking)
     return code
@@ -79,6 +90,19 @@ def bundle_name() -> str:
     return f"tiebreak-{VERSION}-{_SYSTEMS[sys.platform]}-{_MACHINES.get(machine, machine)}"
 
 
+def made_at() -> int:
+    """The time that all of the bundle bears, in seconds since 1970: SOURCE_DATE_EPOCH, or the commit's.
+
+    Of a source that came without its history: the day of the release.
+    """
+    if named := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(named)
+    if (ROOT / ".git").exists() and shutil.which("git"):
+        command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return int(datetime.fromisoformat(RELEASED).replace(tzinfo=UTC).timestamp())
+
+
 def _bundle(environment: BuildEnvironment) -> Path:
     """Let PyInstaller make the folder, and add what is not of Python. Whole, it comes to `dist/`."""
     made, unfinished = BUILD / "dist", BUILD / bundle_name()
@@ -97,11 +121,12 @@ def _bundle(environment: BuildEnvironment) -> Path:
     if sys.platform == "linux":
         _strip_python(unfinished)
         _add_desktop_files(unfinished)
+    write_sbom(unfinished, BUILD / "work" / "tiebreak" / "parts.json", made_at())
     finished = _DIST / bundle_name()
     if finished.is_dir():
         shutil.rmtree(finished)
-    for archive in _DIST.glob(f"{finished.name}.*"):
-        archive.unlink()  # it holds another bundle than the folder beside it
+    for old in (*_DIST.glob(f"{finished.name}.*"), *_DIST.glob("SHA256SUMS")):
+        old.unlink()  # of another bundle than the folder beside it
     _DIST.mkdir(exist_ok=True)
     return unfinished.rename(finished)
 
@@ -134,33 +159,46 @@ def _add_desktop_files(bundle: Path) -> None:
     (bundle / "install.sh").chmod(0o755)
 
 
-def _archive(bundle: Path) -> Path:
+def _archive(bundle: Path, made: int) -> Path:
     """One file to hand on: .tar.xz on Linux, .zip elsewhere. It has its name when it is whole."""
     unfinished = BUILD / f"{bundle.name}.archive"
+    kind = "tar.xz" if sys.platform == "linux" else "zip"
     if sys.platform == "linux":
-        kind = "tar.xz"
         with tarfile.open(unfinished, "w:xz", preset=6) as archive:
-            archive.add(bundle, bundle.name, filter=_nobody)
+            archive.add(bundle, bundle.name, filter=lambda member: plain_member(member, made))
     elif sys.platform == "darwin":
-        kind = "zip"
+        for path in bundle.rglob("*"):
+            os.utime(path, (made, made), follow_symlinks=False)
         # Python's own zip would lose the links inside the application.
         subprocess.run(["ditto", "-c", "-k", "--keepParent", str(bundle), str(unfinished)], check=True)
     else:
-        kind = "zip"
-        made = shutil.make_archive(str(unfinished), kind, bundle.parent, bundle.name)
-        unfinished = Path(made)
+        write_zip(unfinished, bundle, made)
     return unfinished.replace(bundle.with_name(f"{bundle.name}.{kind}"))
 
 
-def _nobody(member: tarfile.TarInfo) -> tarfile.TarInfo:
-    """The same file without the name of whoever built it."""
+def plain_member(member: tarfile.TarInfo, made: int) -> tarfile.TarInfo:
+    """The same file with nothing of whoever built it: name, time, what others may do with it."""
     member.uid = member.gid = 0
     member.uname = member.gname = "root"
+    member.mtime = made
+    member.mode = 0o755 if member.isdir() or member.issym() or member.mode & 0o100 else 0o644
     return member
+
+
+def write_zip(archive: Path, folder: Path, made: int) -> None:
+    """A folder's files by name, all of one time."""
+    day = datetime.fromtimestamp(made, UTC).timetuple()[:6]
+    with zipfile.ZipFile(archive, "w") as target:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            member = zipfile.ZipInfo(path.relative_to(folder.parent).as_posix(), day)
+            member.compress_type, member.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            target.writestr(member, path.read_bytes())
 
 
 def _run_python(environment: BuildEnvironment, *words: str) -> None:
     own = {"PYTHONPATH": str(ROOT), "PYINSTALLER_CONFIG_DIR": str(BUILD / "pyinstaller")}
+    # What Python writes, such as sets in compiled modules, is then the same each time.
+    own |= {"PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": str(made_at())}
     # On a Mac an application that is not signed as a whole would not start.
     own["PYINSTALLER_STRICT_BUNDLE_CODESIGN_ERROR"] = "1"
     variables = {**undisturbed_environment(), **own}

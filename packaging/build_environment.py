@@ -36,8 +36,12 @@ _CMAKE = [
 _VARIANTS = ["-DGGML_BACKEND_DL=ON", "-DGGML_CPU_ALL_VARIANTS=ON"]
 # A library for GPUs of any maker. A Mac has Metal, which llama.cpp is compiled with there in any case.
 _GPU = ["-DGGML_VULKAN=ON"]
+# With this variant the program does without any of llama.cpp's layouts (engine/llama/library.py says why).
+# Without it, processors with AMX get the layouts of AVX-512, as others do.
+_AMX_LIBRARY = re.compile(r"(lib)?ggml-cpu-sapphirerapids\.(so|dll)")
 _GPU_LIBRARY = re.compile(r"(lib)?ggml-vulkan\.(so|dll)")
-_GPU_RPATH = PACKAGING / "gpu_rpath.cmake"
+# What CMake reads for us inside llama-cpp-python's project, and what that has the compiler read.
+_CHANGES = (PACKAGING / "llama.cmake", PACKAGING / "vulkan_layer_settings.h")
 _DISTURBING = {"PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CFLAGS", "CXXFLAGS", "SOURCE_DATE_EPOCH"}
 _OWN_FOLDER = {"linux": "$ORIGIN", "darwin": "@loader_path"}
 
@@ -47,11 +51,14 @@ def cmake_options(gpu: bool) -> list[str]:
     options = list(_CMAKE)
     if sys.platform != "darwin":
         options += _VARIANTS + (_GPU if gpu else [])
-    if sys.platform == "linux" and gpu:
-        options.append(f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={_GPU_RPATH}")
     if own_folder := _OWN_FOLDER.get(sys.platform):
         options.append(f"-DCMAKE_INSTALL_RPATH={own_folder}")
     return options
+
+
+def changes_option() -> str:
+    """Has CMake read what we change of llama-cpp-python's project."""
+    return f"-DCMAKE_PROJECT_llama_cpp_INCLUDE={_CHANGES[0].as_posix()}"
 
 
 class BuildEnvironment:
@@ -66,20 +73,39 @@ class BuildEnvironment:
         self.python = self._venv / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
         self.llama_licences = BUILD / "llama-licences"
 
+    def time_needed(self) -> str:
+        """How long the bundle takes, for who waits for it."""
+        if self._is_there():
+            return "The environment and llama.cpp are there from before: 5 minutes, on a busy computer 20."
+        return (
+            "A new environment: 10 minutes with the bundle, on a busy computer 30. Where llama.cpp is to be"
+            " compiled it takes more; that is said when it begins."
+        )
+
     def make(self) -> None:
         """A new environment, unless the one that is there was made of the same."""
-        compiled_with = self._compiled_with()
-        made_of = _digest([*self._texts(), sys.version, *compiled_with])
-        stamp = self._venv / "made-of"
-        if self.llama_licences.is_dir() and stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
+        if self._is_there():
             return
+        compiled_with = self._compiled_with()
         shutil.rmtree(self._venv, ignore_errors=True)
         venv.create(self._venv, with_pip=True, symlinks=sys.platform != "win32")
         self._install("build.txt")
         self._pip("install", "--quiet", "--no-deps", str(self._wheel(compiled_with)))
+        leave_amx_out(self._packages())
         put_gpu_apart(self._packages())
         self._install("bundle.txt")
-        stamp.write_text(made_of, encoding="utf-8")
+        self._stamp.write_text(self._made_of(), encoding="utf-8")
+
+    @property
+    def _stamp(self) -> Path:
+        return self._venv / "made-of"
+
+    def _is_there(self) -> bool:
+        made_of = self._stamp.read_text(encoding="utf-8") if self._stamp.is_file() else ""
+        return self.llama_licences.is_dir() and made_of == self._made_of()
+
+    def _made_of(self) -> str:
+        return _digest([*self._texts(), sys.version, *self._compiled_with()])
 
     def _install(self, lock: str) -> None:
         """What a lock lists, of which each file has the sum that stands there; what is installed stays."""
@@ -88,11 +114,9 @@ class BuildEnvironment:
         )
 
     def _compiled_with(self) -> list[str]:
-        """What decides how llama.cpp comes out of the compiler, beside its source."""
-        options = [*_computer(), *cmake_options(bool(self._vulkan))]
-        if self._vulkan:
-            options += [*self._vulkan, _GPU_RPATH.read_text(encoding="utf-8")]
-        return options
+        """What decides how llama.cpp comes out of the compiler, beside its source; no folder is among it."""
+        changes = [path.read_text(encoding="utf-8") for path in _CHANGES]
+        return [*_computer(), *cmake_options(bool(self._vulkan)), *changes, *self._vulkan]
 
     def _packages(self) -> Path:
         base = str(self._venv)
@@ -101,14 +125,17 @@ class BuildEnvironment:
     def _wheel(self, compiled_with: list[str]) -> Path:
         """The wheel of llama-cpp-python, compiled here, in a folder named after what decides its content."""
         source = self._source()
-        folder = BUILD / f"llama-{_digest([source.name, *compiled_with])[:12]}"
+        folder = BUILD / "compiled" / _digest([source.name, *compiled_with])[:12]
         if not (made := sorted(folder.glob("*.whl"))):
-            print(f"Compiling llama.cpp: {'15 to 40' if self._vulkan else '5 to 15'} minutes.", flush=True)
+            minutes = "15 to 40" if self._vulkan else "10 to 30"
+            print(
+                f"Compiling llama.cpp: {minutes} minutes. The next bundle takes it from {folder}.", flush=True
+            )
             # pip's cache knows nothing of CMake's options: it might hand out a build for this very processor.
             self._pip(
                 *("wheel", "--no-cache-dir", "--no-deps", "--no-build-isolation"),
                 *("--wheel-dir", str(folder), str(source)),
-                CMAKE_ARGS=shlex.join(cmake_options(bool(self._vulkan))),
+                CMAKE_ARGS=shlex.join([*cmake_options(bool(self._vulkan)), changes_option()]),
                 CMAKE_BUILD_PARALLEL_LEVEL=str(os.cpu_count() or 1),
             )
             made = sorted(folder.glob("*.whl"))
@@ -149,6 +176,14 @@ class BuildEnvironment:
     def _pip(self, *words: str, **variables: str) -> None:
         command = [str(self.python), "-m", "pip", "--disable-pip-version-check", *words]
         subprocess.run(command, env={**undisturbed_environment(), **variables}, check=True)
+
+
+def leave_amx_out(packages: Path) -> None:
+    """Take away the library for processors with AMX; `packages`: where Python packages are installed."""
+    for path in [
+        path for path in (packages / "llama_cpp" / "lib").iterdir() if _AMX_LIBRARY.fullmatch(path.name)
+    ]:
+        path.unlink()
 
 
 def put_gpu_apart(packages: Path) -> None:

@@ -30,6 +30,8 @@ LEFT_OUT_MODULES = (
     "torch",
     "sympy",
     "llama_cpp.server",
+    "readline",  # brings GNU's library, which is under the GPL
+    "nltk",  # rouge_score's scorer, of which nothing is used, would bring it
     # parts of pyarrow that are not about Parquet
     "pyarrow.flight",
     "pyarrow._flight",
@@ -48,8 +50,8 @@ LEFT_OUT_MODULES = (
     "PIL._imagingtk",
 )
 # What PyInstaller would do at every start of the program, also of a command: make a folder for matplotlib's
-# fonts (main.py names a lasting one), import nltk, which takes longer than the rest of a start, and load Qt.
-LEFT_OUT_AT_START = frozenset({"pyi_rth_mplconfig", "pyi_rth_nltk"}) | (
+# fonts (main.py names a lasting one), and load Qt.
+LEFT_OUT_AT_START = frozenset({"pyi_rth_mplconfig"}) | (
     # On Linux Qt finds its plug-ins without; elsewhere this was not tried.
     {"pyi_rth_pyside6"} if sys.platform == "linux" else set()
 )
@@ -76,7 +78,8 @@ _LEFT_OUT = re.compile(
             r"(PIL/_(avif|webp|imagingtk)\.|pillow\.libs/lib(avif|webp))",
             r".*/tests?/",
             r"llama_cpp/lib/(cmake|pkgconfig)/",
-            r".*\.dist-info/direct_url\.json$",  # where the wheel lay on the computer that made the bundle
+            # Where the wheel lay on the computer that made the bundle, and other notes of pip's.
+            r".*\.dist-info/(direct_url\.json|RECORD|INSTALLER|REQUESTED)$",
             r"(.*/)?vulkan-1\.dll$",  # comes with the graphics driver, and must fit it
         )
     )

@@ -9,8 +9,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-# VK_HEADER_VERSION, the third number of Vulkan's version. Those of 1.3.239 lack VK_EXT_layer_settings.
-_OLDEST = 275
+# VK_HEADER_VERSION, the third number of Vulkan's version: Debian 12's. vulkan_layer_settings.h declares what
+# these headers lack. Older ones were not tried.
+_OLDEST = 239
 _SYSTEM_HEADERS = (Path("/usr/local/include"), Path("/usr/include"))
 _VERSION = re.compile(r"^#define VK_HEADER_VERSION (\d+)", re.MULTILINE)
 _REMEDY = (

@@ -11,13 +11,13 @@ import numpy as np
 
 from engine.core.log_probs import FloatArray
 from engine.core.settings import Device
+from engine.llama.context import BATCH
 from engine.llama.session import LlamaSession
 from engine.llama.speed import TEXTS, ModelSpeed, some_text
-from engine.llama.token_tree import BranchTokens
+from engine.llama.token_tree import LONE_TOKEN_CELLS, BranchTokens
 
-_TRUNK = 200  # tokens that all texts share
-_LEAST_TRUNK = 16
-_MOST_OWN = 32
+_LEAST_TRUNK = 16  # tokens that all texts share; as many as a run reads at once where there is room
+_OWN = tuple(1 + text * 32 // TEXTS for text in range(TEXTS))  # tokens of each text alone
 # Twice what a small model gave where the processor read the same weights in their format and unpacked to F16,
 # as a GPU does: .023 to .038 on average, .05 to .11 at the worst place (SmolLM2-135M-Instruct, six formats).
 _MEAN, _WORST = 0.08, 0.25
@@ -28,14 +28,15 @@ _ITEM_READ, _ITEM_WRITTEN = 1_700, 250
 def next_token_probabilities(session: LlamaSession) -> FloatArray:
     """The probabilities of the next token at places in a text: shape (places, vocabulary).
 
-    For a session of `speed_shape`. The text is read in batches of all sizes that runs have: a long one, ten
-    texts a few tokens each, one token for each of ten, one alone; devices compute each in another way.
+    For a session of `speed_shape`. The text is read in batches of all sizes that runs have: a full one, ten
+    texts a few tokens each, one token for each of ten, one alone; devices compute each in another way, and
+    some drivers fail at one size alone.
     """
-    room = session.shape.context - TEXTS * (_MOST_OWN + 2) - 2
-    tokens = some_text(session, max(_LEAST_TRUNK, min(_TRUNK, room)) + TEXTS + _MOST_OWN)
-    trunk, rest = tokens[: -TEXTS - _MOST_OWN], tokens[-TEXTS - _MOST_OWN :]
+    room = session.shape.context - sum(_OWN) - TEXTS - LONE_TOKEN_CELLS
+    tokens = some_text(session, max(_LEAST_TRUNK, min(BATCH, room)) + TEXTS + max(_OWN))
+    trunk, rest = tokens[: -TEXTS - max(_OWN)], tokens[-TEXTS - max(_OWN) :]
     session.read_trunk(0, trunk)
-    prompts = [(*trunk, *rest[k : k + 1 + k * _MOST_OWN // TEXTS]) for k in range(TEXTS)]
+    prompts = [(*trunk, *rest[k : k + own]) for k, own in enumerate(_OWN)]
     rows = _rows(session, prompts)
     longer = [(*prompt, rest[k]) for k, prompt in enumerate(prompts)]
     rows += _rows(session, longer)

@@ -34,7 +34,7 @@ from engine.system.paths import CHILD, self_command
 
 LIST_COMMAND = (CHILD, "devices")
 _LIST_SECONDS = 60.0  # a driver that wakes a graphics card takes some
-_VERSION = 1  # of the trial
+_VERSION = 2  # of the trial
 
 
 class Tried(NamedTuple):

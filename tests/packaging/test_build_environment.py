@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from build_environment import cmake_options, put_gpu_apart
+from build_environment import BuildEnvironment, changes_option, cmake_options, leave_amx_out, put_gpu_apart
+
+from tests.commands import ROOT
 
 PROCESSOR = ["libggml-base.so", "libggml-cpu-x64.so", "libllama.so", "ggml-base.dll", "libggml-metal.dylib"]
 
@@ -38,36 +40,85 @@ def test_the_gpus_library_gets_a_folder_of_its_own_and_all_others_stay(libraries
     assert sorted(path.name for path in libraries.iterdir()) == sorted([*PROCESSOR, "gpu"])
 
 
+@pytest.mark.parametrize("name", ["libggml-cpu-sapphirerapids.so", "ggml-cpu-sapphirerapids.dll"])
+def test_the_library_for_amx_is_left_out_and_all_others_stay(libraries: Path, name: str) -> None:
+    (libraries / name).touch()
+    leave_amx_out(libraries.parent.parent)
+    assert sorted(path.name for path in libraries.iterdir()) == sorted(PROCESSOR)
+
+
 def test_where_there_is_none_there_is_no_folder_for_it(libraries: Path) -> None:
     put_gpu_apart(libraries.parent.parent)
     assert sorted(path.name for path in libraries.iterdir()) == sorted(PROCESSOR)
 
 
+OLD_HEADERS = "enum VkStructureType { VK_STRUCTURE_TYPE_APPLICATION_INFO };\n"
+NEW_HEADERS = OLD_HEADERS + (
+    "#define VK_EXT_layer_settings 1\n"
+    "#include <vector>\n"
+    "namespace vk { struct LayerSettingEXT { const void * pValues; };\n"
+    "struct LayerSettingsCreateInfoEXT {\n"
+    "explicit LayerSettingsCreateInfoEXT(const std::vector<LayerSettingEXT> &) {} }; }"
+)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="an rpath is Linux's")
 @pytest.mark.skipif(not all(map(shutil.which, ("cmake", "cc", "c++", "readelf"))), reason="compiles")
-def test_the_gpus_library_looks_for_the_others_one_folder_above_and_nowhere_else(tmp_path: Path) -> None:
-    source, sdk = tmp_path / "source", tmp_path / "sdk"
+@pytest.mark.parametrize("headers", [OLD_HEADERS, NEW_HEADERS], ids=["old", "new"])
+def test_the_gpus_library_has_its_declarations_no_folder_of_its_builder_and_its_neighbours_one_above(
+    tmp_path: Path, headers: str
+) -> None:
+    source, sdk = tmp_path / "the builder's own", tmp_path / "sdk"
     source.mkdir()
-    sdk.mkdir()
+    (sdk / "vulkan").mkdir(parents=True)
+    (sdk / "vulkan" / "vulkan_core.h").write_text(headers, encoding="ascii")
     library = [*("cc", "-shared", "-x", "c", "/dev/null"), "-o", str(sdk / "libvulkan.so")]
     subprocess.run(library, check=True)
     (source / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.21)\n"
         "project(llama_cpp CXX)\n"
+        f'set(Vulkan_INCLUDE_DIR "{sdk}" CACHE PATH "where the headers are")\n'
         "set(CMAKE_INSTALL_RPATH_USE_LINK_PATH TRUE)\n"
-        "add_library(ggml-vulkan MODULE empty.cpp)\n"
+        "add_library(ggml-vulkan MODULE own.cpp)\n"
+        f'target_include_directories(ggml-vulkan PRIVATE "{sdk}")\n'
         "set_target_properties(ggml-vulkan PROPERTIES BUILD_WITH_INSTALL_RPATH TRUE)\n"
         'set_target_properties(ggml-vulkan PROPERTIES INSTALL_RPATH "$ORIGIN")\n'
         f'target_link_libraries(ggml-vulkan "{sdk / "libvulkan.so"}")\n',
         encoding="ascii",
     )
-    (source / "empty.cpp").touch()
-    options = [option for option in cmake_options(gpu=True) if "INCLUDE" in option]
+    (source / "own.cpp").write_text(
+        "extern const char * const place = __FILE__;\n"
+        "vk::LayerSettingsCreateInfoEXT none(std::vector<vk::LayerSettingEXT>{});\n",
+        encoding="ascii",
+    )
     made = tmp_path / "made"
     for command in (
-        ["cmake", "-S", str(source), "-B", str(made), *options],
+        ["cmake", "-S", str(source), "-B", str(made), changes_option()],
         ["cmake", "--build", str(made)],
         ["readelf", "--dynamic", "--wide", str(made / "libggml-vulkan.so")],
     ):
         printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "[$ORIGIN/..]" in printed
+    content = (made / "libggml-vulkan.so").read_bytes()
+    assert b"llama-cpp-python/own.cpp" in content
+    assert str(tmp_path).encode() not in content
+
+
+def test_no_folder_decides_whether_llama_cpp_is_compiled_anew() -> None:
+    decides = BuildEnvironment(["headers 239"])._compiled_with()
+    assert "headers 239" in decides
+    assert not [part for part in decides if str(ROOT) in part]
+
+
+def test_who_waits_is_told_how_long_before_anything_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("build_environment.BUILD", tmp_path)
+    environment = BuildEnvironment()
+    assert "A new environment" in environment.time_needed()
+    environment.llama_licences.mkdir()
+    environment._stamp.parent.mkdir()
+    environment._stamp.write_text(environment._made_of(), encoding="utf-8")
+    assert "there from before" in environment.time_needed()
+    # Another compiler of shaders makes another library.
+    assert "A new environment" in BuildEnvironment(["another glslc"]).time_needed()

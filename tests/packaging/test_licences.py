@@ -7,12 +7,13 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
-from licences import collect_licences
+from licences import OWN_TEXTS, collect_licences
+from parts import Origin, Part
 
 from gui.window.help_dialogs import PACKAGES
 from tests.commands import ROOT
 
-NUMPY = ["numpy/_core/_multiarray_umath.so", "numpy.linalg", "numpy.libs/libopenblas.so"]
+TIEBREAK = Part(Origin.TIEBREAK, "Tiebreak")
 
 
 @pytest.fixture
@@ -22,6 +23,16 @@ def llama(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "LICENSE").write_text("llama.cpp's terms", encoding="ascii")
     return folder
+
+
+def of_package(name: str) -> Part:
+    """A package that is installed here, as a part."""
+    package = distribution(name)
+    return Part(Origin.PACKAGE, package.metadata["Name"], package.version)
+
+
+def of_llama(*files: str) -> Part:
+    return Part(Origin.LLAMA, "llama.cpp", files=files)
 
 
 def texts_of(package: str) -> list[bytes]:
@@ -35,7 +46,7 @@ def texts_of(package: str) -> list[bytes]:
 
 def test_each_text_is_there_and_none_overwrites_another(tmp_path: Path, llama: Path) -> None:
     folder = tmp_path / "licences"
-    collect_licences(NUMPY, [], llama, folder)
+    collect_licences([of_package("numpy")], llama, folder)
     own = folder / f"numpy-{distribution('numpy').version}"
     copied = [path for path in own.rglob("*") if path.is_file()]
     texts = texts_of("numpy")
@@ -44,25 +55,23 @@ def test_each_text_is_there_and_none_overwrites_another(tmp_path: Path, llama: P
     assert len({str(path).lower() for path in copied}) == len(copied)  # where case does not tell two apart
 
 
-def test_every_package_that_the_window_names_keeps_all_its_texts(tmp_path: Path, llama: Path) -> None:
+def test_every_package_that_the_window_names_has_all_its_texts_or_one_that_the_project_keeps(
+    tmp_path: Path, llama: Path
+) -> None:
     folder = tmp_path / "licences"
-    tops = {
-        path.parts[0]
-        for package in PACKAGES
-        for path in distribution(package).files or []
-        if path.suffix == ".py"
-    }
-    collect_licences(sorted(tops), [], llama, folder)
-    for package in PACKAGES:
-        (own,) = folder.glob(f"{distribution(package).metadata['Name']}-{distribution(package).version}")
+    parts = [of_package(package) for package in PACKAGES]
+    collect_licences(parts, llama, folder)
+    for part in parts:
+        own = folder / f"{part.name}-{part.version}"
         copied = Counter(path.read_bytes() for path in own.rglob("*") if path.is_file())
-        assert copied, package
-        assert not Counter(texts_of(package)) - copied, package
+        kept = folder / ("Qt.txt" if part.name.startswith("PySide6") else f"{part.name}.txt")
+        assert copied or kept.is_file(), part.name
+        assert not Counter(texts_of(part.name)) - copied, part.name
 
 
 def test_the_entries_name_every_copied_file_once_below_licences(tmp_path: Path, llama: Path) -> None:
     folder = tmp_path / "licences"
-    entries = collect_licences(NUMPY, [], llama, folder)
+    entries = collect_licences([of_package("numpy"), of_package("rouge-score")], llama, folder)
     inside, sources, kinds = zip(*entries, strict=True)
     assert set(kinds) == {"DATA"}
     assert {Path(path).parts[0] for path in inside} == {"licences"}
@@ -73,52 +82,50 @@ def test_the_entries_name_every_copied_file_once_below_licences(tmp_path: Path, 
     ]
 
 
-def test_a_package_without_a_text_keeps_its_metadata_and_that_is_said(
-    tmp_path: Path, llama: Path, capsys: pytest.CaptureFixture[str]
+def test_a_package_without_a_text_gets_the_one_that_the_project_keeps(tmp_path: Path, llama: Path) -> None:
+    collect_licences([of_package("rouge-score")], llama, tmp_path / "licences")
+    text = (tmp_path / "licences" / "rouge_score.txt").read_text("utf-8")
+    assert "The rouge_score Authors" in text
+    assert "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in text
+
+
+def test_qt_and_its_modules_have_one_text_between_them(tmp_path: Path, llama: Path) -> None:
+    parts = [Part(Origin.BUNDLED, "Qt"), of_package("PySide6-Essentials"), of_package("shiboken6")]
+    entries = collect_licences(parts, llama, tmp_path / "licences")
+    assert sorted(Path(entry[0]).name for entry in entries) == ["Qt.txt", "Tiebreak.txt"]
+
+
+@pytest.mark.parametrize("origin", [Origin.UNKNOWN, Origin.BUNDLED, Origin.DEBIAN])
+def test_parts_without_any_text_end_the_build_with_what_to_do(
+    tmp_path: Path, llama: Path, origin: Origin
 ) -> None:
-    collect_licences(["rouge_score.rouge_scorer"], [], llama, tmp_path / "licences")
-    package = distribution("rouge_score")
-    name = f"{package.metadata['Name']}-{package.version}"
-    assert [path.name for path in (tmp_path / "licences" / name).iterdir()] == ["METADATA.txt"]
-    kept = (tmp_path / "licences" / name / "METADATA.txt").read_text("utf-8")
-    assert "Name: rouge" in kept
-    assert "Apache" in kept
-    assert f"{name} comes without the text of its licence; it names: " in capsys.readouterr().out
-
-
-def test_a_package_with_a_text_is_not_said_to_lack_one(
-    tmp_path: Path, llama: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    collect_licences(NUMPY, [], llama, tmp_path / "licences")
-    assert "numpy" not in capsys.readouterr().out
-
-
-def test_only_what_is_bundled_has_a_folder(tmp_path: Path, llama: Path) -> None:
-    folder = tmp_path / "licences"
-    collect_licences(
-        [*NUMPY, "engine.core.judgments", "examples/demo.tsv", r"numpy\fft\a.pyd"], [], llama, folder
-    )
-    folders = {path.name.rpartition("-")[0] or path.name for path in folder.iterdir() if path.is_dir()}
-    assert folders - {"common"} == {"numpy", "llama.cpp"}
+    parts = [Part(origin, "libnowhere.so.1", terms="MIT"), of_package("numpy")]
+    with pytest.raises(SystemExit) as ended:
+        collect_licences(parts, llama, tmp_path / "licences")
+    said = str(ended.value)
+    assert "libnowhere.so.1  (MIT)" in said
+    assert "numpy" not in said
+    assert f"into {OWN_TEXTS}" in said
+    assert "libnowhere.so.1.txt" in said
 
 
 def test_the_programs_own_and_those_of_llama_cpp_and_python_are_there(tmp_path: Path, llama: Path) -> None:
     folder = tmp_path / "licences"
-    collect_licences([], [], llama, folder)
+    collect_licences([TIEBREAK, of_llama("llama_cpp/lib/libllama.so")], llama, folder)
     assert (folder / "Tiebreak.txt").read_bytes() == (ROOT / "LICENSE").read_bytes()
     assert (folder / "llama.cpp" / "LICENSE").read_text("ascii") == "llama.cpp's terms"
+    assert not (folder / "llama.cpp" / "Khronos.txt").exists()
     if list(Path(sysconfig.get_path("stdlib")).glob("LICENSE*")):
+        collect_licences([Part(Origin.PYTHON, "Python")], llama, folder)
         assert "PYTHON SOFTWARE FOUNDATION LICENSE" in (folder / "Python.txt").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    "library", ["llama_cpp/lib/gpu/libggml-vulkan.so", r"llama_cpp\lib\gpu\ggml-vulkan.dll"]
-)
+@pytest.mark.parametrize("library", ["libggml-vulkan.so", "ggml-vulkan.dll"])
 def test_with_the_library_for_gpus_come_the_terms_of_the_headers_in_it(
     tmp_path: Path, llama: Path, library: str
 ) -> None:
     folder = tmp_path / "licences"
-    collect_licences([library], [], llama, folder)
+    collect_licences([of_llama(f"llama_cpp/lib/gpu/{library}")], llama, folder)
     terms = (folder / "llama.cpp" / "Khronos.txt").read_text("utf-8")
     for part in (
         "Vulkan headers",
@@ -129,19 +136,11 @@ def test_with_the_library_for_gpus_come_the_terms_of_the_headers_in_it(
         assert part in terms
 
 
-def test_without_it_they_stay_out(tmp_path: Path, llama: Path) -> None:
-    folder = tmp_path / "licences"
-    collect_licences(["llama_cpp/lib/libllama.so"], [], llama, folder)
-    assert not (folder / "llama.cpp" / "Khronos.txt").exists()
-
-
 def test_what_an_older_build_left_goes(tmp_path: Path, llama: Path) -> None:
     old = tmp_path / "licences" / "gone-1.0" / "LICENSE"
     old.parent.mkdir(parents=True)
     old.touch()
-    assert not [
-        path for _, path, _ in collect_licences([], [], llama, tmp_path / "licences") if "gone" in path
-    ]
+    assert not [path for _, path, _ in collect_licences([], llama, tmp_path / "licences") if "gone" in path]
     assert not old.exists()
 
 
@@ -152,7 +151,6 @@ def test_a_library_of_debian_brings_the_words_of_its_package_and_the_texts_they_
     tmp_path: Path, llama: Path
 ) -> None:
     folder = tmp_path / "licences"
-    library = next(Path("/usr/lib").glob("*/libc.so.6"))
-    collect_licences([], [library, ROOT / "LICENSE"], llama, folder)
+    collect_licences([Part(Origin.DEBIAN, "libc6")], llama, folder)
     assert (folder / "libc6.txt").read_bytes() == Path("/usr/share/doc/libc6/copyright").read_bytes()
     assert "Version 2.1" in (folder / "common" / "LGPL-2.1.txt").read_text("utf-8")

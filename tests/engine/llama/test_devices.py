@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +17,14 @@ import pytest
 from engine.core.cancel import CancelToken
 from engine.core.errors import DeviceFailed
 from engine.core.settings import Device, DeviceKind
-from engine.llama.context import SessionShape
+from engine.llama.batch import Entry
+from engine.llama.context import BATCH, SessionShape
 from engine.llama.device_trial import next_token_probabilities
 from engine.llama.devices import GPU_FOLDER, device_pointer, devices
 from engine.llama.library import library_folder
 from engine.llama.model import LlamaModel
 from engine.llama.session import LlamaSession
-from engine.llama.speed import speed_shape
+from engine.llama.speed import TEXTS, speed_shape
 from engine.system.paths import demo_model
 from tests.commands import ROOT
 
@@ -107,3 +109,24 @@ def test_the_same_processor_differs_by_nothing() -> None:
     assert np.allclose(first.sum(axis=1), 1)
     assert len(np.unique(first, axis=0)) == 21  # at different places
     assert np.array_equal(first, second)
+
+
+class Watched(LlamaSession):
+    """A session that knows how many tokens it read at once, each time."""
+
+    read_at_once: tuple[int, ...] = ()
+
+    def _decode(self, entries: Sequence[Entry]) -> None:
+        self.read_at_once += (len(entries),)
+        super()._decode(entries)
+
+
+@pytest.mark.parametrize(("context", "largest"), [(speed_shape(1 << 20).context, BATCH), (256, 95)])
+def test_a_trial_reads_as_many_tokens_at_once_as_a_run_does_and_fits_into_little_context(
+    context: int, largest: int
+) -> None:
+    shape = SessionShape(context, 1, TEXTS)
+    with LlamaModel(demo_model()) as model, Watched(model, shape, 1, CancelToken()) as session:
+        next_token_probabilities(session)
+        assert session.read_at_once[0] == largest
+        assert session.read_at_once[-2:] == (TEXTS + sum(1 + k * 32 // TEXTS for k in range(TEXTS)), 3)

@@ -1,0 +1,24 @@
+# CMake reads this with llama-cpp-python's own CMakeLists.txt, right after its project().
+
+# No library names the folders that it was compiled in: two builds of one source are equal.
+if(NOT MSVC)
+    add_compile_options(
+        "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=llama-cpp-python" "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build")
+endif()
+
+function(change_library_for_gpus declarations)
+    if(NOT TARGET ggml-vulkan)
+        return()
+    endif()
+    # It would look for libggml-base.so beside itself, and for libvulkan.so.1 in the Vulkan SDK of whoever compiles
+    # it. In a bundle it lies one folder deeper (see build_environment.py), and libvulkan.so.1 is the system's.
+    set_target_properties(ggml-vulkan PROPERTIES
+        INSTALL_RPATH "$ORIGIN/.." INSTALL_RPATH_USE_LINK_PATH FALSE)
+    if(NOT MSVC AND EXISTS "${Vulkan_INCLUDE_DIR}/vulkan/vulkan_core.h")
+        target_compile_options(ggml-vulkan PRIVATE "SHELL:-include \"${declarations}\"")
+    endif()
+endfunction()
+
+# When all targets are known. The path is put in now: this file's folder is unknown by then.
+cmake_language(EVAL CODE "cmake_language(DEFER CALL change_library_for_gpus
+    [[${CMAKE_CURRENT_LIST_DIR}/vulkan_layer_settings.h]])")
