@@ -23,10 +23,12 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy
 
 from engine.core.formatting import visible, words
 from gui.kit.foreign_text import set_tip
+from gui.kit.labels import describe
+from gui.kit.painted import Painted
 from gui.kit.theme import colours
 
 _FRAME = 8  # pixels around a figure, in which the mark of the focus stands
@@ -57,7 +59,7 @@ class Drawn:
     spots: Sequence[Spot] = ()
 
 
-class FigureView(QWidget):
+class FigureView(Painted):
     """One figure, as wide as there is room, with a menu that saves and copies it."""
 
     save_wanted = Signal(str, str)  # the figure's name, `png` or `svg`
@@ -76,12 +78,16 @@ class FigureView(QWidget):
         self.setSizePolicy(policy)
 
     def show_figure(self, svg: bytes, in_words: str, spots: Sequence[Spot] = ()) -> None:
-        """Show another picture; `in_words` says what it shows, `spots` where it stands for items."""
+        """Show another picture. `in_words`: what it is, and after the first sentence what it shows;
+        `spots`: where it stands for items.
+        """
         self._spots = spots
         self._renderer.load(QByteArray(_without_empty_glyphs(svg)))
         self._renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
-        self.setAccessibleName(visible(in_words))
         set_tip(self, in_words)
+        what, _, shown = visible(in_words).partition(". ")
+        self.setAccessibleName(what)
+        describe(self, f"{shown} Enter opens a menu.".lstrip())
         self._fit_height()
         self.updateGeometry()
         self.update()

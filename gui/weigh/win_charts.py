@@ -9,9 +9,10 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from engine.core.formatting import interval, number, percent
+from gui.kit.painted import Painted
 from gui.kit.theme import Colours, colours
 from gui.weigh.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Share, Weighed
 
@@ -22,7 +23,7 @@ def _winner_colours(used: Colours) -> tuple[str, str, str]:
     return used.label_a, used.label_b, used.unscored
 
 
-class WinBars(QWidget):
+class WinBars(Painted):
     """One bar cut by the shares of A, tie and B, with the numbers and their 95 % intervals above it."""
 
     wanted = Signal(str)  # the winner whose items are asked for: `A`, `tie` or `B`
@@ -92,7 +93,7 @@ class WinBars(QWidget):
         return self.fontMetrics().height() + 3
 
 
-class MarginChart(QWidget):
+class MarginChart(Painted):
     """A histogram of the margins in score points, by winner, and the tie threshold."""
 
     wanted = Signal(float, float)  # margins between which items are asked for
@@ -108,15 +109,17 @@ class MarginChart(QWidget):
         self._weighed = weighed
         text = ""
         if weighed:
-            width = HIGHEST_MARGIN / MARGIN_BINS
-            counts = [
-                f"{sum(counts_in_bin):,} from {place * width:g}"
-                for place, counts_in_bin in enumerate(weighed.bins)
-                if sum(counts_in_bin)
-            ]
+            counts = [f"{count:,} from {low:g}" for low, _, count in self.bars()]
             text = f": mean {number(weighed.mean_margin)} points; comparisons by margin: {', '.join(counts)}"
         self.setAccessibleName(f"Margins{text}")
         self.update()
+
+    def bars(self) -> list[tuple[float, float, int]]:
+        """The margins between which there are comparisons, and how many."""
+        width = HIGHEST_MARGIN / MARGIN_BINS
+        bins = self._weighed.bins if self._weighed else ()
+        counts = [(place * width, (place + 1) * width, sum(each)) for place, each in enumerate(bins)]
+        return [bar for bar in counts if bar[2]]
 
     def sizeHint(self) -> QSize:
         """Some lines high."""

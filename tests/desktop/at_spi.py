@@ -18,14 +18,27 @@ A11Y = "org.a11y.atspi."
 ROOT_PATH = "/org/a11y/atspi/accessible/root"
 NOTHING = "/org/a11y/atspi/null"
 EVENTS = ("object:state-changed", "object:announcement", "focus")
-STATES = (
-    "invalid active armed busy checked collapsed defunct editable enabled expandable expanded focusable focused"
-    " has-tooltip horizontal iconified modal multi-line multiselectable opaque pressed resizable selectable"
-    " selected sensitive showing single-line stale transient vertical visible manages-descendants indeterminate"
-    " required truncated animated invalid-entry supports-autocompletion selectable-text is-default visited"
-    " checkable has-popup read-only"
-).split()
-"""By their numbers in AT-SPI."""
+STATES = {
+    1: "active",
+    4: "checked",
+    7: "editable",
+    8: "enabled",
+    9: "expandable",
+    10: "expanded",
+    11: "focusable",
+    12: "focused",
+    20: "pressed",
+    23: "selected",
+    24: "sensitive",
+    25: "showing",
+    26: "single-line",
+    30: "visible",
+    31: "manages-descendants",
+    41: "checkable",
+    42: "has-popup",
+    43: "read-only",
+}
+"""Those that somebody here asks for, by their numbers in AT-SPI."""
 LABELLED_BY = 2
 _QUIET, _LONGEST = 0.15, 1.0  # seconds without an event: what a key did is done; where it never is quiet
 Reference = tuple[str, str]
@@ -55,7 +68,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that the program told by itself: `state-changed` `focused` 1, `announcement` with its text."""
+    """What the program told by itself: `state-changed` `focused` 1, `announcement` and its text."""
 
     at: Reference
     kind: str
@@ -95,8 +108,8 @@ class Reader:
     def program(self) -> Told:
         """The program that was started, once it is on the bus."""
         registry: Reference = ("org.a11y.atspi.Registry", ROOT_PATH)
-        found = wait_for(lambda: self._ask([(registry, "Accessible", "GetChildren", "", ())])[0], "a program")
-        return self.told([found[0][0]])[0]
+        found = wait_for(lambda: self.call(registry, "Accessible", "GetChildren"), "a program on the bus")
+        return self.told([(found[0][0], found[0][1])])[0]
 
     def told(self, objects: Sequence[Reference]) -> list[Told]:
         """What is told of objects; of those that are gone, nothing."""
@@ -192,7 +205,8 @@ class Reader:
                 self._take(message)
         failed = MessageType.error
         return [
-            None if answers[serial].header.message_type is failed else answers[serial].body for serial in serials
+            None if answers[serial].header.message_type is failed else answers[serial].body
+            for serial in serials
         ]
 
     def _take(self, message: Message) -> None:
@@ -222,7 +236,7 @@ def _dashed(member: str) -> str:
 
 def _states(words: Sequence[int]) -> Iterator[str]:
     bits = words[0] | words[1] << 32
-    return (name for number, name in enumerate(STATES) if bits >> number & 1)
+    return (name for number, name in STATES.items() if bits >> number & 1)
 
 
 def _done(message: Message) -> Any:

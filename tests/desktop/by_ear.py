@@ -4,9 +4,11 @@ Knows: keys, what has the focus, what is announced. Does not know: the program, 
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.desktop.at_spi import Event, Reader, Told
+from tests.desktop.at_spi import Event, Reader, Told, reader
 from tests.desktop.desk import Desk, wait_for
 
 _MOST_TABS = 90
@@ -37,6 +39,21 @@ class Person:
         """Type a text; what is heard of the field."""
         self.desk.type(text)
         return self.heard()
+
+    def lead_to(self, beginning: str, *keys: str) -> str:
+        """Press keys, and wait until what is heard begins so; all of it."""
+        if keys:
+            self.desk.press(*keys)
+
+        def look() -> str:
+            latest.append(self.heard())
+            return latest[-1] if latest[-1].startswith(beginning) else ""
+
+        latest: list[str] = []
+        try:
+            return wait_for(look, beginning)
+        except AssertionError:
+            raise AssertionError(f"{keys} led to {latest[-1]!r}, not to {beginning!r}") from None
 
     def heard(self) -> str:
         """What has the focus now, in words."""
@@ -79,11 +96,24 @@ class Person:
 
         return wait_for(look, f"{pattern!r} announced (there was {self.announced[-6:]})", patience)
 
+    def reads(self, pattern: str) -> str:
+        """What is written in the window that has this in it, as one finds it by going through its text."""
+
+        def look() -> str:
+            texts = (each.name for window in self.windows() for each in self.reader.tree(window))
+            return next((text for text in texts if re.search(pattern, text)), "")
+
+        return wait_for(look, f"{pattern!r} to read")
+
     def window(self) -> str:
         """The name of the window that the keys are for."""
-        return wait_for(lambda: [each.name for each in self._windows() if "active" in each.states], "a window")[
-            0
-        ]
+        return self.windows()[0].name
+
+    def windows(self) -> list[Told]:
+        """The windows that the keys are for: one, with a menu's that is open."""
+        return wait_for(
+            lambda: [each for each in self._windows() if "active" in each.states and each.shown], "a window"
+        )
 
     def said_of(self, told: Told) -> str:
         """One thing as a screen reader would say it: name, kind, value, state, description."""
@@ -114,3 +144,10 @@ class Person:
                 self.announced.append(str(event.value))
             elif event.kind == "state-changed" and event.detail == "focused" and event.number:
                 self._focus = event
+
+
+@contextmanager
+def somebody(desk: Desk) -> Iterator[Person]:
+    """A person who sits down at a desk before a program is started there."""
+    with reader(desk.environment["DBUS_SESSION_BUS_ADDRESS"]) as hearing:
+        yield Person(desk, hearing)
