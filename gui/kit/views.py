@@ -39,6 +39,7 @@ _BESIDE_LINES = 10
 _SHARE = "100.0"  # the longest
 _TELLS_VIEW_ALONE = sys.platform.startswith("linux")
 """There Qt tells who reads the screen of a table or list that got the keys, elsewhere of the row in it."""
+_AFTER_VIEW_MS = 100  # of a window that was just opened Qt tells the view later than it gives the keys to it
 
 
 class RowFrame(_View):
@@ -52,7 +53,7 @@ class RowFrame(_View):
         """Tell the row, once Qt has told the view."""
         super().focusInEvent(event)
         if _TELLS_VIEW_ALONE and QAccessible.isActive():
-            QTimer.singleShot(0, self, self._tell_row)
+            QTimer.singleShot(_AFTER_VIEW_MS, self, self._tell_row)
 
     def _tell_row(self) -> None:
         told = QAccessible.queryAccessibleInterface(self) if self.hasFocus() else None

@@ -47,7 +47,7 @@ class NoticePlace(QFrame):
         in_column((self._words, STRETCH), self._make_buttons(), on=self, margins=(12, 8, 12, 8), spacing=8)
         self._settling = self._timer(SETTLE_MS, self._settle)
         self._resting = self._timer(_REST_MS, self._rest)
-        self._announcer = Announcer(self)
+        self._announcer = Announcer(self.button)  # which is seen while a notice is folded, too
         over.installEventFilter(self)
         self._size_button()
         self._show()
@@ -78,8 +78,7 @@ class NoticePlace(QFrame):
             self._settling.start()
             self._resting.start()
         self._show(unfold=not said.quiet)
-        if not said.quiet:
-            self._announcer.say(visible(said.in_words), at_once=said.role == "problem")
+        self._announcer.say(visible(said.in_words), at_once=said.role == "problem")
 
     def withdraw(self, about: Hashable) -> None:
         """What a notice is about is over: it goes."""

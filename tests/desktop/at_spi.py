@@ -168,6 +168,11 @@ class Reader:
         (answer,) = self._ask([(at, interface, method, signature, body)])
         return (answer[0] if len(answer) == 1 else answer) if answer else None
 
+    def act(self, at: Reference) -> None:
+        """Do the first thing that can be done with an object. Nothing is waited for: it may open a dialog."""
+        address = DBusAddress(at[1], at[0], f"{A11Y}Action")
+        self._bus.send(new_method_call(address, "DoAction", "i", (0,)))
+
     def text(self, at: Reference) -> str:
         """The text in a field."""
         return self.call(at, "Text", "GetText", "ii", 0, -1) or ""

@@ -22,7 +22,10 @@ def person(a_desk: Desk) -> Iterator[Person]:
 
 def judge(person: Person) -> None:
     """The first items of the dataset that is open."""
-    person.lead_to("Run (Ctrl+R), push button", "ctrl+2")
+    person.press("ctrl+2")
+    person.tab_to("Run (Ctrl+R)")
+    assert person.tab_to("All items") == "All items, combo box, Which items to judge"
+    person.lead_to("Only the first, combo box, Which items to judge", "Down")
     person.tab_to("How many items to judge")
     person.type(_ITEMS)
     assert person.press("Tab", "shift+Tab").endswith(f"spin box, {_ITEMS}, {_ITEMS} items")
@@ -30,18 +33,11 @@ def judge(person: Person) -> None:
     person.press("ctrl+r")
     person.hears("The run begins")
     person.hears("has finished", _JUDGING)
-    person.hears(r"Run \d is open")
-
-
-def choose_items(person: Person) -> None:
-    """From the first control on: what is judged is a part."""
-    assert person.tab_to("Run (Ctrl+R)") == "Run (Ctrl+R), push button"
-    assert person.tab_to("All items") == "All items, combo box, Which items to judge"
-    person.lead_to("Only the first, combo box, Which items to judge", "Down")
 
 
 def read_results(person: Person) -> None:
     """The page says in words what the scores mean, and its parts are reached by arrows."""
+    person.hears("Run 1 is open")
     person.lead_to("Run 1: demo.tsv, demo-judge", "ctrl+3")
     person.reads("^In short$")
     person.tab_to("Scores")
@@ -88,6 +84,9 @@ def rank(person: Person, dataset: Path) -> None:
     person.press("Return")
     wait_for(lambda: dataset.name in person.window(), "the dataset of candidates")
     judge(person)
+    person.lead_to("Show run 2, push button", "F8")
+    person.press("Return")
+    person.hears("Run 2 is open")
     person.lead_to("Run 2: demo-candidates.tsv", "ctrl+6")
     person.reads("^In short$")
     person.tab_to("Candidates")
@@ -99,7 +98,6 @@ def test_the_first_study_is_done_by_keys_and_by_ear(person: Person, tmp_path: Pa
     with person.desk.program(home=tmp_path) as program:
         person.reader.program()
         person.lead_to("Judge, list item, selected")
-        choose_items(person)
         judge(person)
         read_results(person)
         review(person)
