@@ -129,7 +129,7 @@ class Reader:
         told = []
         for place, at in enumerate(objects):
             mine = answers[6 * place : 6 * place + 6]
-            if any(answer is None for answer in mine):
+            if not all(mine):
                 continue
             (role,), (name,), (description,), (states,), (interfaces,), (children,) = mine
             told.append(
@@ -202,7 +202,7 @@ class Reader:
             self._bus.send(message, serial=serials[-1])
         answers: dict[int, Message] = {}
         deadline = time.monotonic() + PATIENCE
-        while len(answers) < len(serials):
+        while not answers.keys() >= set(serials):  # what was not waited for is answered, too
             message = self._bus.receive(timeout=max(0.0, deadline - time.monotonic()))
             if (serial := message.header.fields.get(5)) is not None:
                 answers[serial] = message
