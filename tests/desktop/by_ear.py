@@ -65,9 +65,7 @@ class Person:
 
     def here(self) -> Told:
         """What has the focus, by what the program told of it. AssertionError where nothing has."""
-        wait_for(self._found, "something with the focus that is there and is seen", 15)
-        (told,) = self._found()
-        return told
+        return wait_for(self._found, "something with the focus that is there and is seen")[0]
 
     def tab_to(self, name: str, back: bool = False) -> str:
         """Press Tab until the name of what has the focus begins so; what is heard there."""
