@@ -85,7 +85,7 @@ def rank(person: Person, dataset: Path) -> None:
     wait_for(lambda: dataset.name in person.window(), "the dataset of candidates")
     judge(person)
     person.lead_to("Show run 2, push button", "F8")
-    person.press("Return")
+    person.press("space")
     person.hears("Run 2 is open")
     person.lead_to("Run 2: demo-candidates.tsv", "ctrl+6")
     person.reads("^In short$")
