@@ -7,20 +7,21 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from engine.core.formatting import percent
 from engine.core.items import PREFERENCES, HumanLabel, labels_beside
 from gui.kit.foreign_text import set_tip
 from gui.kit.label_mark import LABEL_WORDS, paint_share
+from gui.kit.painted import Painted
 from gui.kit.theme import colours
 
 
-class ShareBar(QWidget):
+class ShareBar(Painted):
     """One bar cut by how often each label occurs; None counts what has no label, called `without`."""
 
-    def __init__(self, name: str, parent: QWidget | None = None, without: str = "unscored") -> None:
-        super().__init__(parent)
+    def __init__(self, name: str, without: str = "unscored") -> None:
+        super().__init__()
         self._name = name
         self._words = {**LABEL_WORDS, None: without}
         self._counts: dict[HumanLabel | None, int] = {}
@@ -62,7 +63,7 @@ class ShareBar(QWidget):
         painter.end()
 
 
-class ProbabilityBars(QWidget):
+class ProbabilityBars(Painted):
     """Four bars, one below the other, with the label and the probability of each."""
 
     def __init__(self) -> None:

@@ -21,6 +21,7 @@ class BusyLine(QWidget):
         self._text = OneLine()
         self._bar = QProgressBar(textVisible=False)
         self._bar.setFixedHeight(8)
+        name(self._bar, "How far it is")
         self._button = QPushButton("Cancel")
         name(self._button, "Cancel what is under way")
         self._button.clicked.connect(self._cancel)

@@ -24,11 +24,13 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy
 
 from engine.core.formatting import visible, words
 from engine.core.value_tables import Table
 from gui.kit.foreign_text import set_tip
+from gui.kit.labels import describe
+from gui.kit.painted import Painted
 from gui.kit.theme import colours
 
 _FRAME = 8  # pixels around a figure, in which the mark of the focus stands
@@ -60,7 +62,7 @@ class Drawn:
     table: Table | None = None
 
 
-class FigureView(QWidget):
+class FigureView(Painted):
     """One figure, as wide as there is room, with a menu that saves and copies it."""
 
     save_wanted = Signal(str, str)  # the figure's name, `png` or `svg`
@@ -80,12 +82,14 @@ class FigureView(QWidget):
         self.setSizePolicy(policy)
 
     def show_figure(self, drawn: Drawn) -> None:
-        """Show another picture."""
+        """Show another picture. Its first sentence is its name, the rest its description."""
         self._spots, self._table, in_words = drawn.spots, drawn.table, drawn.in_words
         self._renderer.load(QByteArray(_without_empty_glyphs(drawn.svg)))
         self._renderer.setAspectRatioMode(Qt.AspectRatioMode.KeepAspectRatio)
-        self.setAccessibleName(visible(in_words))
         set_tip(self, in_words)
+        what, _, shown = visible(in_words).partition(". ")
+        self.setAccessibleName(what)
+        describe(self, f"{shown} Enter opens a menu.".lstrip())
         self._fit_height()
         self.updateGeometry()
         self.update()

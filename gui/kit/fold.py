@@ -6,6 +6,7 @@ Knows: showing and hiding. Does not know: what is inside.
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from gui.kit.labels import describe, name
 from gui.kit.layouts import in_column
 
 
@@ -21,7 +22,9 @@ class Fold(QWidget):
         self._button.setCheckable(True)
         self._button.setAutoRaise(True)
         self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._button.setAccessibleName(title)
+        # Qt tells a button that stays down as a box to tick; what folds is no kind of its own.
+        name(self._button, title)
+        describe(self._button, "Ticked while what belongs to it is shown below")
         self._button.toggled.connect(self._show)
         self._inside = inside
         in_column(self._button, inside, on=self)

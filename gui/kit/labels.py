@@ -180,7 +180,7 @@ def describe(widget: QWidget, what: str) -> None:
     """Tell who has the screen read more of a control than its name."""
     # But on Windows, Qt tells what a box is set to as its name: "All items", of what?
     purpose = widget.accessibleName() if _NAMED_BY_VALUE and isinstance(widget, QComboBox) else ""
-    widget.setAccessibleDescription(". ".join(filter(None, (purpose, what))))
+    widget.setAccessibleDescription(". ".join(dict.fromkeys(filter(None, (purpose, what)))))
 
 
 def narrow(box: QComboBox, letters: int = 12) -> None:

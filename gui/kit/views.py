@@ -3,14 +3,18 @@
 Knows: how views look and behave. Does not know: what is in them.
 """
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QRect, QRectF, Qt, Slot
+from PySide6.QtCore import QAbstractItemModel, QRect, QRectF, Qt, QTimer, Slot
 from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
     QAction,
     QColor,
+    QFocusEvent,
     QFont,
     QFontMetrics,
     QGuiApplication,
@@ -35,13 +39,29 @@ View = TypeVar("View", bound="RowsView")
 _BESIDE_TITLE = 14  # pixels
 _BESIDE_LINES = 10
 _SHARE = "100.0"  # the longest
+_TELLS_VIEW_ALONE = sys.platform.startswith("linux")
+"""There Qt tells who reads the screen of a table or list that got the keys, elsewhere of the row in it."""
+_AFTER_VIEW_MS = 100  # of a window that was just opened Qt tells the view later than it gives the keys to it
 
 
 class RowFrame(_View):
     """Frames the row that the keys are for, only while the view has them; stands before Qt's own class.
 
-    What is chosen alone looks the same in all views of a page.
+    What is chosen alone looks the same in all views of a page. A screen reader is told of the row when the
+    keys come to the view.
     """
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell the row, once Qt has told the view."""
+        super().focusInEvent(event)
+        if _TELLS_VIEW_ALONE and QAccessible.isActive():
+            QTimer.singleShot(_AFTER_VIEW_MS, self, self._tell_row)
+
+    def _tell_row(self) -> None:
+        told = QAccessible.queryAccessibleInterface(self) if self.hasFocus() else None
+        cell = told.focusChild() if told is not None else None
+        if cell is not None:
+            QAccessible.updateAccessibility(QAccessibleEvent(cell, QAccessible.Event.Focus))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the frame upon the rows."""

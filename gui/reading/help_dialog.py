@@ -88,7 +88,7 @@ class HelpMark(QToolButton):
         self.setAutoRaise(True)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         what = topic.value if topic.value.endswith("?") else f"What is meant: {topic.value.lower()}"
-        name(self, what, f"{what}{'' if what.endswith('?') else '?'}")
+        name(self, what, "Opens what the words mean, at this word")
         self.clicked.connect(self._show)
 
     @Slot()

@@ -122,6 +122,7 @@ class CriterionStrip(QWidget):
         for criterion in criteria:
             button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.setCheckable(True)
+            button.setAutoExclusive(True)  # the group does that; Qt asks here whether one of several is told
             button.setProperty("role", "button")
             button.setProperty("compact", True)
             button.setProperty("criterion", criterion)

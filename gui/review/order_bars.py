@@ -18,6 +18,7 @@ from gui.kit.foreign_text import set_tip
 from gui.kit.label_mark import LABEL_WORDS, paint_share
 from gui.kit.labels import heading, hint
 from gui.kit.layouts import STRETCH, in_column, in_row
+from gui.kit.painted import Painted
 from gui.kit.theme import colours
 
 ORDER_NAMES = {Order.AB: "A shown first", Order.BA: "B shown first"}
@@ -42,7 +43,7 @@ def likeliest(shares: Mapping[Preference, float]) -> str:
     return f"{LABEL_WORDS[best]} {percent(shares[best])}"
 
 
-class OrderBars(QWidget):
+class OrderBars(Painted):
     """A line for each order, or whatever else was read: which it is, a bar, and its likeliest label."""
 
     def __init__(self) -> None:

@@ -61,6 +61,7 @@ _HEADS = (
     ),
 )
 _UP, _DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
+_ACROSS = Qt.Orientation.Horizontal
 STATE, ID, DOUBT, LABELS, MARKS, INSTRUCTION = range(len(_HEADS))
 TITLE_ORDERS = {
     (STATE, _UP): ListOrder.TO_DO,
@@ -153,6 +154,8 @@ class ReviewTableModel(HeadedModel):
         """Where a first click begins, too: with the most doubtful, with the most marks."""
         if role == Qt.ItemDataRole.InitialSortOrderRole and section in (DOUBT, MARKS):
             return _DOWN
+        if role == Qt.ItemDataRole.AccessibleTextRole and (section, orientation) == (STATE, _ACROSS):
+            return "State"  # its title is a mark
         return super().headerData(section, orientation, role)
 
     def item_at(self, row: int) -> "ReviewItem | None":

@@ -366,7 +366,7 @@ class RunsDialog(QDialog):
             "&Archive", "Leave the runs out of the lists; nothing of them is lost", self.archive
         )
         self.delete_button = self._button("&Delete…", "Delete the runs, after a question (Del)", self.delete)
-        self.close_button = self._button("Close", "Close", self.accept)
+        self.close_button = self._button("Close", "", self.accept)
         add_key(self, QKeySequence.StandardKey.Find, self.search.setFocus, inside=True)
         add_key(self.view, QKeySequence.StandardKey.Delete, self.delete)
         add_key(self.view, "F2", self.rename)

@@ -413,12 +413,24 @@ class WeighingPanel(QWidget):
         """What a click on a bar does, for those who use no mouse."""
         self.items_button = MenuButton("Show in Review")
         name(
-            self.items_button, "Show the items of a winner in Review", "A click on a bar shows its items too"
+            self.items_button,
+            "Show the items of a winner or a margin in Review",
+            "A click on a bar shows its items too",
         )
         for winner, text in (("A", "&A wins"), ("tie", "&Tie"), ("B", "&B wins")):
             entry = self.items_button.menu().addAction(text)
             entry.triggered.connect(lambda _checked=False, wanted=winner: self._find_winner(wanted))
+        self._margins_menu = self.items_button.menu().addMenu("By &margin")
+        self._margins_menu.aboutToShow.connect(self._fill_margins)
         return self.items_button
+
+    @Slot()
+    def _fill_margins(self) -> None:
+        self._margins_menu.clear()
+        for low, high, count in self.margins.bars():
+            items = f"{count:,} comparison{'' if count == 1 else 's'}"
+            entry = self._margins_menu.addAction(f"{low:g} to {high:g} points: {items}")
+            entry.triggered.connect(lambda _checked=False, ends=(low, high): self._find_margins(*ends))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Side by side where both halves have room, else one below the other."""

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy
 
 from engine.core.formatting import interval, number, percent
 from engine.core.items import HumanLabel, Preference, Tie
 from gui.kit.label_mark import paint_share
+from gui.kit.painted import Painted
 from gui.kit.theme import Colours, colours
 from gui.weigh.weighing_jobs import HIGHEST_MARGIN, MARGIN_BINS, Share, Weighed
 
@@ -31,7 +32,7 @@ def _paint_part(painter: QPainter, place: QRectF, winner: HumanLabel, used: Colo
     painter.fillRect(place, QBrush(QColor(used.panel), _PATTERNS[winner]))
 
 
-class WinBars(QWidget):
+class WinBars(Painted):
     """One bar cut by the shares of A, tie and B, with the numbers and their 95 % intervals above it."""
 
     wanted = Signal(str)  # the winner whose items are asked for: `A`, `tie` or `B`
@@ -105,7 +106,7 @@ class WinBars(QWidget):
         return self.fontMetrics().height() + 3
 
 
-class MarginChart(QWidget):
+class MarginChart(Painted):
     """A histogram of the margins in score points, by winner, and the tie threshold."""
 
     wanted = Signal(float, float)  # margins between which items are asked for
@@ -121,15 +122,17 @@ class MarginChart(QWidget):
         self._weighed = weighed
         text = ""
         if weighed:
-            width = HIGHEST_MARGIN / MARGIN_BINS
-            counts = [
-                f"{sum(counts_in_bin):,} from {place * width:g}"
-                for place, counts_in_bin in enumerate(weighed.bins)
-                if sum(counts_in_bin)
-            ]
+            counts = [f"{count:,} from {low:g}" for low, _, count in self.bars()]
             text = f": mean {number(weighed.mean_margin)} points; comparisons by margin: {', '.join(counts)}"
         self.setAccessibleName(f"Margins{text}")
         self.update()
+
+    def bars(self) -> list[tuple[float, float, int]]:
+        """The margins between which there are comparisons, and how many."""
+        width = HIGHEST_MARGIN / MARGIN_BINS
+        bins = self._weighed.bins if self._weighed else ()
+        counts = [(place * width, (place + 1) * width, sum(each)) for place, each in enumerate(bins)]
+        return [bar for bar in counts if bar[2]]
 
     def sizeHint(self) -> QSize:
         """Some lines high."""

@@ -263,6 +263,7 @@ class Interior(QObject):
         space.dataset_failed.connect(self._show_bad_dataset)
         self.results.can_export_changed.connect(self.menus.enable_exports)
         control.started.connect(self._follow_run)
+        control.started.connect(self._tell_start)
         control.progressed.connect(self._follow_run)
         control.ended.connect(self._end_run)
 
@@ -422,6 +423,10 @@ class Interior(QObject):
     @Slot(str)
     def _tell_queue(self, summary: str) -> None:
         self.notices.add(Message(summary, about=QUEUE, quiet=True))
+
+    @Slot()
+    def _tell_start(self) -> None:
+        self.frame.announcer.say("The run begins.")  # the button that began it has no keys any more
 
     @Slot()
     def _follow_run(self) -> None:

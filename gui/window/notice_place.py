@@ -11,10 +11,11 @@ from collections.abc import Callable, Hashable
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 
 from engine.core.formatting import counted, visible
+from gui.kit.announcer import Announcer
 from gui.kit.flow import FlowLayout
 from gui.kit.labels import label, name, set_role
 from gui.kit.layouts import STRETCH, in_column
@@ -46,6 +47,7 @@ class NoticePlace(QFrame):
         in_column((self._words, STRETCH), self._make_buttons(), on=self, margins=(12, 8, 12, 8), spacing=8)
         self._settling = self._timer(SETTLE_MS, self._settle)
         self._resting = self._timer(_REST_MS, self._rest)
+        self._announcer = Announcer(self.button)  # which is seen while a notice is folded, too
         over.installEventFilter(self)
         self._size_button()
         self._show()
@@ -76,7 +78,7 @@ class NoticePlace(QFrame):
             self._settling.start()
             self._resting.start()
         self._show(unfold=not said.quiet)
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        self._announcer.say(visible(said.in_words), at_once=said.role == "problem")
 
     def withdraw(self, about: Hashable) -> None:
         """What a notice is about is over: it goes."""

@@ -283,6 +283,7 @@ class Workspace(QObject):
         shown = self.run.id if self.run is not None else None
         looked_at = self._wanted_run if self._opening.busy else shown
         if looked_at in (None, run_id):
+            self.note.emit(f"Run {run_id} {how}.")
             self.open_run(run_id)
             return
         title = next((run.title for run in self.runs if run.id == run_id), f"Run {run_id}")

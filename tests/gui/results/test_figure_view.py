@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QByteArray, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QContextMenuEvent, QGuiApplication, QImage, QPainter
+from PySide6.QtGui import QAccessible, QColor, QContextMenuEvent, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
@@ -33,7 +33,7 @@ RED = b"""<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100">
 def view(qtbot: QtBot) -> FigureView:
     made = FigureView("accuracy")
     qtbot.addWidget(made)
-    made.show_figure(Drawn("accuracy", RED, "<b>All</b> red\u202e."))
+    made.show_figure(Drawn("accuracy", RED, "<b>All</b> red\u202e. Red: 100 %."))
     made.resize(416, 10)
     made.show()
     return made
@@ -64,7 +64,10 @@ def test_a_figure_is_as_high_as_it_is_wide_said_in_words_and_has_a_menu(
 ) -> None:
     assert view.height() == 200 + 16
     assert QColor(view.grab().toImage().pixel(208, 108)) == QColor("#ff0000")
-    assert view.accessibleName() == "<b>All</b> red\\u202e."
+    told = QAccessible.queryAccessibleInterface(view)
+    assert told.role() is QAccessible.Role.Graphic
+    assert told.text(QAccessible.Text.Name) == "<b>All</b> red\\u202e"
+    assert told.text(QAccessible.Text.Description) == "Red: 100 %. Enter opens a menu."
     assert "<b>" not in view.toolTip()
     place = QPoint(5, 5)
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, place, view.mapToGlobal(place))
@@ -107,9 +110,9 @@ def test_all_figures_are_drawn_once_and_those_of_labels_list_the_items_of_each_s
     qtbot.waitUntil(lambda: "right-click" in panel.hint.text(), timeout=30_000)
     assert panel.views.keys() == TITLES.keys()
     assert all(view.has_figure for view in panel.views.values())
-    assert "best trivial judge" in panel.views["accuracy"].accessibleName()
+    assert "best trivial judge" in panel.views["accuracy"].accessibleDescription()
     for view in panel.views.values():
-        assert len(view.accessibleName()) > 40
+        assert len(view.accessibleDescription()) > 40
         assert any("numbers" in entry.text() for entry in view.menu().actions())
     for name in ("confusion", "labels"):
         check_that_items_are_listed(qtbot, panel, name)

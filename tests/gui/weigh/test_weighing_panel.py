@@ -327,6 +327,9 @@ def test_a_click_on_the_bar_lists_the_items_of_a_winner(qtbot: QtBot, panel: Wei
 
 def test_a_click_on_a_bar_of_margins_lists_its_items(qtbot: QtBot, panel: WeighingPanel) -> None:
     place = panel.margins._place()
+    by_keys = panel._margins_menu
+    by_keys.aboutToShow.emit()
+    entries = {action.text().partition(" points")[0]: action for action in by_keys.actions()}
     seen: set[str] = set()
     for number in range(MARGIN_BINS):
         low, high = number / 2, (number + 1) / 2
@@ -342,7 +345,8 @@ def test_a_click_on_a_bar_of_margins_lists_its_items(qtbot: QtBot, panel: Weighi
         def click(at: QPoint = where) -> None:
             QTest.mouseClick(panel.margins, Qt.MouseButton.LeftButton, pos=at)
 
-        assert set(wanted_after(qtbot, panel, click).filters.ids or ()) == ids
+        for act in (click, entries.pop(f"{low:g} to {high:g}").trigger):
+            assert set(wanted_after(qtbot, panel, act).filters.ids or ()) == ids
         seen |= ids
     assert len(seen) == len(decided(panel))
 

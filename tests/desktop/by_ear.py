@@ -1,0 +1,157 @@
+"""A person who uses the program by keys alone and by what a screen reader says.
+
+Knows: keys, what has the focus, what is announced. Does not know: the program, what ought to be said.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.desktop.at_spi import Event, Reader, Told, reader
+from tests.desktop.desk import Desk, wait_for
+
+_SERVICE = Path("/usr/share/dbus-1/services/org.a11y.Bus.service")
+_MOST_TABS = 90
+_SPOKEN = {
+    "check box": ("checked", "not checked"),
+    "radio button": ("checked", "not checked"),
+    "check menu item": ("checked", "not checked"),
+    "toggle button": ("pressed", "not pressed"),
+}
+"""What is said of a state that may be on or off."""
+
+
+@dataclass
+class Person:
+    """Sits at a desk and hears it. `announced`: what was said that was not asked for, the latest last."""
+
+    desk: Desk
+    reader: Reader
+    announced: list[str] = field(default_factory=list)
+    _focus: Event | None = None
+
+    def press(self, *keys: str) -> str:
+        """Press keys; what is heard of where they led."""
+        self.desk.press(*keys)
+        return self.heard()
+
+    def type(self, text: str) -> str:
+        """Type a text; what is heard of the field."""
+        self.desk.type(text)
+        return self.heard()
+
+    def lead_to(self, beginning: str, *keys: str) -> str:
+        """Press keys, and wait until what is heard begins so; all of it."""
+        if keys:
+            self.desk.press(*keys)
+
+        def look() -> str:
+            latest.append(self.heard())
+            return latest[-1] if latest[-1].startswith(beginning) else ""
+
+        latest: list[str] = []
+        try:
+            return wait_for(look, beginning)
+        except AssertionError:
+            raise AssertionError(f"{keys} led to {latest[-1]!r}, not to {beginning!r}") from None
+
+    def heard(self) -> str:
+        """What has the focus now, in words."""
+        return self.said_of(self.here())
+
+    def here(self) -> Told:
+        """What has the focus, by what the program told of it. AssertionError where nothing has."""
+        return wait_for(self._found, "something with the focus that is there and is seen")[0]
+
+    def tab_to(self, name: str, back: bool = False) -> str:
+        """Press Tab until the name of what has the focus begins so; what is heard there."""
+        passed: list[str] = []
+        while not self.named(name):
+            passed.append(self.heard())
+            assert len(passed) < _MOST_TABS, f"Tab does not come to {name!r}: {passed}"
+            self.press("shift+Tab" if back else "Tab")
+        return self.heard()
+
+    def arrow_to(self, name: str, key: str = "Down") -> str:
+        """Press an arrow until the name of what has the focus begins so; what is heard there."""
+        passed: list[str] = []
+        while not self.named(name):
+            passed.append(self.heard())
+            assert len(passed) < _MOST_TABS, f"{key} does not come to {name!r}: {passed}"
+            self.press(key)
+        return self.heard()
+
+    def named(self, name: str) -> bool:
+        """Whether what has the focus is called so, as far as that goes."""
+        return self.here().name.startswith(name)
+
+    def hears(self, pattern: str, patience: float = 60) -> str:
+        """Wait for something to be said by itself that has this in it."""
+
+        def look() -> str:
+            self._listen()
+            return next((each for each in reversed(self.announced) if re.search(pattern, each)), "")
+
+        return wait_for(look, f"{pattern!r} announced (there was {self.announced[-6:]})", patience)
+
+    def reads(self, pattern: str) -> str:
+        """What is written in the window that has this in it, as one finds it by going through its text."""
+
+        def look() -> str:
+            texts = (each.name for window in self.windows() for each in self.reader.tree(window))
+            return next((text for text in texts if re.search(pattern, text)), "")
+
+        return wait_for(look, f"{pattern!r} to read")
+
+    def window(self) -> str:
+        """The name of the window that the keys are for."""
+        return self.windows()[0].name
+
+    def windows(self) -> list[Told]:
+        """The windows that the keys are for: one, with a menu's that is open."""
+        return wait_for(
+            lambda: [each for each in self._windows() if "active" in each.states and each.shown], "a window"
+        )
+
+    def said_of(self, told: Told) -> str:
+        """One thing as a screen reader would say it: name, kind, value, state, description."""
+        on, off = _SPOKEN.get(told.role, ("", ""))
+        states = told.states
+        said = [told.name, told.role, on if "checked" in states or "pressed" in states else off]
+        if "Value" in told.interfaces:
+            said.append(f"{self.reader.property(told.at, 'Value', 'CurrentValue'):g}")
+        if "Text" in told.interfaces:
+            said.append(self.reader.text(told.at)[:200])
+        said += [word for word in ("expanded", "read-only", "selected", "has-popup") if word in states]
+        said.append("" if "sensitive" in states else "unavailable")
+        return ", ".join(part for part in (*said, told.description) if part)
+
+    def _windows(self) -> list[Told]:
+        return self.reader.told(self.reader.program().children)
+
+    def _found(self) -> list[Told]:
+        self._listen()
+        if self._focus is None:
+            return []
+        told = self.reader.told([self._focus.at])
+        return [each for each in told if "focused" in each.states and each.shown]
+
+    def _listen(self) -> None:
+        for event in self.reader.hear():
+            if event.kind == "announcement":
+                self.announced.append(str(event.value))
+            elif event.kind == "state-changed" and event.detail == "focused" and event.number:
+                self._focus = event
+
+
+@contextmanager
+def somebody(desk: Desk) -> Iterator[Person]:
+    """A person who sits down at a desk before a program is started there; skipped where none can hear."""
+    if not _SERVICE.exists():
+        pytest.skip("nothing is heard without at-spi2-core (make test-desktop installs it)")
+    with reader(desk.environment["DBUS_SESSION_BUS_ADDRESS"]) as hearing:
+        yield Person(desk, hearing)
