@@ -99,7 +99,7 @@ def made_at() -> int:
         return int(named)
     if (ROOT / ".git").exists() and shutil.which("git"):
         command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
-        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        return int(subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout)
     return int(datetime.fromisoformat(RELEASED).replace(tzinfo=UTC).timestamp())
 
 

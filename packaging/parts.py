@@ -250,4 +250,4 @@ def _release() -> Sequence[str]:
 
 
 def _printed(*command: str) -> str:
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False).stdout

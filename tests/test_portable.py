@@ -44,7 +44,7 @@ KNOWS_ITS_SYSTEM = {
     "engine/system/file_systems.py: /proc/self/mountinfo": "read where it is a file",
 }
 """What looks like a fault and is none, and why."""
-FOR_LINUX = ("licences", "smoke_libraries", "smoke_places", "smoke_window", "vulkan_tools")
+FOR_LINUX = ("licences", "parts", "smoke_libraries", "smoke_places", "smoke_window", "vulkan_tools")
 """Scripts of `packaging/` that ask Debian's packages, X11 or folders of Linux, where these are there."""
 
 

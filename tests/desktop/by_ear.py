@@ -72,7 +72,9 @@ class Person:
         passed: list[str] = []
         while not self.named(name):
             passed.append(self.heard())
-            assert len(passed) < _MOST_TABS, f"Tab does not come to {name!r}: {[each[:40] for each in passed]}"
+            assert len(passed) < _MOST_TABS, (
+                f"Tab does not come to {name!r}: {[each[:40] for each in passed]}"
+            )
             self.press("shift+Tab" if back else "Tab")
         return self.heard()
 
@@ -81,7 +83,9 @@ class Person:
         passed: list[str] = []
         while not self.named(name):
             passed.append(self.heard())
-            assert len(passed) < _MOST_TABS, f"{key} does not come to {name!r}: {[each[:40] for each in passed]}"
+            assert len(passed) < _MOST_TABS, (
+                f"{key} does not come to {name!r}: {[each[:40] for each in passed]}"
+            )
             self.press(key)
         return self.heard()
 
