@@ -6,6 +6,7 @@ or a model file. What could hold one, such as the words of an error, is left out
 Knows: what is asked. Does not know: who reads it, windows.
 """
 
+import json
 import os
 import platform
 import sys
@@ -90,7 +91,7 @@ def _looked(part: _Part) -> Iterator[tuple[str, str]]:
         yield from part.look()
     except Cancelled:
         raise
-    except (EngineError, OSError) as error:  # its words may hold paths
+    except Exception as error:  # what is broken is what they are asked for; its words may hold paths
         yield "", f"cannot be said: {type(error).__name__}"
 
 
@@ -166,7 +167,8 @@ def unusual(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     mode = settings.get("mode")
     if mode not in list(Mode):
         return
-    usual = JudgeSettings(mode=Mode(mode)).as_json()
+    usual = json.loads(json.dumps(JudgeSettings(mode=Mode(mode)).as_json()))  # as the store gives them
+    usual["mode"] = JudgeSettings().mode
     for row in SETTINGS:
         value = settings.get(row.name)
         if row.name in settings and (row.name not in usual or value != usual[row.name]):
@@ -176,7 +178,7 @@ def unusual(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _plain(value: object) -> str:
     if value is None or isinstance(value, bool | int | float):
         return str(value)
-    if isinstance(value, list | tuple) and all(each in _WORDS for each in value):
+    if isinstance(value, list) and all(isinstance(each, str) and each in _WORDS for each in value):
         return ", ".join(value)
     return value if isinstance(value, str) and value in _WORDS else _KEPT_QUIET
 

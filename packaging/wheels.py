@@ -8,6 +8,7 @@ index, and needs what requirements-dev.txt names.
 Knows: locks, pip's names of systems. Does not know: whether what is in a wheel works there.
 """
 
+import argparse
 import re
 import subprocess
 import sys
@@ -50,10 +51,14 @@ def without_wheel(wanted: list[str], system: str, python: str) -> list[str]:
     ]
 
 
-def main(paths: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Look, and say it; the exit code is 1 where a wheel lacks."""
+    parser = argparse.ArgumentParser(
+        description="Say for which systems and Pythons a lock's packages are wheels."
+    )
+    parser.add_argument("lock", nargs="+", type=Path, help="a file of packaging/locks/")
     lacking = False
-    for path in map(Path, paths):
+    for path in parser.parse_args(arguments).lock:
         lock = path.read_text(encoding="utf-8")
         for system in _SYSTEMS:
             for python in _PYTHONS:

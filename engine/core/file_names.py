@@ -13,7 +13,7 @@ _DEVICES = frozenset(
         *(f"{name}{n}" for name in ("com", "lpt") for n in range(10)),
     )
 )
-_LONGEST = 259  # characters of a path with its folders, where long ones are not switched on
+_LONGEST = 259  # characters of UTF-16 of a path with its folders, where long ones are not switched on
 
 
 def file_stem(called: str, most: int) -> str:
@@ -40,10 +40,11 @@ def windows_fault(path: PureWindowsPath, long_paths: bool) -> str:
         if part.endswith((" ", ".")):
             end = "dot" if part.endswith(".") else "space"
             return f"the name {part!r} ends with a {end}, which Windows drops"
-    if len(str(path)) > _LONGEST and not long_paths:
+    length = len(str(path).encode("utf-16-le", "surrogatepass")) // 2
+    if length > _LONGEST and not long_paths and not str(path).startswith("\\\\?\\"):
         return (
-            f"with its folders it has {len(str(path))} characters, and this Windows takes {_LONGEST} where"
-            " long paths are not switched on"
+            f"with its folders it has {length} characters, and this Windows takes {_LONGEST} where long paths"
+            " are not switched on"
         )
     return ""
 

@@ -7,19 +7,24 @@ libraries have.
 Knows: how a traceback is written, the log. Does not know: who asks.
 """
 
-import builtins
 import re
 import sys
 from collections.abc import Iterator
-from pathlib import PurePath, PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from engine.system.fault_log import LOG_NAME
 from engine.system.paths import log_folder
 
-_BEGINS = re.compile(r"^Tiebreak (\d+(?:\.\d+)*(?:\.?(?:dev|rc|a|b)\d*)?), (.*)$")
-_FRAME = re.compile(r'^\s*File "([^"\n]+)", line (\d+),? in ([A-Za-z_]\w*|<module>|<lambda>|<\w+comp>)$')
+_BEGINS = re.compile(r"^Tiebreak (\d{1,3}(?:\.\d{1,3}){1,3}(?:\.?(?:dev|rc|a|b)\d{0,3})?), (.*)$")
+_FRAME = re.compile(
+    r'^\s*File "([^"\n]+)", line (\d{1,5}),? in ([A-Za-z_]\w*|<module>|<lambda>|<\w+(?:comp|expr)>)$'
+)
 _KIND = re.compile(r"^([A-Za-z_][\w.]*)(?::.*)?$")
-_FATAL = re.compile(r"^Fatal Python error: (Segmentation fault|Aborted|Bus error|Illegal instruction)$")
+_FATAL = re.compile(
+    r"^Fatal Python error: (Segmentation fault|Aborted|Bus error|Illegal instruction"
+    r"|Floating.point exception)$"
+    r"|^Windows fatal exception: (access violation|stack overflow|code 0x[0-9a-f]{1,8})$"
+)
 _OURS = ("engine", "gui", "main.py", "tiebreak.py")
 _LIBRARIES = (
     "jinja2",
@@ -33,8 +38,8 @@ _LIBRARIES = (
     "PySide6",
 )
 _DOING = re.compile(
-    r"in the window|a job of the lane \w+|work in a process of its own|the process that reads files"
-    r"|self-test, [a-z ]{1,40}|the window was ended by a fault"
+    r"in the window|a job of the lane (?:model|measure|files|scan|store)|work in a process of its own"
+    r"|the process that reads files|the window was ended by a fault"
 )
 _MOST_FRAMES = 40
 
@@ -66,7 +71,7 @@ def _places(lines: list[str]) -> Iterator[str]:
     after_a_frame = False
     for line in lines:
         if fatal := _FATAL.match(line):
-            yield fatal[1]
+            yield fatal[1] or fatal[2]
         elif frame := _FRAME.match(line):
             after_a_frame = True
             place = _in_code(frame[1])
@@ -79,10 +84,15 @@ def _places(lines: list[str]) -> Iterator[str]:
 
 def _in_code(path: str) -> str | None:
     """A file of code by its place in this program or in a library; None for any other."""
-    parts = PurePosixPath(PurePath(path).as_posix().replace("\\", "/")).parts
+    parts = PurePosixPath(path.replace("\\", "/")).parts
     for place in range(len(parts) - 1, -1, -1):
-        if parts[place] in _LIBRARIES or parts[place] in _OURS:
-            inside = PurePosixPath(*parts[place:])
+        inside = PurePosixPath(*parts[place:])
+        whole = place == 0
+        if parts[place] in _LIBRARIES:
+            known = whole or parts[place - 1] in ("site-packages", "dist-packages")
+        else:
+            known = parts[place] in _OURS and _is_ours(inside, whole)
+        if known:
             named = all(
                 part.replace("_", "a").isalnum() and part.isascii() for part in inside.with_suffix("").parts
             )
@@ -91,11 +101,15 @@ def _in_code(path: str) -> str | None:
     return f"{name}.py" if name in sys.stdlib_module_names else None
 
 
+def _is_ours(inside: PurePosixPath, whole: bool) -> bool:
+    """Whether the program has such a file; a bundle has none, and names its code by relative paths."""
+    return Path(__file__).parents[2].joinpath(inside).is_file() or (getattr(sys, "frozen", False) and whole)
+
+
 def _is_a_kind(name: str) -> bool:
     """Whether this names a kind of errors of Python, of its libraries or of this program."""
-    root, _, rest = name.partition(".")
-    if rest:
-        known = root in (*_LIBRARIES, *_OURS) or root in sys.stdlib_module_names
-        return known and sys.modules.get(name.rpartition(".")[0]) is not None
-    kind = getattr(builtins, name, None)
-    return isinstance(kind, type) and issubclass(kind, BaseException)
+    module, _, last = name.rpartition(".")
+    root = module.partition(".")[0]
+    known = not module or root in (*_LIBRARIES, *_OURS, "tiebreak") or root in sys.stdlib_module_names
+    kind = getattr(sys.modules.get(module or "builtins"), last, None)
+    return known and isinstance(kind, type) and issubclass(kind, BaseException)

@@ -6,6 +6,7 @@ Knows: Chromium and its DevTools protocol. Does not know: what is on the pages.
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -161,6 +162,8 @@ class _Pipe:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._begun:
+            ready, _, _ = select.select([self._reading], [], [], _PATIENCE)
+            assert ready, f"the browser says nothing for {_PATIENCE:.0f} s"
             more = self._reading.read(1 << 20)
             assert more, "the browser has ended"
             self._begun += more

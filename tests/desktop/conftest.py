@@ -37,6 +37,6 @@ def a_desk() -> Iterator[Desk]:
 def pictures(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Iterator[LoosePictures]:
     """Pictures to hold the screen against: at the end the test fails where one was not as it is stored."""
     kept = Path(gettempdir()) / "tiebreak-desktop" / request.node.name
-    held = LoosePictures(kept, pytestconfig.getoption("redraw"))
+    held = LoosePictures(kept, pytestconfig.getoption("redraw", default=False))
     yield held
     assert not held.broken, "\n".join(held.broken)

@@ -114,15 +114,11 @@ def desk(folder: Path, size: tuple[int, int] = SIZE) -> Iterator[Desk]:
         }
         folder.chmod(0o700)
         environment["DBUS_SESSION_BUS_ADDRESS"] = stack.enter_context(_bus(environment))
-        manager = stack.enter_context(_ended(["openbox", "--sm-disable"], environment))
+        stack.enter_context(_ended(["openbox", "--sm-disable"], environment))
         made = Desk(display, environment)
+        # It is the window manager that says how many desktops there are: before it there are none.
         wait_for(
-            lambda: (
-                "WINDOW" in made.tool("xprop", "-root", "_NET_SUPPORTING_WM_CHECK", may_fail=True)
-                if shutil.which("xprop")
-                else manager.poll() is None
-            ),
-            "a window manager",
+            lambda: int(made.tool("xdotool", "get_num_desktops", may_fail=True) or 0), "a window manager"
         )
         yield made
 

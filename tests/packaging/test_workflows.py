@@ -25,9 +25,9 @@ def schema_faults(schema: str, *paths: Path) -> str:
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
-def read(path: Path) -> dict[str, Any]:
-    """A file of YAML; `on` is read as a truth, which is nobody's matter here."""
-    content: dict[str, Any] = yaml.safe_load(path.read_text("utf-8"))
+def read(path: Path) -> dict[str | bool, Any]:
+    """A file of YAML; the key `on` is read as a truth."""
+    content: dict[str | bool, Any] = yaml.safe_load(path.read_text("utf-8"))
     return content
 
 
@@ -88,6 +88,16 @@ def test_what_a_workflow_runs_is_there(path: Path) -> None:
     named = _FILES.findall(path.read_text("utf-8"))
     assert named
     assert not [name for name in named if not (ROOT / name).is_file()]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_what_strangers_can_start_has_no_secrets(path: Path) -> None:
+    started_by = read(path)[True]  # as YAML understands `on`
+    assert "pull_request_target" not in started_by
+    assert not (
+        {"pull_request", "issues", "issue_comment"} & started_by.keys()
+        and "secrets." in path.read_text("utf-8")
+    )
 
 
 def test_only_who_publishes_may_write() -> None:

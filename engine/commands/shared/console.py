@@ -74,8 +74,8 @@ def _report_error(error: BaseException) -> int:
     elif isinstance(error, BrokenPipeError):
         # Whoever read our output has gone; there is nobody left to tell.
         _drop_output()
-    elif isinstance(error, OSError) and error.filename is None:
-        # The engine speaks of files in words of its own; without a name it is our own output.
+    elif isinstance(error, OSError) and error.errno is not None and error.filename is None:
+        # The engine speaks of files in words of its own: what the system says without a name is our output.
         _drop_output()
         tell(
             f"What was to be printed could not be written: {error.strerror}.\nMake room, or print elsewhere."

@@ -54,6 +54,7 @@ def test_whatever_something_is_called_windows_takes_its_file(called: str, most: 
         (r"C:\data\out.tsv.", "ends with a dot"),
         (r"C:\data \out.tsv", "ends with a space"),
         ("C:\\" + "d" * 250 + r"\out.tsv", "261 characters"),
+        ("C:\\" + "😀" * 130, "263 characters"),
         (r"\\server\share\a|b", "'|'"),
     ],
 )
@@ -68,6 +69,7 @@ def test_windows_does_not_take_it(path: str, said: str) -> None:
         rf"\\server\share\{SAFE}",
         rf"C:\data\..\{SAFE}",
         rf"\\?\C:\data\{SAFE}",
+        "\\\\?\\C:\\" + "d" * 300,  # what begins so may be as long as it likes
         r"D:\.cache\.tiebreak-12.part",
         r"C:\data\日本語.tsv",
     ],

@@ -58,7 +58,14 @@ def test_a_stop_is_no_error(error: BaseException, capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == "Stopped.\n"
 
 
-@pytest.mark.parametrize("error", [EngineBug("the cache is gone"), ZeroDivisionError("division by zero")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        EngineBug("the cache is gone"),
+        ZeroDivisionError("division by zero"),
+        FileNotFoundError("Shared library 'llama' not found"),
+    ],
+)
 def test_a_fault_of_the_program_is_logged_whole_and_said(
     error: Exception, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
