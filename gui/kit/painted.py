@@ -3,6 +3,7 @@
 Knows: how Qt tells kinds of widgets apart. Does not know: what is painted.
 """
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QLabel
 
@@ -15,5 +16,5 @@ class Painted(QLabel):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(textFormat=Qt.TextFormat.PlainText)
         self.setPixmap(QPixmap(1, 1))

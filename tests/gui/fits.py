@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui.kit.foreign_text import OneLine
+from gui.kit.painted import Painted
 
 _OF_TEXT = (QAbstractButton, QAbstractSpinBox, QComboBox, QLabel, QLineEdit)
 _INSIDE_OF_QT = (QAbstractItemView, QAbstractSpinBox, QComboBox, QHeaderView, QLineEdit, QStatusBar, QTabBar)
@@ -55,7 +56,9 @@ def _parts(widget: QWidget) -> list[QWidget]:
 
 
 def _name(widget: QWidget) -> str:
-    text = widget.text() if isinstance(widget, QLabel | QAbstractButton) else widget.accessibleName()
+    text = widget.accessibleName()
+    if isinstance(widget, QLabel | QAbstractButton) and not isinstance(widget, Painted):
+        text = widget.text()
     path, parent = "", widget.parentWidget()
     while parent is not None and len(path) < 60:
         path, parent = f"{path} < {type(parent).__name__}", parent.parentWidget()
@@ -64,7 +67,7 @@ def _name(widget: QWidget) -> str:
 
 def _small_texts(widget: QWidget) -> Iterator[str]:
     """A text that is given less room than it takes, unless it leaves something out by itself."""
-    if not isinstance(widget, _OF_TEXT):
+    if not isinstance(widget, _OF_TEXT) or isinstance(widget, Painted):
         return
     needs, wraps = widget.sizeHint(), isinstance(widget, QLabel) and widget.wordWrap()
     if wraps:
