@@ -320,6 +320,12 @@ def unfinished_problems(text: str, _page: Path = README) -> list[str]:
     return [found.group() for found in _UNFINISHED.finditer(prose)]
 
 
+def width_problems(text: str, _page: Path = README) -> list[str]:
+    """Lines of prose of more than 120 characters; rows of tables and blocks of code may be longer."""
+    lines = prose_of(text).splitlines()
+    return [line for line in lines if len(line) > 120 and not line.lstrip().startswith("|")]
+
+
 def heading_problems(text: str, _page: Path = README) -> list[str]:
     """Headings without a blank line before them."""
     return re.findall(r"(?<=[^\n]\n)#+ .+", prose_of(text))
@@ -352,6 +358,7 @@ CHECKS: tuple[Check, ...] = (
     link_problems,
     name_problems,
     unfinished_problems,
+    width_problems,
     heading_problems,
 )
 
@@ -495,6 +502,7 @@ def test_a_right_command_line_passes(line: str) -> None:
         (unfinished_problems, "It held in:\n\nSIMULATED\n\nof them."),
         (unfinished_problems, "in DRIFT_TABLE of them"),
         (unfinished_problems, "in @SIM@ of them"),
+        (width_problems, f"{'word ' * 30}\n"),
         (heading_problems, "A line.\n## Calibration\n"),
         (map_problems, "## Map of the code\n\n```\nengine/nowhere/   nothing\n```\n"),
     ],
