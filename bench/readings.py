@@ -14,7 +14,7 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -33,6 +33,11 @@ KEPT = Path(__file__).with_suffix(".json")
 ITEMS = 10
 CLOSE = 0.01
 """The largest difference of a label's probability that two builds of the same arithmetic may have."""
+CLOSE_LOGS, LEAST = 0.1, 1e-4
+"""The same of their logarithms: most readings are so sure that small probabilities alone can show a change.
+
+What is below `LEAST` counts as that: six decimals are kept, too few to say how much it differs.
+"""
 
 Readings = Mapping[str, list[float]]
 """The probabilities of the four labels as they were read, by item, criterion and order."""
@@ -55,11 +60,13 @@ def main(arguments: list[str] | None = None) -> int:
         print("The demo model is another one than that of the kept readings: python -m bench.readings --keep")
         return 1
     largest, where = largest_difference(kept["readings"], readings)
+    largest_log, where_log = largest_difference(kept["readings"], readings, _log)
     flips = other_labels(kept["readings"], readings)
     print(f"{here}, held against {kept['made_with']}: {len(readings)} readings")
     print(f"largest difference of a probability  {largest:.6f}  ({where}); allowed: {CLOSE}")
+    print(f"largest difference of a logarithm    {largest_log:.6f}  ({where_log}); allowed: {CLOSE_LOGS}")
     print(f"readings with another first label    {len(flips)}  {', '.join(flips)}".rstrip())
-    return int(largest > CLOSE)
+    return int(largest > CLOSE or largest_log > CLOSE_LOGS)
 
 
 def read() -> dict[str, list[float]]:
@@ -79,15 +86,27 @@ def read() -> dict[str, list[float]]:
             }
 
 
-def largest_difference(kept: Readings, now: Readings) -> tuple[float, str]:
-    """The largest difference of a label's probability, and whose it is; infinite where a reading lacks."""
+def largest_difference(
+    kept: Readings, now: Readings, scale: Callable[[float], float] = float
+) -> tuple[float, str]:
+    """The largest difference of a label's probability, on a scale, and whose it is.
+
+    Infinite where a reading lacks, or is no number: `max` would pass over that.
+    """
     if lacking := kept.keys() ^ now.keys():
         return math.inf, f"only one has {sorted(lacking)[0]}"
+    for name in kept:
+        if not all(map(math.isfinite, (*kept[name], *now[name]))):
+            return math.inf, f"{name} has what is no number"
     return max(
-        (abs(before - after), f"{name}, {label.value}")
+        (abs(scale(before) - scale(after)), f"{name}, {label.value}")
         for name, probabilities in kept.items()
         for before, after, label in zip(probabilities, now[name], PREFERENCES, strict=True)
     )
+
+
+def _log(probability: float) -> float:
+    return math.log(max(probability, LEAST))
 
 
 def other_labels(kept: Readings, now: Readings) -> list[str]:

@@ -166,7 +166,14 @@ def _as_kept(name: str) -> str:
 def _new_part(target: Path, private: bool) -> BinaryIO:
     # In the same folder, so that it can be renamed into place.
     part = target.with_name(f".tiebreak-{os.urandom(8).hex()}.part")
-    refuse_impossible(part)  # in a deep folder of Windows it may be too long where the file's own name is not
+    try:
+        refuse_impossible(part)
+    except SetupError as error:  # in a deep folder of Windows, where the file's own name is short enough
+        raise SetupError(
+            f"{shown(target)} cannot be written: until it is whole it has a name of {len(part.name)} letters,"
+            " with which its path is too long.",
+            "Choose a folder with a shorter path.",
+        ) from error
     return _made(part, _PRIVATE if private else _USUAL)
 
 

@@ -159,7 +159,7 @@ class JudgmentCard(QFrame):
     def _keep_line_in_sight(self) -> None:
         """Where there is less room than the editor needs, show at least the line that is written in."""
         inside = self.body.widget()
-        if inside is not None and inside.isAncestorOf(self.editor):
+        if self.editing and inside is not None and inside.isAncestorOf(self.editor):
             self.body.ensureWidgetVisible(self.editor)
             field = self.editor.field
             line = field.cursorRect()

@@ -15,14 +15,24 @@ here=$(cd "$(dirname "$0")" && pwd)
 archive=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 work=$(mktemp -d)
 keychain=$work/signing.keychain-db
-trap 'security delete-keychain "$keychain" 2>/dev/null || true; rm -rf "$work"' EXIT
+# The lines of `security list-keychains` are paths in quotes, as xargs reads them.
+tidy() {
+    [ ! -s "$work/keychains" ] || xargs security list-keychains -d user -s < "$work/keychains" || true
+    security delete-keychain "$keychain" 2>/dev/null || true
+    rm -rf "$work"
+}
+trap tidy EXIT
 
 printf %s "$CERTIFICATE" | base64 --decode > "$work/certificate.p12"
 printf %s "$NOTARY_KEY" > "$work/notary.p8"
 password=$(uuidgen)
 security create-keychain -p "$password" "$keychain"
+security set-keychain-settings -lut 21600 "$keychain"  # seconds: else it locks itself while Apple is waited for
 security unlock-keychain -p "$password" "$keychain"
 security import "$work/certificate.p12" -k "$keychain" -P "$CERTIFICATE_PASSWORD" -T /usr/bin/codesign
+# The chain of the certificate is looked for in the keychains that are listed.
+security list-keychains -d user > "$work/keychains"
+{ printf '"%s"\n' "$keychain"; cat "$work/keychains"; } | xargs security list-keychains -d user -s
 # Without this, codesign would ask a person for the key.
 security set-key-partition-list -S apple-tool:,apple: -s -k "$password" "$keychain" > "$work/partition"
 identity=$(security find-identity -v -p codesigning "$keychain" | awk '/Developer ID Application/ { print $2; exit }')
@@ -33,6 +43,15 @@ app=$(find "$work/bundle" -maxdepth 2 -name Tiebreak.app)
 sign() { codesign --force --timestamp --options runtime --keychain "$keychain" --sign "$identity" "$@"; }
 # From the inside out: a signature covers those of what lies in it.
 find "$app/Contents" -type f \( -name '*.dylib' -o -name '*.so' \) | while IFS= read -r library; do sign "$library"; done
+program=$(plutil -extract CFBundleExecutable raw -o - "$app/Contents/Info.plist")
+# Programs and libraries that no name tells; the application's own program is signed with the application.
+find "$app/Contents" -type f ! -name '*.dylib' ! -name '*.so' ! -path '*.framework/*' \
+    ! -path "$app/Contents/MacOS/$program" | while IFS= read -r other; do
+    case $(file -b "$other") in
+        Mach-O*executable*) sign --entitlements "$here/entitlements.plist" "$other" ;;
+        Mach-O*) sign "$other" ;;
+    esac
+done
 find "$app/Contents" -type d -name '*.framework' | while IFS= read -r framework; do sign "$framework"; done
 sign --entitlements "$here/entitlements.plist" "$app"
 codesign --verify --deep --strict "$app"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -34,9 +34,11 @@ def a_desk() -> Iterator[Desk]:
 
 
 @pytest.fixture
-def pictures(pytestconfig: pytest.Config, request: pytest.FixtureRequest) -> Iterator[LoosePictures]:
+def pictures(
+    pytestconfig: pytest.Config, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LoosePictures]:
     """Pictures to hold the screen against: at the end the test fails where one was not as it is stored."""
-    kept = Path(gettempdir()) / "tiebreak-desktop" / request.node.name
+    kept = tmp_path_factory.getbasetemp() / "pictures" / request.node.name  # of this run of the tests alone
     held = LoosePictures(kept, pytestconfig.getoption("redraw", default=False))
     yield held
     assert not held.broken, "\n".join(held.broken)

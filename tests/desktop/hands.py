@@ -1,6 +1,6 @@
 """Hands at a desk: they wait until a window rests, and find where to click by its colours.
 
-Knows: the colours of the light theme, pictures of the screen. Does not know: the program's inside.
+Knows: colours of the light theme, pictures of the screen, stored runs. Does not know: the window's inside.
 """
 
 import time
@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image, ImageChops, ImageColor
 from scipy import ndimage
 
+from engine.store.run_store import RunStore
 from gui.kit.theme import LIGHT
 from tests.desktop.desk import PATIENCE, Desk, wait_for
 
@@ -110,8 +111,20 @@ class Hands:
         self.desk.type(str(path))
         self.keys("Return")
 
-    def judged(self) -> None:
-        """Wait until a run that was just begun has ended: meanwhile the title says how far it is."""
-        self.desk.window("%.*Tiebreak")
-        wait_for(lambda: not self.desk.windows("%.*Tiebreak"), "the end of the run", 5 * PATIENCE)
+    def judged(self, home: Path, items: int) -> None:
+        """Wait until the only run of a home has so many items, and the title says no more how far it is.
+
+        That it ever said so is not waited for: a short run may be over before the first look.
+        """
+        store = home / "data" / "runs.sqlite"
+        wait_for(lambda: _items_of(store) == items, f"{items} judged items", 5 * PATIENCE)
+        wait_for(lambda: not self.desk.windows("%.*Tiebreak"), "the end of the run")
         self.rest()
+
+
+def _items_of(path: Path) -> int:
+    """How many items the runs of a store have."""
+    if not path.exists():
+        return 0
+    with RunStore(path) as store:
+        return sum(run.judged for run in store.runs())

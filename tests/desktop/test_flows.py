@@ -32,7 +32,7 @@ def test_a_first_study_from_the_first_start_to_both_files(
     with a_desk.program(home=tmp_path) as program:
         a_desk.window("demo.tsv")
         pictures.hold("judge-first", hands.rest())
-        _judge_the_first(hands, ITEMS)
+        _judge_the_first(hands, tmp_path, ITEMS)
         pictures.hold("judge-done", hands.rest())
         pictures.hold("dataset", hands.keys("ctrl+1"))
         pictures.hold("results", hands.keys("ctrl+3"))
@@ -76,7 +76,7 @@ def test_a_killed_run_goes_on_by_the_banner_and_gives_what_an_unbroken_one_gives
         a_desk.window(dataset.name)
         banner = patches(hands.rest(), *BANNER)[0]
         hands.click(BUTTON, inside=banner)
-        hands.judged()
+        hands.judged(tmp_path, 30)
         assert not patches(a_desk.picture(), *BANNER)
         _exported(hands, "ctrl+shift+e", tmp_path / "resumed.tsv")
     unbroken = tmp_path / "unbroken.tsv"
@@ -105,7 +105,7 @@ def test_a_file_with_columns_of_its_own_is_understood_judged_and_exported(
         pictures.hold("dataset-own", hands.rest())
         hands.keys("ctrl+2")
         hands.click(MAIN_BUTTON)
-        hands.judged()
+        hands.judged(tmp_path, len(winners))
         submission = _exported(hands, "ctrl+e", tmp_path / "labels.tsv")
     assert [row.id for row in submission.rows] == [str(number) for number in range(1, len(winners) + 1)]
     said = _command(tmp_path, "check", str(own)).split()  # the columns are remembered for all commands
@@ -120,7 +120,7 @@ def test_candidates_are_judged_and_ranked(a_desk: Desk, tmp_path: Path, pictures
         a_desk.window(dataset.name)
         hands.rest()
         hands.click(MAIN_BUTTON)
-        hands.judged()
+        hands.judged(tmp_path, 24)
         pictures.hold("ranking", hands.keys("ctrl+6"))
         hands.keys("alt+s")
         hands.name_file("Save", written)
@@ -132,7 +132,7 @@ def test_candidates_are_judged_and_ranked(a_desk: Desk, tmp_path: Path, pictures
     assert rates == sorted(rates, reverse=True)
 
 
-def _judge_the_first(hands: Hands, items: int) -> None:
+def _judge_the_first(hands: Hands, home: Path, items: int) -> None:
     """Choose on the page Judge that only the first items are judged, and press Run."""
     # Past Run, the queue and the part that scrolls to the items, and on to their number.
     hands.keys(*["Tab"] * 4, "Down", "Tab")
@@ -140,7 +140,7 @@ def _judge_the_first(hands: Hands, items: int) -> None:
     hands.desk.type(str(items))
     hands.rest()
     hands.click(MAIN_BUTTON)
-    hands.judged()
+    hands.judged(home, items)
 
 
 def _override(hands: Hands) -> None:

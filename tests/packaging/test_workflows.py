@@ -1,5 +1,6 @@
 """The workflows and forms of `.github/`: their schemas, what they trust, when a bundle is made public."""
 
+import os
 import re
 import subprocess
 import sys
@@ -9,11 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
+from engine.core import VERSION
 from tests.commands import ROOT
 
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 BUNDLE = GITHUB / "workflows" / "bundle.yml"
+TESTS = GITHUB / "workflows" / "tests.yml"
 _USES = re.compile(r"uses: (\S+)@(\S+)(.*)")
 _FILES = re.compile(r"\b(?:packaging|requirements)[\w./-]*\.\w+")
 
@@ -80,7 +83,11 @@ def test_an_action_has_one_commit() -> None:
 def test_a_job_has_its_own_rights_and_an_end(path: Path) -> None:
     workflow = read(path)
     assert workflow["permissions"] == {}
-    assert all(job["permissions"] and job["timeout-minutes"] for job in workflow["jobs"].values())
+    jobs = workflow["jobs"].values()
+    assert all(job["permissions"] for job in jobs)
+    assert all(
+        job["timeout-minutes"] for job in jobs if "uses" not in job
+    )  # another workflow's jobs have theirs
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -106,8 +113,41 @@ def test_only_who_publishes_may_write() -> None:
         name: {right for right, how in job["permissions"].items() if how == "write"}
         for name, job in jobs.items()
     }
-    assert writing == {"bundle": set(), "attest": {"id-token", "attestations"}, "publish": {"contents"}}
+    reading: dict[str, set[str]] = {name: set() for name in ("version", "tests", "bundle")}
+    assert writing == reading | {"attest": {"id-token", "attestations"}, "publish": {"contents"}}
     assert (jobs["publish"]["needs"], jobs["attest"]["needs"]) == ("attest", "bundle")
+
+
+def test_of_a_tag_nothing_is_built_before_its_tests_passed() -> None:
+    jobs = read(BUNDLE)["jobs"]
+    assert jobs["tests"]["uses"] == "./.github/workflows/tests.yml"
+    assert "workflow_call" in read(TESTS)[True]
+    assert (jobs["tests"]["needs"], jobs["bundle"]["needs"]) == ("version", ["version", "tests"])
+    assert jobs["version"]["if"] == "startsWith(github.ref, 'refs/tags/')"
+    assert jobs["bundle"]["if"] == (
+        "${{ !cancelled() && (needs.tests.result == 'success' || !startsWith(github.ref, 'refs/tags/')) }}"
+    )
+    assert "needs.bundle.result != 'skipped'" in jobs["attest"]["if"]
+    assert "if" not in jobs["tests"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the job runs on Linux")
+@pytest.mark.parametrize(
+    ("tag", "code"), [(f"v{VERSION}", 0), (VERSION, 1), (f"v{VERSION}1", 1), ("v", 1), ("main", 1)]
+)
+def test_a_tag_is_held_to_the_version(tag: str, code: int) -> None:
+    steps = read(BUNDLE)["jobs"]["version"]["steps"]
+    script = steps[place(steps, "Hold the tag to the version")]["run"]
+    done = subprocess.run(  # as the service runs it
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        env={**os.environ, "GITHUB_REF_NAME": tag},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert (f"v{VERSION}" in done.stdout) is bool(code)
 
 
 def test_what_is_published_was_tried_as_it_is() -> None:

@@ -8,10 +8,12 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from engine.core.errors import SetupError
+from engine.system import places
 from engine.system.files import check_targets, check_writable, own_file, whole_file, write_whole
 from tests.commands import ROOT
 from tests.full_disk import disk_that_holds
@@ -159,6 +161,21 @@ def test_a_name_that_is_too_long_is_refused(tmp_path: Path, refuse: Refusal) -> 
 @both
 def test_the_longest_name_that_there_is_will_do(tmp_path: Path, refuse: Refusal) -> None:
     refuse(tmp_path / ("x" * 255))
+
+
+@both
+def test_where_only_the_part_file_has_too_long_a_path_the_file_itself_is_named(
+    tmp_path: Path, refuse: Refusal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a deep folder of Windows: the name that nobody typed is of no use to anybody."""
+    folder = tmp_path / ("d" * (235 - len(str(tmp_path))))
+    folder.mkdir()
+    monkeypatch.setattr(places, "sys", SimpleNamespace(platform="win32"))
+    monkeypatch.setattr(places, "_takes_long_paths", lambda: False)
+    with pytest.raises(SetupError, match=r"out\.tsv cannot be written: .* 31 letters") as refused:
+        refuse(folder / "out.tsv")
+    assert ".part" not in str(refused.value)
+    assert list(folder.iterdir()) == []
 
 
 @posix_only
