@@ -75,7 +75,7 @@ def tell_diagnostics(
         _Part("Computer", lambda: _computer(cancel, window)),
         _Part("Settings of the window that are not as usual", lambda: _of_window(window)),
         _Part("Settings of the newest run that are not as usual", lambda: _of_run(store or default_store())),
-        _Part("Last fault in the log", _fault),
+        _Part("Last fault", _fault),
     )
     lines = ["Tiebreak, diagnostics"]
     for part in parts:
