@@ -18,12 +18,11 @@ from typing import Any
 
 from engine.core import VERSION
 from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import amount
 from engine.core.items import Order, Way
 from engine.core.settings import SETTINGS, ExampleKind, JudgeSettings, KvType, Mode
-from engine.llama.library import library_version, processor_features
-from engine.loading.devices import found_devices
+from engine.llama.loadable import check_library
 from engine.store.opening import SQLITE
 from engine.store.run_store import RunStore
 from engine.system.computer import available_memory, default_threads
@@ -99,7 +98,7 @@ def _versions() -> Iterator[tuple[str, str]]:
     kind = "bundle" if getattr(sys, "frozen", False) else "installed by pip" if is_installed() else "source"
     yield "Tiebreak", f"{VERSION} ({kind})"
     yield "Python", f"{platform.python_version()} {platform.python_implementation()}"
-    yield "llama.cpp", library_version().removeprefix("llama.cpp ")
+    yield "llama.cpp", _if_loadable(_library)
     yield "SQLite", SQLITE.removeprefix("SQLite ")
     yield "packages", ", ".join(map(_with_version, _PACKAGES))
 
@@ -114,20 +113,45 @@ def _with_version(package: str) -> str:
 def _computer(cancel: CancelToken, window: OfWindow | None) -> Iterator[tuple[str, str]]:
     memory = available_memory()
     yield "system", f"{platform.system()} {platform.release()}, {platform.machine()}"
-    yield "processor", processor_features() or "llama.cpp names no features"
+    yield "processor", _if_loadable(_processor)
     yield "cores", f"{default_threads()} physical, {os.cpu_count() or 0} in all"
     yield "memory", f"{amount(memory.available)} of {amount(memory.total)} are free"
-    try:
-        found = [
-            f"{each.title} ({each.backend}, driver {each.driver or '-'})" for each in found_devices(cancel)
-        ]
-        yield "GPU", "; ".join(found) or "none that llama.cpp knows"
-    except EngineError as error:
-        yield "GPU", f"looking for one broke down: {type(error).__name__}"
+    yield "GPU", _if_loadable(lambda: _gpu(cancel))
     yield from window.screen if window else ()
     for name, folder in (("data", data_folder()), ("cache", cache_folder()), ("logs", log_folder())):
         yield f"folder of {name}", _folder(folder)
     yield "program", _folder(Path(self_command()[-1]).parent)
+
+
+def _if_loadable(look: Callable[[], str]) -> str:
+    try:
+        check_library()
+    except SetupError as error:
+        return f"llama.cpp cannot be loaded: {type(error.__cause__).__name__}"
+    return look()
+
+
+def _library() -> str:
+    from engine.llama.library import library_version  # noqa: PLC0415 - only where llama.cpp can be loaded
+
+    return library_version().removeprefix("llama.cpp ")
+
+
+def _processor() -> str:
+    from engine.llama.library import processor_features  # noqa: PLC0415 - as above
+
+    return processor_features() or "llama.cpp names no features"
+
+
+def _gpu(cancel: CancelToken) -> str:
+    from engine.loading.devices import found_devices  # noqa: PLC0415 - as above
+
+    try:
+        found = found_devices(cancel)
+    except EngineError as error:
+        return f"looking for one broke down: {type(error).__name__}"
+    told = [f"{each.title} ({each.backend}, driver {each.driver or '-'})" for each in found]
+    return "; ".join(told) or "none that llama.cpp knows"
 
 
 def _folder(path: Path) -> str:

@@ -20,7 +20,7 @@ from engine.system.ended_by_fault import FaultWatch
 from engine.system.fault_log import log_fault
 from engine.system.last_fault import LAST_FAULT_NAME, DistantTrace, last_fault
 from engine.system.paths import default_store, home, log_folder
-from tests.commands import run_here
+from tests.commands import run, run_here
 from tests.judged import SURE_A, B, stored_run
 
 SECRET = "Grandma"
@@ -250,6 +250,21 @@ def test_the_command_prints_the_same(fault: Fault) -> None:
         return [line for line in text.splitlines() if not line.startswith("  memory: ")]
 
     assert without_memory(done.stdout) == without_memory(told())
+
+
+def test_without_llama_cpp_all_else_is_told_and_the_kind_of_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    done = run("selftest", "--diagnostics")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    for name in ("llama.cpp", "processor", "GPU"):
+        assert f"  {name}: llama.cpp cannot be loaded: FileNotFoundError" in lines
+    for name in ("SQLite", "packages", "memory", "program"):
+        assert any(line.startswith(f"  {name}: ") for line in lines)
+    assert "cannot be said" not in done.stdout
+    assert str(tmp_path) not in done.stdout
 
 
 def test_a_stop_is_obeyed() -> None:
