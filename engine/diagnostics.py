@@ -44,6 +44,7 @@ _PACKAGES = (
 )
 _WORDS = frozenset(str(word) for kind in (Mode, KvType, ExampleKind, Way, Order) for word in kind)
 _KEPT_QUIET = "set"
+_RESOLVED = ("context", "items_at_once")  # stored as they came out for a model: neither has a usual value
 Pairs = Sequence[tuple[str, str]]
 
 
@@ -182,8 +183,9 @@ def _of_run(store: Path) -> Iterator[tuple[str, str]]:
     if not runs:
         yield "", "no run of a model yet"
         return
-    found = list(unusual(runs[-1].identity.settings))
-    yield from found or [("", "none")]
+    settings = runs[-1].identity.settings
+    yield from list(unusual(settings)) or [("", "none")]
+    yield from ((f"{name}, as it ran", _plain(settings[name])) for name in _RESOLVED if name in settings)
 
 
 def unusual(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -195,7 +197,9 @@ def unusual(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     usual["mode"] = JudgeSettings().mode
     for row in SETTINGS:
         value = settings.get(row.name)
-        if row.name in settings and (row.name not in usual or value != usual[row.name]):
+        if row.name not in settings or row.name in _RESOLVED:
+            continue
+        if row.name not in usual or value != usual[row.name]:
             yield row.name, _plain(value)
 
 

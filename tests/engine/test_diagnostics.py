@@ -224,12 +224,25 @@ def test_nothing_of_a_study_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_is_unusual_of_a_run_is_told_in_our_words_alone() -> None:
     settings = JudgeSettings(mode=Mode.LABELS, kv_type=KvType.Q8_0, items_at_once=1).as_json()
-    found = dict(unusual({**settings, "context": SECRET, "device": SECRET, SECRET: 1}))
+    found = dict(unusual({**settings, "max_explanation_tokens": SECRET, "device": SECRET, SECRET: 1}))
     assert found["kv_type"] == "q8_0"
     assert SECRET not in str(found)
     as_stored = json.loads(json.dumps(JudgeSettings(mode=Mode.LABELS).as_json()))
     assert dict(unusual(as_stored)) == {"mode": "labels"}
     assert dict(unusual({**as_stored, "orders": [{SECRET: 1}]}))["orders"] == "set"
+
+
+def test_what_came_out_for_a_model_is_told_as_a_fact(tmp_path: Path, demo_gold: Path) -> None:
+    settings = JudgeSettings(context=5120, items_at_once=3)
+    assert not dict(unusual(json.loads(json.dumps(settings.as_json()))))
+    stored_run(
+        tmp_path,
+        load_dataset(demo_gold).head(1),
+        {"safety": [SURE_A]},
+        settings={**settings.as_json(), "examples": ""},
+    )
+    lines = told(tmp_path / "runs.sqlite").splitlines()
+    assert {"  context, as it ran: 5120", "  items_at_once, as it ran: 3"} <= set(lines)
 
 
 def test_a_store_that_cannot_be_read_hides_nothing_else(tmp_path: Path) -> None:
