@@ -18,12 +18,11 @@ from typing import Any
 
 from engine.core import VERSION
 from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import EngineError
+from engine.core.errors import EngineError, SetupError
 from engine.core.formatting import amount
 from engine.core.items import Order, Way
 from engine.core.settings import SETTINGS, ExampleKind, JudgeSettings, KvType, Mode
-from engine.llama.library import library_version, processor_features
-from engine.loading.devices import found_devices
+from engine.llama.loadable import check_library
 from engine.store.opening import SQLITE
 from engine.store.run_store import RunStore
 from engine.system.computer import available_memory, default_threads
@@ -45,6 +44,7 @@ _PACKAGES = (
 )
 _WORDS = frozenset(str(word) for kind in (Mode, KvType, ExampleKind, Way, Order) for word in kind)
 _KEPT_QUIET = "set"
+_RESOLVED = ("context", "items_at_once")  # stored as they came out for a model: neither has a usual value
 Pairs = Sequence[tuple[str, str]]
 
 
@@ -75,7 +75,7 @@ def tell_diagnostics(
         _Part("Computer", lambda: _computer(cancel, window)),
         _Part("Settings of the window that are not as usual", lambda: _of_window(window)),
         _Part("Settings of the newest run that are not as usual", lambda: _of_run(store or default_store())),
-        _Part("Last fault in the log", _fault),
+        _Part("Last fault", _fault),
     )
     lines = ["Tiebreak, diagnostics"]
     for part in parts:
@@ -99,7 +99,7 @@ def _versions() -> Iterator[tuple[str, str]]:
     kind = "bundle" if getattr(sys, "frozen", False) else "installed by pip" if is_installed() else "source"
     yield "Tiebreak", f"{VERSION} ({kind})"
     yield "Python", f"{platform.python_version()} {platform.python_implementation()}"
-    yield "llama.cpp", library_version().removeprefix("llama.cpp ")
+    yield "llama.cpp", _if_loadable(_library)
     yield "SQLite", SQLITE.removeprefix("SQLite ")
     yield "packages", ", ".join(map(_with_version, _PACKAGES))
 
@@ -114,20 +114,45 @@ def _with_version(package: str) -> str:
 def _computer(cancel: CancelToken, window: OfWindow | None) -> Iterator[tuple[str, str]]:
     memory = available_memory()
     yield "system", f"{platform.system()} {platform.release()}, {platform.machine()}"
-    yield "processor", processor_features() or "llama.cpp names no features"
+    yield "processor", _if_loadable(_processor)
     yield "cores", f"{default_threads()} physical, {os.cpu_count() or 0} in all"
     yield "memory", f"{amount(memory.available)} of {amount(memory.total)} are free"
-    try:
-        found = [
-            f"{each.title} ({each.backend}, driver {each.driver or '-'})" for each in found_devices(cancel)
-        ]
-        yield "GPU", "; ".join(found) or "none that llama.cpp knows"
-    except EngineError as error:
-        yield "GPU", f"looking for one broke down: {type(error).__name__}"
+    yield "GPU", _if_loadable(lambda: _gpu(cancel))
     yield from window.screen if window else ()
     for name, folder in (("data", data_folder()), ("cache", cache_folder()), ("logs", log_folder())):
         yield f"folder of {name}", _folder(folder)
     yield "program", _folder(Path(self_command()[-1]).parent)
+
+
+def _if_loadable(look: Callable[[], str]) -> str:
+    try:
+        check_library()
+    except SetupError as error:
+        return f"llama.cpp cannot be loaded: {type(error.__cause__).__name__}"
+    return look()
+
+
+def _library() -> str:
+    from engine.llama.library import library_version  # noqa: PLC0415 - only where llama.cpp can be loaded
+
+    return library_version().removeprefix("llama.cpp ")
+
+
+def _processor() -> str:
+    from engine.llama.library import processor_features  # noqa: PLC0415 - as above
+
+    return processor_features() or "llama.cpp names no features"
+
+
+def _gpu(cancel: CancelToken) -> str:
+    from engine.loading.devices import found_devices  # noqa: PLC0415 - as above
+
+    try:
+        found = found_devices(cancel)
+    except EngineError as error:
+        return f"looking for one broke down: {type(error).__name__}"
+    told = [f"{each.title} ({each.backend}, driver {each.driver or '-'})" for each in found]
+    return "; ".join(told) or "none that llama.cpp knows"
 
 
 def _folder(path: Path) -> str:
@@ -158,8 +183,9 @@ def _of_run(store: Path) -> Iterator[tuple[str, str]]:
     if not runs:
         yield "", "no run of a model yet"
         return
-    found = list(unusual(runs[-1].identity.settings))
-    yield from found or [("", "none")]
+    settings = runs[-1].identity.settings
+    yield from list(unusual(settings)) or [("", "none")]
+    yield from ((f"{name}, as it ran", _plain(settings[name])) for name in _RESOLVED if name in settings)
 
 
 def unusual(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -171,7 +197,9 @@ def unusual(settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     usual["mode"] = JudgeSettings().mode
     for row in SETTINGS:
         value = settings.get(row.name)
-        if row.name in settings and (row.name not in usual or value != usual[row.name]):
+        if row.name not in settings or row.name in _RESOLVED:
+            continue
+        if row.name not in usual or value != usual[row.name]:
             yield row.name, _plain(value)
 
 

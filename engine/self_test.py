@@ -28,12 +28,7 @@ from engine.data.dataset import Dataset, load_dataset
 from engine.decisions.run_results import RunResults, load_results
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
-from engine.judge.plan import RunPlan, open_model
-from engine.judge.run import run_judging
-from engine.llama.library import library_version, processor_features
-from engine.loading.checked_model import TRIAL_COMMAND, checked_model
-from engine.loading.devices import found_devices
-from engine.loading.opening import machine_settings
+from engine.llama.loadable import check_library
 from engine.measure.accuracy import run_accuracy
 from engine.store.opening import SQLITE
 from engine.store.run_store import RunStore
@@ -88,11 +83,12 @@ def _checks(cancel: CancelToken) -> list[tuple[str, Callable[[], str]]]:
         ("log folder", partial(_write_and_read, log_folder)),
         ("run store", _store),
         ("memory", _memory),
-        ("processor", _processor),
-        ("GPU", partial(_gpu, cancel)),
+        ("llama.cpp", partial(_once_loaded, _library)),
+        ("processor", partial(_once_loaded, _processor)),
+        ("GPU", partial(_once_loaded, partial(_gpu, cancel))),
         ("demo model", _demo_model),
-        ("trial in a child process", partial(_trial, cancel)),
-        ("judging", partial(_judging, cancel)),
+        ("trial in a child process", partial(_once_loaded, partial(_trial, cancel))),
+        ("judging", partial(_once_loaded, partial(_judging, cancel))),
         # After all others, so that what they might have opened is seen.
         ("internet", _internet),
     ]
@@ -122,7 +118,7 @@ def _versions() -> str:
         except ImportError as error:
             raise SetupError(f"The package {name} cannot be loaded: {error}.", _SET_UP_AGAIN) from error
     python = f"Python {platform.python_version()} on {platform.platform()}"
-    return "; ".join([f"Tiebreak {VERSION}", python, SQLITE, library_version(), ", ".join(packages)])
+    return "; ".join([f"Tiebreak {VERSION}", python, SQLITE, ", ".join(packages)])
 
 
 def _write_and_read(which: Callable[[], Path]) -> str:
@@ -163,12 +159,27 @@ def _memory() -> str:
     return warning or f"{amount(memory.available)} of {amount(memory.total)} are free"
 
 
+def _once_loaded(look: Callable[[], str]) -> str:
+    check_library()
+    return look()
+
+
+def _library() -> str:
+    from engine.llama.library import library_version  # noqa: PLC0415 - only where llama.cpp can be loaded
+
+    return library_version()
+
+
 def _processor() -> str:
+    from engine.llama.library import processor_features  # noqa: PLC0415 - as above
+
     found = processor_features() or "llama.cpp names no features"
     return f"{default_threads()} physical cores; {found}"
 
 
 def _gpu(cancel: CancelToken) -> str:
+    from engine.loading.devices import found_devices  # noqa: PLC0415 - as above
+
     found = [each.title for each in found_devices(cancel)]
     return listed(found) if found else "llama.cpp finds none: the processor does all the work"
 
@@ -180,6 +191,8 @@ def _demo_model() -> str:
 
 def _trial(cancel: CancelToken) -> str:
     """Always in a child, also where the file was found good before: a child must be able to start."""
+    from engine.loading.checked_model import TRIAL_COMMAND  # noqa: PLC0415 - as above
+
     command = [*self_command(), *TRIAL_COMMAND, str(demo_model())]
     try:
         code, printed = run_child(command, cancel, messages=True, seconds=_TRIAL_SECONDS)
@@ -197,6 +210,11 @@ def _trial(cancel: CancelToken) -> str:
 
 
 def _judging(cancel: CancelToken) -> str:
+    from engine.judge.plan import RunPlan, open_model  # noqa: PLC0415 - as above
+    from engine.judge.run import run_judging  # noqa: PLC0415
+    from engine.loading.checked_model import checked_model  # noqa: PLC0415
+    from engine.loading.opening import machine_settings  # noqa: PLC0415
+
     dataset = load_dataset(demo_dataset(), cancel=cancel).head(_ITEMS)
     plan = RunPlan(
         dataset=dataset,

@@ -50,9 +50,9 @@ def _gather() -> Path | None:
             words = path.read_text("utf-8", errors="backslashreplace").strip()
             if words:
                 # Only now: the window's first picture need not wait for what logging imports.
-                from engine.system.fault_log import log_words  # noqa: PLC0415
+                from engine.system.fault_log import log_dump  # noqa: PLC0415
 
-                told_in = log_words(f"the window was ended by a fault\n{words}")
+                told_in = log_dump(words, "the window was ended by a fault")
             if words or not _is_of_a_process(path):
                 path.unlink()
     return told_in

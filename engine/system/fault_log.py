@@ -5,12 +5,13 @@ Knows: the log file, how a fault is said in short. Does not know: who tells the 
 
 import logging
 import threading
-import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from engine.core import VERSION
 from engine.core.errors import EngineBug
+from engine.system.last_fault import keep_fault, trail_of, trail_of_dump
 from engine.system.paths import log_folder
 
 log = logging.getLogger(__name__)
@@ -24,14 +25,18 @@ _one_at_a_time = threading.Lock()
 def log_fault(error: BaseException, doing: str) -> Path:
     """Write an error with its traceback to the log file, from any thread; the file's path.
 
-    `doing`: what the program was at, for whoever mends it. Where the file cannot be written, nothing more
-    happens: a fault is not worth a second one.
+    `doing`: what the program was at, for whoever mends it. What may be told of the fault is kept beside the
+    log. Where the file cannot be written, nothing more happens: a fault is not worth a second one.
     """
-    return log_words(doing, error)
+    return _log(doing, doing, trail_of(error), error)
 
 
-def log_words(words: str, error: BaseException | None = None) -> Path:
-    """Write words, and an error with its traceback, to the log file; see `log_fault`."""
+def log_dump(dump: str, doing: str) -> Path:
+    """Write what faulthandler left of a process that a fault ended to the log file; see `log_fault`."""
+    return _log(f"{doing}\n{dump}", doing, trail_of_dump(dump))
+
+
+def _log(words: str, doing: str, trail: Sequence[str], error: BaseException | None = None) -> Path:
     path = log_folder() / LOG_NAME
     with _one_at_a_time:
         handler = _file_handler(path)
@@ -41,21 +46,13 @@ def log_words(words: str, error: BaseException | None = None) -> Path:
         finally:
             log.removeHandler(handler)
             handler.close()
+        keep_fault(trail, doing)
     return path
 
 
 def fault_words(error: BaseException) -> str:
     """What went wrong in one line or a few: the words of an EngineBug, kind and words of any other error."""
     return str(error) if isinstance(error, EngineBug) else f"{type(error).__name__}: {error}"
-
-
-class DistantTrace(Exception):
-    """The cause of an error that another process met: what that process had to say of it, for the log."""
-
-    @classmethod
-    def of(cls, error: BaseException) -> "DistantTrace":
-        """The traceback of an error of this process, to be sent to another one."""
-        return cls("".join(traceback.format_exception(error)))
 
 
 def _file_handler(path: Path) -> logging.Handler:

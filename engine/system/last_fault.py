@@ -1,30 +1,34 @@
-"""The last fault of the log without a word that could be of a dataset: its kind, and where it was met.
+"""The last fault without a word that could be of a dataset: its kinds, and the places where it was met.
 
-The log holds what an error said, which may be the text of an item, and the paths of files. Here only that is
-passed on which can be nothing else: places in code, and names of kinds of errors that this program or its
+What an error said may be the text of an item, and the log holds it. So what may be told is not read from the
+log: it is taken from the error itself when it is logged, and kept in a file of its own beside the log. Only
+that is kept which can be nothing else: places in code, and names of kinds of errors that this program or its
 libraries have.
 
-Knows: how a traceback is written, the log. Does not know: who asks.
+Knows: errors and their tracebacks, what faulthandler writes, the file. Does not know: who asks.
 """
 
+import json
 import re
 import sys
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from engine.system.fault_log import LOG_NAME
+from engine.core import VERSION
+from engine.core.errors import SetupError
+from engine.system.files import write_whole
 from engine.system.paths import log_folder
 
-_BEGINS = re.compile(r"^Tiebreak (\d{1,3}(?:\.\d{1,3}){1,3}(?:\.?(?:dev|rc|a|b)\d{0,3})?), (.*)$")
-_FRAME = re.compile(
-    r'^\s*File "([^"\n]+)", line (\d{1,5}),? in ([A-Za-z_]\w*|<module>|<lambda>|<\w+(?:comp|expr)>)$'
-)
-_KIND = re.compile(r"^([A-Za-z_][\w.]*)(?::.*)?$")
+LAST_FAULT_NAME = "last-fault.json"
 _FATAL = re.compile(
     r"^Fatal Python error: (Segmentation fault|Aborted|Bus error|Illegal instruction"
     r"|Floating.point exception)$"
     r"|^Windows fatal exception: (access violation|stack overflow|code 0x[0-9a-f]{1,8})$"
 )
+_FATAL_FRAME = re.compile(r'^  File "([^"\n]+)", line (\d{1,5}) in .*$')
+_FUNCTION = re.compile(r"[A-Za-z_]\w*|<module>|<lambda>|<\w+(?:comp|expr)>", re.ASCII)
 _OURS = ("engine", "gui", "main.py", "tiebreak.py")
 _LIBRARIES = (
     "jinja2",
@@ -41,45 +45,96 @@ _DOING = re.compile(
     r"in the window|a job of the lane (?:model|measure|files|scan|store)|work in a process of its own"
     r"|the process that reads files|the window was ended by a fault"
 )
-_MOST_FRAMES = 40
+_MOST_LINES = 40
+
+
+class DistantTrace(Exception):
+    """The cause of an error that another process met: what that process had to say of it, for the log.
+
+    `trail`: what may be told of it.
+    """
+
+    def __init__(self, printed: str) -> None:
+        super().__init__(printed)
+        self.trail = trail_of_dump(printed)
+
+    @classmethod
+    def of(cls, error: BaseException) -> "DistantTrace":
+        """The traceback of an error of this process, to be sent to another one."""
+        trace = cls("".join(traceback.format_exception(error)))
+        trace.trail = trail_of(error)
+        return trace
+
+
+def trail_of(error: BaseException) -> list[str]:
+    """What may be told of an error and its causes: a line for each place and kind, the last call last."""
+    chain: list[BaseException] = []
+    link: BaseException | None = error
+    while link is not None and all(link is not one for one in chain):
+        chain.append(link)
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
+    trail: list[str] = []
+    for one in reversed(chain):
+        trail += one.trail if isinstance(one, DistantTrace) else [*_places(one), _kind(one)]
+    return trail[-_MOST_LINES:]
+
+
+def trail_of_dump(dump: str) -> list[str]:
+    """What may be told of what faulthandler writes as it ends a process; empty where that is not in it.
+
+    Other words may come before it: only what follows the last fatal line counts.
+    """
+    trail: list[str] = []
+    for line in dump.splitlines():
+        if fatal := _FATAL.match(line):
+            trail = [fatal[1] or fatal[2]]
+        elif trail and (frame := _FATAL_FRAME.match(line)):
+            place = _in_code(frame[1])
+            trail.append(f"  {place}:{frame[2]}" if place else "  elsewhere")
+    return trail[:1] + trail[1:][1 - _MOST_LINES :]  # of the threads the main one comes last
+
+
+def keep_fault(trail: Sequence[str], doing: str) -> None:
+    """Keep this as the last fault; where that cannot be written, none is kept rather than an older one."""
+    path = log_folder() / LAST_FAULT_NAME
+    known = doing if _DOING.fullmatch(doing) else "a command"
+    lines = [f"in version {VERSION}, {known}", *trail]
+    try:
+        write_whole(path, json.dumps(lines, indent=1).encode("ascii"))
+    except SetupError:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def last_fault() -> list[str]:
-    """A line for the version, one for each place and kind, the last call last; empty where none is known."""
-    for name in (LOG_NAME, f"{LOG_NAME}.1"):
-        path = log_folder() / name
-        try:
-            lines = path.read_text("utf-8", errors="replace").splitlines()
-        except OSError:  # there is none, or the system does not give it
-            continue
-        begins = [place for place, line in enumerate(lines) if _BEGINS.match(line)]
-        if begins:
-            return list(_told(lines[begins[-1] :]))
-    return []
+    """A line for the version, one for each place and kind; empty where none is known."""
+    try:
+        kept = (log_folder() / LAST_FAULT_NAME).read_bytes()
+    except FileNotFoundError:
+        return []
+    return [str(line) for line in json.loads(kept)]
 
 
-def _told(lines: list[str]) -> Iterator[str]:
-    begun = _BEGINS.match(lines[0])
-    assert begun is not None
-    doing = begun[2] if _DOING.fullmatch(begun[2]) else "a command"
-    yield f"in version {begun[1]}, {doing}"
-    told = list(_places(lines[1:]))
-    yield from told[-_MOST_FRAMES:]
+def _places(error: BaseException) -> Iterator[str]:
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        place, function = _in_code(frame.f_code.co_filename), frame.f_code.co_name
+        if place and _FUNCTION.fullmatch(function):
+            yield f"  {place}:{line} in {function}"
+        else:
+            yield "  elsewhere"
 
 
-def _places(lines: list[str]) -> Iterator[str]:
-    after_a_frame = False
-    for line in lines:
-        if fatal := _FATAL.match(line):
-            yield fatal[1] or fatal[2]
-        elif frame := _FRAME.match(line):
-            after_a_frame = True
-            place = _in_code(frame[1])
-            yield f"  {place}:{frame[2]} in {frame[3]}" if place else "  elsewhere"
-        elif after_a_frame and (kind := _KIND.match(line)):
-            # Further lines are of what it said.
-            after_a_frame = False
-            yield kind[1] if _is_a_kind(kind[1]) else "an error of another kind"
+def _kind(error: BaseException) -> str:
+    """The name of its kind, if that is one of Python, of its libraries or of this program."""
+    kind = type(error)
+    module, name = kind.__module__, kind.__qualname__
+    root = module.partition(".")[0]
+    known = root in (*_LIBRARIES, *_OURS, "tiebreak") or root in sys.stdlib_module_names
+    if root == "builtins":
+        module, known = "", True
+    if known and getattr(sys.modules.get(module or "builtins"), name, None) is kind:
+        return f"{module}.{name}" if module else name
+    return "an error of another kind"
 
 
 def _in_code(path: str) -> str | None:
@@ -104,12 +159,3 @@ def _in_code(path: str) -> str | None:
 def _is_ours(inside: PurePosixPath, whole: bool) -> bool:
     """Whether the program has such a file; a bundle has none, and names its code by relative paths."""
     return Path(__file__).parents[2].joinpath(inside).is_file() or (getattr(sys, "frozen", False) and whole)
-
-
-def _is_a_kind(name: str) -> bool:
-    """Whether this names a kind of errors of Python, of its libraries or of this program."""
-    module, _, last = name.rpartition(".")
-    root = module.partition(".")[0]
-    known = not module or root in (*_LIBRARIES, *_OURS, "tiebreak") or root in sys.stdlib_module_names
-    kind = getattr(sys.modules.get(module or "builtins"), last, None)
-    return known and isinstance(kind, type) and issubclass(kind, BaseException)

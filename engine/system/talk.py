@@ -17,7 +17,7 @@ from typing import IO, Any
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineError, SetupError
 from engine.system.child_process import NO_WINDOW
-from engine.system.fault_log import DistantTrace
+from engine.system.last_fault import DistantTrace
 from engine.system.paths import child_environment, self_command
 from engine.system.places import said_of_system
 

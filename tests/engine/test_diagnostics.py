@@ -2,6 +2,7 @@
 
 import getpass
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,10 +17,10 @@ from engine.data.dataset import load_dataset
 from engine.diagnostics import OfWindow, tell_diagnostics, unusual
 from engine.store.run_store import RunStore
 from engine.system.ended_by_fault import FaultWatch
-from engine.system.fault_log import DistantTrace, log_fault
-from engine.system.last_fault import last_fault
+from engine.system.fault_log import log_fault
+from engine.system.last_fault import LAST_FAULT_NAME, DistantTrace, last_fault
 from engine.system.paths import default_store, home, log_folder
-from tests.commands import run_here
+from tests.commands import run, run_here
 from tests.judged import SURE_A, B, stored_run
 
 SECRET = "Grandma"
@@ -105,6 +106,9 @@ def test_a_fault_is_told_by_its_kind_and_place_alone(
     "planted",
     [
         f"Tiebreak 1.0, self-test, {SECRET.lower()} is ill",
+        "2026-01-01\nTiebreak 1.0, in the window\nFatal Python error: Aborted",
+        '  File "/home/x/engine/core/errors.py", line 3, in grandma\nValueError',
+        'Fatal Python error: Aborted\n  File "/home/x/engine/core/errors.py", line 3 in grandma',
         f"Tiebreak 1.0, a job of the lane {SECRET}",
         f'  File "/home/x/engine/{SECRET}.py", line 3, in f\nValueError',
         f'  File "/home/x/scipy/{SECRET}/run.py", line 3, in f\nValueError',
@@ -112,9 +116,46 @@ def test_a_fault_is_told_by_its_kind_and_place_alone(
         f'  File "/home/x/engine/core/errors.py", line 3, in f\nnumpy.{SECRET}: x',
     ],
 )
-def test_what_is_written_like_a_fault_is_not_told_for_one(fault: Fault, planted: str) -> None:
+def test_what_an_error_says_changes_nothing_of_what_is_told(fault: Fault, planted: str) -> None:
+    fault(ValueError("x"))
+    told_without = last_fault()
     fault(ValueError(f"x\n{planted}"))
-    assert SECRET.casefold() not in "\n".join(last_fault()).casefold()
+    assert last_fault() == told_without
+
+
+def test_a_function_that_is_named_otherwise_is_not_told(fault: Fault) -> None:
+    code = compile("raise ZeroDivisionError", log_fault.__code__.co_filename, "exec")
+    with pytest.raises(ZeroDivisionError) as met:
+        exec(code.replace(co_name=f"{SECRET} asked"))
+    fault(met.value)
+    assert SECRET not in "\n".join(last_fault())
+
+
+def test_what_led_to_a_fault_in_another_process_is_told_too(fault: Fault) -> None:
+    try:
+        JudgeSettings(temperature=-1.0)
+    except SetupError as met:
+        error = EngineBug("x")
+        error.__cause__ = pickle.loads(pickle.dumps(DistantTrace.of(met)))
+    fault(error)
+    lines = last_fault()
+    assert any(line.startswith("  engine/core/settings.py:") for line in lines)
+    assert "engine.core.errors.SetupError" in lines
+    assert lines[-1] == "engine.core.errors.EngineBug"
+
+
+def test_an_older_fault_is_not_told_for_one_that_could_not_be_kept(
+    fault: Fault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault(ValueError("first"))
+
+    def full(*_args: object) -> None:
+        raise SetupError("The disk is full.", "Make room.")
+
+    monkeypatch.setattr("engine.system.last_fault.write_whole", full)
+    fault(KeyError("second"))
+    assert last_fault() == []
+    assert not (log_folder() / LAST_FAULT_NAME).exists()
 
 
 def test_the_newest_fault_is_told_with_the_places_in_the_program(fault: Fault) -> None:
@@ -148,7 +189,7 @@ def test_a_fault_that_ended_the_window_is_told(
     )
     FaultWatch().end()
     caplog.clear()
-    assert last_fault()[1:] == [told, "  gui/app.py:5 in open_window", "  elsewhere"]
+    assert last_fault()[1:] == [told, "  gui/app.py:5", "  elsewhere"]
 
 
 def test_nothing_of_a_study_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +224,7 @@ def test_nothing_of_a_study_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_is_unusual_of_a_run_is_told_in_our_words_alone() -> None:
     settings = JudgeSettings(mode=Mode.LABELS, kv_type=KvType.Q8_0, items_at_once=1).as_json()
-    found = dict(unusual({**settings, "context": SECRET, "device": SECRET, SECRET: 1}))
+    found = dict(unusual({**settings, "max_explanation_tokens": SECRET, "device": SECRET, SECRET: 1}))
     assert found["kv_type"] == "q8_0"
     assert SECRET not in str(found)
     as_stored = json.loads(json.dumps(JudgeSettings(mode=Mode.LABELS).as_json()))
@@ -191,12 +232,25 @@ def test_what_is_unusual_of_a_run_is_told_in_our_words_alone() -> None:
     assert dict(unusual({**as_stored, "orders": [{SECRET: 1}]}))["orders"] == "set"
 
 
+def test_what_came_out_for_a_model_is_told_as_a_fact(tmp_path: Path, demo_gold: Path) -> None:
+    settings = JudgeSettings(context=5120, items_at_once=3)
+    assert not dict(unusual(json.loads(json.dumps(settings.as_json()))))
+    stored_run(
+        tmp_path,
+        load_dataset(demo_gold).head(1),
+        {"safety": [SURE_A]},
+        settings={**settings.as_json(), "examples": ""},
+    )
+    lines = told(tmp_path / "runs.sqlite").splitlines()
+    assert {"  context, as it ran: 5120", "  items_at_once, as it ran: 3"} <= set(lines)
+
+
 def test_a_store_that_cannot_be_read_hides_nothing_else(tmp_path: Path) -> None:
     store = tmp_path / "runs.sqlite"
     store.write_text("no store")
     text = told(store)
     assert "cannot be said: StoreError" in text
-    assert text.endswith("Last fault in the log\n  none")
+    assert text.endswith("Last fault\n  none")
 
 
 def test_the_command_prints_the_same(fault: Fault) -> None:
@@ -209,6 +263,21 @@ def test_the_command_prints_the_same(fault: Fault) -> None:
         return [line for line in text.splitlines() if not line.startswith("  memory: ")]
 
     assert without_memory(done.stdout) == without_memory(told())
+
+
+def test_without_llama_cpp_all_else_is_told_and_the_kind_of_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    done = run("selftest", "--diagnostics")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    for name in ("llama.cpp", "processor", "GPU"):
+        assert f"  {name}: llama.cpp cannot be loaded: FileNotFoundError" in lines
+    for name in ("SQLite", "packages", "memory", "program"):
+        assert any(line.startswith(f"  {name}: ") for line in lines)
+    assert "cannot be said" not in done.stdout
+    assert str(tmp_path) not in done.stdout
 
 
 def test_a_stop_is_obeyed() -> None:

@@ -13,11 +13,11 @@ import pytest
 from engine.core.cancel import Cancelled, CancelToken
 from engine.self_test import Check, self_test
 from engine.system.paths import cache_folder, data_folder, log_folder
-from tests.commands import run_here
+from tests.commands import run, run_here
 
 NAMES = (
-    *("versions", "data folder", "cache folder", "log folder", "run store", "memory", "processor", "GPU"),
-    *("demo model", "trial in a child process", "judging", "internet"),
+    *("versions", "data folder", "cache folder", "log folder", "run store", "memory"),
+    *("llama.cpp", "processor", "GPU", "demo model", "trial in a child process", "judging", "internet"),
 )
 
 
@@ -58,6 +58,20 @@ def test_a_folder_that_cannot_be_written_fails_what_needs_it_and_no_more() -> No
     assert failed(list(islice(self_test(CancelToken()), 5))) == ["data folder", "run store"]
 
 
+def test_without_llama_cpp_all_else_is_tried_and_the_reason_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    done = run("selftest")
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    without = [line for line in lines if "llama.cpp cannot be loaded: FileNotFoundError: " in line]
+    assert len([line for line in lines if line.startswith("FAILED  ")]) == len(without) == 5
+    assert without[0].startswith("FAILED  llama.cpp ")
+    assert len([line for line in lines if line.startswith("passed  ")]) == len(NAMES) - 5
+    assert lines[-1] == "Failed: 5."
+
+
 @pytest.mark.parametrize("model", [None, b"GGUF, but no more"])
 def test_a_missing_or_damaged_demo_model_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: bytes | None
@@ -76,7 +90,7 @@ def test_a_stop_ends_the_trial_in_a_child_at_once() -> None:
     cancel = CancelToken()
     before = set(psutil.Process().children())
     checks = self_test(cancel)
-    assert [check.name for check in islice(checks, 9)][-1] == "demo model"
+    assert [check.name for check in islice(checks, 10)][-1] == "demo model"
     stop = threading.Timer(0.2, cancel.cancel)
     stop.start()
     with pytest.raises(Cancelled):

@@ -15,6 +15,7 @@ from tests.commands import ROOT
 
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+FORMS = sorted((GITHUB / "ISSUE_TEMPLATE").glob("*.yml"))
 BUNDLE = GITHUB / "workflows" / "bundle.yml"
 TESTS = GITHUB / "workflows" / "tests.yml"
 _USES = re.compile(r"uses: (\S+)@(\S+)(.*)")
@@ -53,9 +54,16 @@ def test_workflows_fit_their_schema() -> None:
 
 
 def test_forms_fit_their_schema() -> None:
-    forms = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config")
-    assert forms
-    assert not schema_faults("issue-forms", *forms)
+    assert FORMS
+    assert not schema_faults("issue-forms", *FORMS)
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
+def test_a_form_asks_for_the_diagnostics_and_can_do_without(path: Path) -> None:
+    fields = {field["id"]: field for field in read(path)["body"] if "id" in field}
+    assert "--diagnostics" in fields["diagnostics"]["attributes"]["description"]
+    assert not fields["diagnostics"].get("validations", {}).get("required")
+    assert "selftest" not in fields
 
 
 def test_a_fault_against_the_schema_is_seen(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ from engine.core.file_kinds import FileKind
 from engine.core.remedies import Remedy, Setting, Step
 from engine.system import apart, talk
 from engine.system.apart import Apart, Here
-from engine.system.fault_log import DistantTrace
+from engine.system.last_fault import DistantTrace
 from engine.system.paths import log_folder
 from tests import apart_works as works
 from tests.commands import ROOT

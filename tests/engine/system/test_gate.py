@@ -18,8 +18,8 @@ from engine.core.errors import ColumnsError, EngineBug, InputError, SetupError
 from engine.data.dataset import load_dataset
 from engine.system import gate
 from engine.system.computer import own_memory
-from engine.system.fault_log import DistantTrace
 from engine.system.gate import ReadingGate
+from engine.system.last_fault import DistantTrace
 from engine.system.paths import log_folder
 from engine.system.stacks import STACK_BYTES
 from tests import gate_works as works
