@@ -414,13 +414,14 @@ class JudgePage(Page):
         )
         set_role(self.run_button, "" if complete else "main")
         set_role(self.results_button, "main" if complete else "")
+        # Before Run is hidden: the keys go from there to what stands beside it and can be pressed.
+        self.stop_button.setEnabled(running and not self.control.stopping)
+        self.stop_button.setText("Stopping …" if self.control.stopping else "Stop")
         self.run_button.setEnabled(self.workspace.dataset is not None and self.setup().asks)
         self.run_button.setVisible(not running)
         self.over_button.setVisible(unfinished and not running)
         self.results_button.setVisible(complete and not running)
         self.run_panel.offer_results(not complete)
-        self.stop_button.setEnabled(running and not self.control.stopping)
-        self.stop_button.setText("Stopping …" if self.control.stopping else "Stop")
 
     @Slot()
     def _show_results(self) -> None:
