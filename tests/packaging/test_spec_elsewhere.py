@@ -1,6 +1,7 @@
 """The description of the bundle as other systems evaluate it, with a record in the place of PyInstaller."""
 
 import sys
+import zipfile
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -43,6 +44,8 @@ class Made(list[tuple[str, tuple[Any, ...], dict[str, Any]]]):
 def evaluated(system: str, work: Path, monkeypatch: pytest.MonkeyPatch) -> Made:
     """The description, evaluated on a system."""
     made = Made()
+    with zipfile.ZipFile(work / "base_library.zip", "w"):
+        pass  # PyInstaller's, of Python's own modules
     entries = [(name, str(work / "library"), "BINARY") for name in GIVEN[system]]
     scripts = [(name, str(work / name), "PYSOURCE") for name in sorted(LEFT_OUT_AT_START)]
     found = SimpleNamespace(scripts=[*scripts, ("main", "", "")], binaries=entries, datas=[], pure=[])
