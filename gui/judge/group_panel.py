@@ -27,7 +27,6 @@ class GroupPanel(QWidget):
         super().__init__()
         self._what = OneLine()
         self._bar = QProgressBar(textVisible=False)
-        name(self._bar, "The items that are judged now")
         self._bar.setMaximumHeight(6)
         name(self._bar, "Tokens of the item that is read")
         self._draft = OneLine()

@@ -59,7 +59,6 @@ class RunPanel(QWidget):
         self._computing = hint("")
         self.group = GroupPanel()
         self._bar = QProgressBar(textVisible=False)
-        name(self._bar, "The run")
         self._bar.setRange(0, _PARTS)
         name(self._bar, "Items that are judged")
         self._result = label("")

@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QMenu, QSizePolicy
 
-from engine.core.formatting import visible, words
+from engine.core.formatting import counted, visible, words
 from engine.core.value_tables import Table
 from gui.kit.foreign_text import set_tip
 from gui.kit.labels import describe
@@ -216,7 +216,7 @@ class FigureView(Painted):
         for spot in self._spots:
             if spot.criterion not in of:
                 of[spot.criterion] = menu.addMenu(words(spot.criterion).capitalize())
-            count = f"{len(spot.ids):,} item{'' if len(spot.ids) == 1 else 's'}"
+            count = counted(len(spot.ids), "item", "items")
             entry = of[spot.criterion].addAction(f"{count}: {spot.words}")
             entry.triggered.connect(lambda _checked=False, wanted=spot: self.spot_wanted.emit(wanted))
         return menu

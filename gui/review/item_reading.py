@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QTextCharFormat
 from PySide6.QtWidgets import QWidget
 
-from engine.core.formatting import percent
+from engine.core.formatting import counted, percent
 from engine.core.items import Item, Preference
 from engine.core.judgments import Shortening
 from gui.kit.fields import ComboBox
@@ -101,7 +101,7 @@ class ItemReading(QWidget):
             (self.b, item.output_b, shortening.left_out_b if shortening else 0),
         ):
             count = len(text.split())
-            self._notes[pane] = f"{count:,} word{'' if count == 1 else 's'}"
+            self._notes[pane] = counted(count, "word", "words")
             pane.show_text(text)
             pane.pill.setVisible(left_out > 0)
             pane.pill.say("shortened", "warning")
@@ -170,7 +170,7 @@ class ItemReading(QWidget):
         """Mark what was compared and what is searched for, and say how often it is there."""
         hits = self._search.spans(pane.text)
         pane.mark((marked, style), (hits[:MOST_MARKED], hit_style(self)))
-        counted = f"{len(hits):,} hit{'' if len(hits) == 1 else 's'}" if hits else ""
-        pane.say(", ".join(part for part in (self._notes.get(pane, ""), counted) if part))
+        found = counted(len(hits), "hit", "hits") if hits else ""
+        pane.say(", ".join(part for part in (self._notes.get(pane, ""), found) if part))
         if hits and self._new:
             pane.bring_into_view(hits[0][0])

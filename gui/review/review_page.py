@@ -277,7 +277,7 @@ class ReviewPage(Page):
         run, shown = self.workspace.run, self.list.shown
         total = len(run.results.judged) if run else 0
         hits = self.list.table.listing.hits
-        found = f", {hits:,} hit{'' if hits == 1 else 's'}" if hits else ""
+        found = f", {counted(hits, 'hit', 'hits')}" if hits else ""
         items = counted(total, "item", "items")
         some = f"{shown:,} of {items}" if shown != total else items
         self.context.setText(f"{some}{found}")

@@ -428,7 +428,7 @@ class WeighingPanel(QWidget):
     def _fill_margins(self) -> None:
         self._margins_menu.clear()
         for low, high, count in self.margins.bars():
-            items = f"{count:,} comparison{'' if count == 1 else 's'}"
+            items = counted(count, "comparison", "comparisons")
             entry = self._margins_menu.addAction(f"{low:g} to {high:g} points: {items}")
             entry.triggered.connect(lambda _checked=False, ends=(low, high): self._find_margins(*ends))
 
