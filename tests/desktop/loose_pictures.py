@@ -24,6 +24,7 @@ _TITLE, _STATUS = (0, 0, 1280, 18), (0, 676, 1280, 720)
 _PLAN = (668, 340, 1256, 530)  # free memory, time
 _RUN = (668, 90, 1256, 480)  # the plan, and the run with its speed
 _PICKER = (300, 50, 1280, 80)  # when the run was made
+_HEAT = (140, 632, 1240, 676)  # coloured by how each fared, which another processor's last digits decide
 _MASKS = {
     "judge-first": [_PLAN],
     "judge-done": [_RUN],
@@ -32,9 +33,9 @@ _MASKS = {
     "review": [_PICKER],
     "review-overridden": [_PICKER],
     "compare": [_PICKER],
-    "ranking": [_PICKER],
+    "ranking": [_PICKER, _HEAT],
 }
-"""Parts of the screen that are not compared, since they tell times or sizes: left, top, right, bottom."""
+"""Parts of the screen that are not compared, since they tell times, sizes or close outcomes: left, top, right, bottom."""
 
 
 def small(name: str, picture: Image.Image) -> Image.Image:
