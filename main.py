@@ -102,7 +102,11 @@ def main(arguments: list[str]) -> int:
             raise SetupError(f"There is no command and no file {shown(lacking[0])!r}.", f"\n{usage()}")
         return open_window(*files)
     # Only the chosen command is imported: --help need not wait for pyarrow and llama.cpp.
-    module = import_module("engine.commands." + arguments[0])
+    try:
+        module = import_module("engine.commands." + arguments[0])
+    except Exception:
+        import_module("engine.llama.loadable").check_library()  # says so where that was the reason
+        raise
     return int(module.run(module.parser().parse_args(arguments[1:])))
 
 

@@ -285,6 +285,17 @@ def test_an_unknown_command_is_answered_with_the_usage() -> None:
     assert "judge     judge a dataset" in done.stderr
 
 
+def test_a_llama_cpp_that_cannot_be_loaded_is_no_fault_of_the_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLAMA_CPP_LIB_PATH", str(tmp_path))
+    done = run("models")
+    assert done.returncode == 2
+    problem, remedy = done.stderr.splitlines()
+    assert problem.startswith("llama.cpp cannot be loaded: FileNotFoundError: ")
+    assert remedy == "Set Tiebreak up again."
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_explains_itself(command: str) -> None:
     done = run_here(command, "--help")
