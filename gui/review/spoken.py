@@ -18,7 +18,8 @@ class SpokenReview(Announcer):
     """Told of each item and judgment that is shown; says what is new of it."""
 
     _item_id: str | None = None
-    _told: tuple[JudgmentKey, str] | None = None  # a judgment, and what was shown of it last
+    _told: tuple[JudgmentKey, str] | None = None  # a judgment, and which label was shown of it last
+    _explanation: str | None = None  # that was shown of it last
 
     def show_item(self, item_id: str, instruction: str) -> None:
         """Say which item is open now, with the beginning of its instruction."""
@@ -31,8 +32,16 @@ class SpokenReview(Announcer):
 
     @Slot(object)
     def show_judgment(self, shown: Shown) -> None:
-        """Say the label where it, or the open criterion, is another one; of a new item that is said alone."""
+        """Say the label where it, or the open criterion, is another one, and the explanation where that alone
+        is; of a new item its label is said alone.
+        """
         key, label = shown.judgment.key, HIDDEN if shown.hidden else LABEL_WORDS[shown.label]
+        explanation = None if shown.hidden else shown.explanation
         before, self._told = self._told, (key, label)
-        if before is not None and before[0].item_id == key.item_id and before != self._told:
+        read, self._explanation = self._explanation, explanation
+        if before is None or before[0].item_id != key.item_id:
+            return
+        if before != self._told:
             self.say(f"{words(key.criterion).capitalize()}: {label}")
+        elif read != explanation and not shown.hidden:
+            self.say(f"Explanation: {one_line((explanation or 'none')[:LONGEST])}")

@@ -259,7 +259,7 @@ class Interior(QObject):
         self.submissions.met.connect(self.kinds.open)
         space.page_wanted.connect(self.frame.show_page)
         space.items_wanted.connect(self._show_choice)
-        space.dataset_changed.connect(self._set_title)
+        space.dataset_changed.connect(self._tell_dataset)
         space.dataset_failed.connect(self._show_bad_dataset)
         self.results.can_export_changed.connect(self.menus.enable_exports)
         control.started.connect(self._follow_run)
@@ -301,10 +301,12 @@ class Interior(QObject):
             self.submissions.open_files(paths, show_dataset=True)
 
     @Slot()
-    def _set_title(self) -> None:
+    def _tell_dataset(self) -> None:
         dataset = self.workspace.dataset
         name = one_line(short_name(dataset.name)) if dataset else ""
         self.runs.watch.set_name(f"{name} - Tiebreak" if name else "Tiebreak")
+        if name:
+            self.frame.announcer.say(f"{name} is open.")
 
     @Slot()
     def _follow_look(self) -> None:

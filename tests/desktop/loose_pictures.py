@@ -35,7 +35,7 @@ _MASKS = {
     "compare": [_PICKER],
     "ranking": [_PICKER, _HEAT],
 }
-"""Parts of the screen that are not compared, since they tell times, sizes or close outcomes: left, top, right, bottom."""
+"""What is not compared, since it tells times, sizes or outcomes: left, top, right, bottom."""
 
 
 def small(name: str, picture: Image.Image) -> Image.Image:

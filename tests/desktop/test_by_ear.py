@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.desktop.by_ear import Person, somebody
-from tests.desktop.desk import ROOT, Desk, wait_for
+from tests.desktop.desk import ROOT, Desk
 
 _ITEMS = "6"
 _JUDGING = 300  # seconds at the most, on a computer that does much else
@@ -60,6 +60,7 @@ def review(person: Person) -> None:
     person.lead_to("Your explanation, text", "e")
     assert person.type("Neither says it.") == "Your explanation, text, Neither says it."
     person.lead_to("to do, cell, selected", "ctrl+Return")
+    person.hears("^Explanation: Neither says it.$")
     person.announced.clear()
     person.press("Return")
     assert person.hears("^Item ") != second
@@ -84,7 +85,7 @@ def rank(person: Person, dataset: Path) -> None:
     person.lead_to("File name:, text", "ctrl+o")
     person.type(str(dataset))
     person.press("Return")
-    wait_for(lambda: dataset.name in person.window(), "the dataset of candidates")
+    person.hears(f"^{dataset.name} is open")
     judge(person)
     person.lead_to("Show run 2, push button", "F8")
     person.press("space")

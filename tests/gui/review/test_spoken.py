@@ -8,7 +8,7 @@ from gui.kit.label_mark import LABEL_WORDS
 from gui.review.review_page import ReviewPage
 from gui.window.frame import MainWindow
 from gui.work.state import State
-from tests.gui.review.steps import current, press, wait_for_override
+from tests.gui.review.steps import current, press, save, wait_for_override
 
 
 @pytest.fixture
@@ -47,6 +47,17 @@ def test_a_label_key_tells_the_label_once_it_counts(qtbot: QtBot, page: ReviewPa
     press(qtbot, page, "U")
     qtbot.waitUntil(lambda: said[-1] != "Relevance: both bad")
     assert said[-1].startswith("Relevance: ")
+
+
+def test_an_explanation_is_told_once_it_counts(qtbot: QtBot, page: ReviewPage, said: list[str]) -> None:
+    press(qtbot, page, "E")
+    page.desk.card.editor.field.setPlainText("Neither says it.")
+    wait_for_override(qtbot, page, lambda: save(qtbot, page.desk.card.editor.field))
+    assert said == ["Explanation: Neither says it."]
+    press(qtbot, page, "U")
+    qtbot.waitUntil(lambda: len(said) > 1)
+    assert said[1].startswith("Explanation: ")
+    assert said[1] != said[0]
 
 
 def test_a_digit_tells_the_criterion_with_its_label(qtbot: QtBot, page: ReviewPage, said: list[str]) -> None:
