@@ -18,7 +18,7 @@ PATIENCE = 600.0  # seconds for anything that a command does
 _FOLDER = "Prögramme und mehr 程序"  # a space, letters outside ASCII, letters outside Latin
 _EXECUTABLES = ("tiebreak", "tiebreak-cli.exe", "Tiebreak.app/Contents/MacOS/tiebreak")
 _WITH_WINDOW = ("tiebreak", "Tiebreak.exe", "Tiebreak.app/Contents/MacOS/tiebreak")
-_JUDGED = re.compile(r"\b(\d+)/240\b")
+_JUDGED = re.compile(r"^\d+ +(\d+) of \d+ ", re.MULTILINE)
 _TO_PARQUET = "import pandas, sys; pandas.read_csv(sys.argv[1], sep='\\t').to_parquet(sys.argv[2])"
 
 
@@ -98,10 +98,9 @@ class Trial:
         return out + err if messages else out
 
     def judged(self, *options: str, home: Path | None = None) -> int:
-        """How many items of the demo dataset the last run of a store holds."""
+        """How many items the last run of a store holds."""
         printed, _ = self.start("runs", *options, home=home).communicate(timeout=PATIENCE)
-        found = _JUDGED.search(printed.decode("utf-8"))
-        return int(found[1]) if found else 0
+        return judged_in(printed.decode("utf-8"))
 
     def written(self, name: str) -> Path:
         """A file of the folder `work`, as this script sees it."""
@@ -120,6 +119,12 @@ class Trial:
         if not found:
             sys.exit(f"{self.folder.name} holds no program: none of {', '.join(names)}.")
         return found[0]
+
+
+def judged_in(printed: str) -> int:
+    """How many items the first run has of those that the command `runs` printed; 0 where it printed none."""
+    found = _JUDGED.search(printed)
+    return int(found[1]) if found else 0
 
 
 def _make_read_only(folder: Path) -> None:
