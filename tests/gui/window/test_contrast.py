@@ -1,4 +1,4 @@
-"""Every text of every page, dialog and menu stands out from its ground in both themes: 4.5:1 by pixels."""
+"""Every text of a page, dialog, menu or tip stands out from its ground in both themes: 4.5:1 by pixels."""
 
 import shutil
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from gui.kit.theme import ThemeWish
@@ -61,6 +61,11 @@ def menus(made: Interior) -> Iterator[QMenu]:
             menu.close()
 
 
+def tip(made: Interior) -> QWidget:
+    QToolTip.showText(made.frame.mapToGlobal(QPoint(0, 0)), "What a tip says", made.frame)
+    return next(each for each in QApplication.topLevelWidgets() if each.inherits("QTipLabel"))
+
+
 @pytest.mark.parametrize("theme", [ThemeWish.LIGHT, ThemeWish.DARK])
 def test_each_text_is_read_easily(qtbot: QtBot, interior: Interior, theme: ThemeWish) -> None:
     interior.frame.set_theme(theme)
@@ -75,4 +80,5 @@ def test_each_text_is_read_easily(qtbot: QtBot, interior: Interior, theme: Theme
         dialog.close()
     for menu in menus(interior):
         found[f"menu {menu.title()}"] = hard_to_read(menu)
+    found["tip"] = hard_to_read(tip(interior))
     assert {place: lines for place, lines in found.items() if lines} == {}
