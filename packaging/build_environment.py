@@ -52,8 +52,8 @@ def cmake_options(gpu: bool) -> list[str]:
     if sys.platform != "darwin":
         options += _VARIANTS + (_GPU if gpu else [])
     if own_folder := _OWN_FOLDER.get(sys.platform):
-        # From the beginning: where a library was first linked with the folder that it is compiled in, its build ID
-        # would be another one in each folder.
+        # From the beginning: the build ID of a library that was first linked with the folder in which it was
+        # compiled names that folder.
         options += [f"-DCMAKE_INSTALL_RPATH={own_folder}", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"]
     return options
 
