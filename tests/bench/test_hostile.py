@@ -113,6 +113,7 @@ def test_a_carriage_return_can_be_read_in_two_ways() -> None:
     assert len(readings(b"id,note\n1,a\r2,b\n", ".csv", ("id",))) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", models.FAMILY_NAMES)
 def test_a_model_taken_apart_is_the_same_again(family: str, tmp_path: Path) -> None:
     path = FAMILIES[family](tmp_path / "model.gguf")

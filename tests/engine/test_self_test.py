@@ -36,6 +36,7 @@ def test_the_command_passes_here_and_names_all_checks() -> None:
     assert lines[len(NAMES) :] == ["All checks passed."]
 
 
+@pytest.mark.slow
 def test_an_open_socket_is_seen_and_nothing_that_was_written_is_left() -> None:
     checks = []
     with socket.socket(socket.AF_INET) as listening:
@@ -58,6 +59,7 @@ def test_a_folder_that_cannot_be_written_fails_what_needs_it_and_no_more() -> No
     assert failed(list(islice(self_test(CancelToken()), 5))) == ["data folder", "run store"]
 
 
+@pytest.mark.slow
 def test_without_llama_cpp_all_else_is_tried_and_the_reason_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

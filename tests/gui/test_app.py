@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = """
 import faulthandler, sys
 from PySide6.QtCore import QTimer
@@ -31,6 +33,7 @@ def start(home: Path, fill: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_window_that_a_fault_ended_says_so_at_its_next_start(tmp_path: Path) -> None:
     assert start(tmp_path, "lambda window: faulthandler._sigsegv()").returncode not in (0, 1, 2, 3)
     again = start(tmp_path, "filled")

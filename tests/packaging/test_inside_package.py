@@ -84,6 +84,7 @@ def test_all_examples_are_named() -> None:
     assert set(ours.stdout.split()) == {name for name in inside_package.FILES if name.startswith("examples/")}
 
 
+@pytest.mark.slow
 def test_each_module_is_there_once_and_compiles(placed: Path) -> None:
     package = placed / "tiebreak"
     modules = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
@@ -92,6 +93,7 @@ def test_each_module_is_there_once_and_compiles(placed: Path) -> None:
     assert compileall.compile_dir(package, quiet=2)
 
 
+@pytest.mark.slow
 def test_no_name_of_a_checkout_is_left(placed: Path) -> None:
     bare = re.compile(r"(engine|gui|models|main)(\.|$)")
     for path in placed.rglob("*.py"):
@@ -128,6 +130,7 @@ def test_the_copy_starts_itself_and_names_itself(placed: Path, tmp_path: Path) -
     assert made.stdout.split() == ["tiebreak", "-P", "-m", "tiebreak", "True", "False"]
 
 
+@pytest.mark.slow
 def test_the_copy_does_its_commands(placed: Path, tmp_path: Path) -> None:
     judged = subprocess.run(
         [sys.executable, "-m", "tiebreak", "selftest"],
@@ -151,6 +154,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZipFile]:
         yield opened
 
 
+@pytest.mark.slow
 def test_a_wheel_holds_one_package_and_what_is_said_of_it(wheel: ZipFile) -> None:
     rooms = {name.split("/")[0] for name in wheel.namelist()}
     assert rooms == {"tiebreak", f"tiebreak-{VERSION}.dist-info"}

@@ -87,6 +87,7 @@ def test_a_judge_tells_what_was_given_and_cannot_be_changed() -> None:
         judge.seed = 4  # type: ignore[misc]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -190,6 +191,7 @@ def test_the_command_goes_on_with_the_run_of_a_frame(
     assert [each.id for each in tiebreak.runs(judge.store)] == [1]
 
 
+@pytest.mark.slow
 def test_ids_and_samples_are_judged_alone(judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path) -> None:
     frame = tiebreak.read(demo_gold)
     by_list = judge.run(frame, ids=[5, "3"], progress=False)
@@ -211,6 +213,7 @@ def test_a_plan_says_what_a_run_takes_and_keeps_nothing(judge: tiebreak.Judge, d
     assert not Path(str(judge.store)).with_name("frames").exists()
 
 
+@pytest.mark.slow
 def test_what_a_person_should_know_is_warned_of_and_the_bar_is_shown(
     judge: tiebreak.Judge, demo_gold: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,6 +230,7 @@ def test_what_a_person_should_know_is_warned_of_and_the_bar_is_shown(
     assert not capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_calibration_of_a_run_decides_the_next_one(
     judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path
 ) -> None:
@@ -247,6 +251,7 @@ def test_off_the_main_thread_a_run_is_judged_too(judge: tiebreak.Judge, demo_gol
     assert met == [tiebreak.Run(1, Path(str(judge.store)))]
 
 
+@pytest.mark.slow
 def test_what_another_thread_judges_is_being_judged_by_this_program(
     judge: tiebreak.Judge, demo_gold: Path
 ) -> None:
@@ -263,6 +268,7 @@ def test_what_another_thread_judges_is_being_judged_by_this_program(
         followed(going, lambda _event: None)
 
 
+@pytest.mark.slow
 def test_a_model_that_breaks_down_is_refused_and_this_process_lives(
     judge: tiebreak.Judge,
     demo_gold: Path,
@@ -317,6 +323,7 @@ def runs_of(store: Path) -> list[Any]:
         return opened.runs()
 
 
+@pytest.mark.slow
 def test_a_stop_says_how_far_the_run_came_and_it_goes_on(judge: tiebreak.Judge, tmp_path: Path) -> None:
     store = tmp_path / "stopped.sqlite"
     child = started(store)
@@ -329,6 +336,7 @@ def test_a_stop_says_how_far_the_run_came_and_it_goes_on(judge: tiebreak.Judge, 
     assert f"it lives: [<Run 1: {far} of 240 items of demo.tsv by demo-judge>]" in out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGKILL")
 def test_what_is_ended_from_outside_goes_on_without_judging_anything_twice(
     judge: tiebreak.Judge, tmp_path: Path

@@ -30,6 +30,7 @@ MODULES = (
 )
 
 
+@pytest.mark.slow
 def test_the_import_is_light() -> None:
     heavy = ["PySide6", "jinja2", "llama_cpp", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sklearn"]
     code = f"import sys, tiebreak\nprint([name for name in {heavy} if name in sys.modules])"
@@ -51,6 +52,7 @@ def test_the_weighted_judge_is_the_engines() -> None:
     assert tiebreak.pairwise_preference_judge([pair], {"quality": 1}, 0.5)["win_rate_a"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_the_examples_of_all_names_are_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -97,6 +99,7 @@ def real(frame: pd.DataFrame) -> dict[str, str]:
     return {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
 def test_the_page_tells_the_columns_as_they_are(run: tiebreak.Run, judge: tiebreak.Judge) -> None:
     assert columns_of("`run.judgments`") == real(run.judgments)

@@ -37,6 +37,7 @@ def test_winners_are_those_of_the_judge(
     assert len(set(found)) > 1
 
 
+@pytest.mark.slow
 def test_scores_are_of_the_first_with_ties_as_halves(
     judge: tiebreak.Judge, asked: tuple[list[str], list[list[str]]]
 ) -> None:
@@ -54,6 +55,7 @@ def test_scores_are_of_the_first_with_ties_as_halves(
     assert all((score > 0.5) == (winner == 0) for score, winner in clear)
 
 
+@pytest.mark.slow
 def test_chance_says_what_is_read_first_and_is_taken_back(
     judge: tiebreak.Judge, asked: tuple[list[str], list[list[str]]]
 ) -> None:
@@ -71,6 +73,7 @@ def test_chance_says_what_is_read_first_and_is_taken_back(
     assert [shuffled[place] for place in sure] == [plain[place] for place in sure]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of_prompts", "of_completions"),
     [
@@ -93,6 +96,7 @@ def test_what_is_like_a_list_is_one(
     )
 
 
+@pytest.mark.slow
 def test_a_recipe_and_a_calibration_judge_all_their_criteria(
     judge: tiebreak.Judge, demo_gold: Path, asked: tuple[list[str], list[list[str]]], tmp_path: Path
 ) -> None:
@@ -116,6 +120,7 @@ def test_a_recipe_and_a_calibration_judge_all_their_criteria(
             tiebreak.PairwiseJudge(with_it, "safety").judge(*asked)
 
 
+@pytest.mark.slow
 def test_no_winner_for_what_is_unscored(judge: tiebreak.Judge) -> None:
     too_long = "word " * 6000
     pairwise = tiebreak.PairwiseJudge(judge)

@@ -140,6 +140,7 @@ def test_tables_are_those_of_the_report(run: tiebreak.Run) -> None:
     assert tables["accuracy"]["accuracy"].tolist() == run.evaluate()["accuracy"].tolist()
 
 
+@pytest.mark.slow
 def test_a_calibration_decides_the_run_and_is_taken_off(overridden: Path, tmp_path: Path) -> None:
     run = tiebreak.Run(1, overridden)
     read = run.by("judge").judgments
@@ -196,6 +197,7 @@ def test_the_files_of_a_run(run: tiebreak.Run, demo_store: Path, tmp_path: Path)
     assert '"run"' in run.json(tmp_path / "run.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_report_is_that_of_the_command(run: tiebreak.Run, demo_gold: Path, tmp_path: Path) -> None:
     gold = safety_alone(demo_gold, tmp_path)
     written = run.report(tmp_path / "by_call.html", gold).read_text(encoding="utf-8")
@@ -235,6 +237,7 @@ def test_a_run_without_candidates_is_not_ranked(run: tiebreak.Run) -> None:
         run.rank()
 
 
+@pytest.mark.slow
 def test_what_changed_to_another_run(judge: tiebreak.Judge, demo_gold: Path) -> None:
     first = judge.run(demo_gold, items=6, progress=False)
     second = judge.run(demo_gold, items=8, progress=False)
@@ -270,6 +273,7 @@ def test_a_run_of_no_human_labels_has_tables_of_its_own(judge: tiebreak.Judge, d
     assert run.health.sentences[0] in repr(run.health)
 
 
+@pytest.mark.slow
 def test_the_same_items_with_other_labels_are_measured_by_these(
     judge: tiebreak.Judge, demo_gold: Path
 ) -> None:
@@ -290,6 +294,7 @@ def test_the_same_items_with_other_labels_are_measured_by_these(
             right.json(file)
 
 
+@pytest.mark.slow
 def test_candidates_that_are_named_later_are_ranked(judge: tiebreak.Judge, demo_gold: Path) -> None:
     frame = tiebreak.read(demo_gold).head(6)
     judge.run(frame, progress=False)
@@ -316,6 +321,7 @@ def test_runs_that_are_called_the_same_are_told_apart(
         run.compare(run)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", ["evaluate", "tables", "calibrate", "curve", "report", "compare"])
 def test_a_part_is_measured_by_the_parameter_that_the_remedy_names(
     overridden: Path, demo_gold: Path, tmp_path: Path, ask: str

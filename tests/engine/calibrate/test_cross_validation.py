@@ -59,6 +59,7 @@ class TestWithoutInformation:
         lost = [report.baseline.accuracy - report.after.accuracy for report in reports]
         assert np.mean(lost) <= TWO_POINTS
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("items", [6, 20])  # too few to fit anything, and enough
     @pytest.mark.parametrize("skew", ["relevance", "safety", "balanced"])
     def test_few_labels_hardly_hurt(self, skew: str, items: int) -> None:

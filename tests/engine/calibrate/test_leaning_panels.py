@@ -63,6 +63,7 @@ def fitted(system: System, gold: Dataset) -> CalibratedRun:
     return calibrate_run(match(system, gold))
 
 
+@pytest.mark.slow
 def test_a_panel_of_runs_in_one_order_mends_what_they_lean_to(tmp_path: Path, gold: Dataset) -> None:
     judges = [leaning(tmp_path, gold, name, [Order.AB]) for name in ("one", "other")]
     alone = max(fitted(judge, gold).reports["safety"].after.accuracy for judge in judges)
@@ -74,6 +75,7 @@ def test_a_panel_of_runs_in_one_order_mends_what_they_lean_to(tmp_path: Path, go
     assert {each.place_decides for each in after if isinstance(each, Judgment)} == {None}
 
 
+@pytest.mark.slow
 def test_a_panel_of_runs_in_both_orders_treats_a_and_b_alike(tmp_path: Path, gold: Dataset) -> None:
     judges = [leaning(tmp_path, gold, name, tuple(Order)) for name in ("one", "other")]
     made = fitted(system_of_run(make_panel(judges, gold).results), gold)

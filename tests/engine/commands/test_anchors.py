@@ -73,6 +73,7 @@ def checked(first: Path, tmp_path: Path, demo_tried: None) -> Checked:
     return own
 
 
+@pytest.mark.slow
 def test_the_same_judge_says_the_same(checked: Checked) -> None:
     done = checked.again("--items", 10)
     assert "What differs between the two runs:\nNothing that the store knows of.\n" in done.stdout
@@ -104,6 +105,7 @@ def first_data(checked: Checked) -> Path:
         return store.run(1).identity.dataset_path
 
 
+@pytest.mark.slow
 def test_a_check_of_all_items_is_never_the_run_itself_nor_an_earlier_check(checked: Checked) -> None:
     for number in (2, 3):
         done = checked.again()

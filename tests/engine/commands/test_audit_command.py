@@ -37,6 +37,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     return store, out, err
 
 
+@pytest.mark.slow
 def test_the_page_is_printed_and_the_copies_are_an_ordinary_run(audited: tuple[Path, str, str]) -> None:
     store, out, err = audited
     assert "What is wrong with the judge:" in out

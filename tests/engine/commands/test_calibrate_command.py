@@ -14,6 +14,7 @@ from tests.conftest import DEMO_ITEMS as ITEMS
 from tests.engine.commands.in_process import Command, row, safety_alone
 
 
+@pytest.mark.slow
 def test_calibrate_then_recalibrate_and_back(command: Command, demo_gold: Path, demo_store: Path) -> None:
     path = demo_store.with_name("calibration.json")
     printed = command("calibrate", 1, "--gold", demo_gold, "--out", path)

@@ -157,6 +157,7 @@ def test_chosen_items_are_scored_against_all_labels_only_where_that_is_asked_for
     assert "run 1 against the human labels of demo.tsv: 5 items" in scored.stdout
 
 
+@pytest.mark.slow
 def test_chosen_items_are_compared_and_reported(chosen: Choice, tmp_path: Path) -> None:
     held = ["--gold", DEMO, "--partial", "--store", chosen.store]
     compared = run_here("compare", 1, chosen.out, *held)

@@ -12,6 +12,7 @@ from tests.conftest import DEMO_ITEMS
 from tests.engine.commands.in_process import Command, row, safety_alone
 
 
+@pytest.mark.slow
 def test_a_curve_is_printed_and_written(
     command: Command, demo_store: Path, demo_gold: Path, tmp_path: Path
 ) -> None:

@@ -104,6 +104,7 @@ def test_shares_of_annotators_and_their_agreement_are_measured_with_a_submission
     assert details["people"]["among_people"][0]["people"] == 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_a_foreign_dataset_is_judged_and_measured_by_its_columns(tmp_path: Path) -> None:
     path, out, store = panda_lm(tmp_path), tmp_path / "out.tsv", tmp_path / "runs.sqlite"
@@ -126,6 +127,7 @@ def test_a_foreign_dataset_is_judged_and_measured_by_its_columns(tmp_path: Path)
     assert {item["other_columns"]["cmp_key"] for item in items} == {"opt-7b_pythia-6.9b"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_a_run_reads_its_dataset_by_the_columns_that_it_was_judged_with(tmp_path: Path) -> None:
     """Nothing is remembered for other files, and no command has to be told again."""

@@ -60,6 +60,7 @@ def slower_model(tried_model: SmallModel) -> Path:
     return tried_model("bytes")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a program of Linux")
 def test_a_named_run_keeps_the_computer_awake_to_its_end(
     tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
@@ -127,6 +128,7 @@ def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Pa
     assert shown[0].stdout != shown[1].stdout
 
 
+@pytest.mark.slow
 def test_a_run_at_work_keeps_others_away_and_ctrl_c_stops_it_and_says_how_to_go_on(
     tmp_path: Path, tried_model: SmallModel
 ) -> None:
@@ -146,6 +148,7 @@ def test_a_run_at_work_keeps_others_away_and_ctrl_c_stops_it_and_says_how_to_go_
     assert not job.out.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to send")
 def test_a_request_to_end_stops_cleanly_too(tmp_path: Path, slower_model: Path) -> None:
     job = Job(tmp_path, slower_model, "--items", 48, "--mode", "labels")

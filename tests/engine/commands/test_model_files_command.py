@@ -25,6 +25,7 @@ def wide(tmp_path: Path) -> Path:
     return write_random_model(tmp_path / "wide-F16.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, shape)
 
 
+@pytest.mark.slow
 def test_the_speed_of_models_is_a_table_beside_the_format_mass_and_tells_a_plan_its_time(
     tmp_path: Path,
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_model_is_converted_among_our_own_and_says_what_it_costs() -> None:
     assert run_here("models", "check", "demo-judge-Q8_0").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_small_source_needs_a_word(tmp_path: Path) -> None:
     small, target = tmp_path / "small.gguf", tmp_path / "made.gguf"
     assert run_here("models", "convert", "demo", "--to", "q4_0", "--out", small).returncode == 0
@@ -115,6 +117,7 @@ def test_a_small_source_needs_a_word(tmp_path: Path) -> None:
     assert target.exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing_of_a_conversion(wide: Path, tmp_path: Path) -> None:
     folder = tmp_path / "made"
     folder.mkdir()

@@ -29,6 +29,7 @@ def judge(store: Path, out: Path, *more: object, items: int = ITEMS) -> tuple[in
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_the_curve_is_printed_and_written(store: Path, tmp_path: Path) -> None:
     done = run_here("orders", 1, "--store", store, "--json", tmp_path / "orders.json")
     assert done.returncode == 0, done.stderr
@@ -105,6 +106,7 @@ def test_what_cannot_be_meant_is_refused(
     assert remedy in told
 
 
+@pytest.mark.slow
 def test_a_calibration_of_both_orders_decides_a_run_in_doubt(store: Path, tmp_path: Path) -> None:
     made = tmp_path / "calibration.json"
     done = run_here("calibrate", 1, "--gold", DEMO, "--partial", "--out", made, "--store", store)

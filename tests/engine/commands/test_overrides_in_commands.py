@@ -32,6 +32,7 @@ def test_runs_show_and_export_say_what_is_a_persons(
 MEASURES = [("evaluate", 1), ("compare", 1, "file"), ("weigh", 1), ("report", 1, "--out", "page.html")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", MEASURES, ids=lambda words: words[0])
 def test_what_is_measured_can_be_the_model_alone(
     streams: Streams,

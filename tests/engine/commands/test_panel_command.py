@@ -40,6 +40,7 @@ def other(demo_store: Path, tmp_path: Path) -> Path:
     return tmp_path / "other.tsv"
 
 
+@pytest.mark.slow
 def test_a_panel_is_made_by_the_mean_and_used_as_a_run(
     command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_panel_is_made_by_the_mean_and_used_as_a_run(
     assert "certainty of labels" in page
 
 
+@pytest.mark.slow
 def test_labels_say_what_each_judge_is_worth_and_the_fit_decides_the_same_judges_elsewhere(
     command: Command, store: Path, other: Path, demo_gold: Path, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def test_a_judged_run_becomes_a_page_and_figures(tmp_path: Path, demo_store: Pat
     assert "Weights and tie threshold: default." in page.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_submission_has_a_page_too(tmp_path: Path, submission: list[str]) -> None:
     out, figures = tmp_path / "page.html", tmp_path / "figures"
     out.write_text("an older report", "utf-8")
@@ -110,6 +111,7 @@ def test_the_help_of_the_program_names_it() -> None:
     assert "report" in usage()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows asks no variable where the user's folders are")
 def test_all_that_it_keeps_for_later_lies_in_a_folder_of_our_name(
     tmp_path: Path, private_home: Path, submission: list[str], monkeypatch: pytest.MonkeyPatch

@@ -190,6 +190,7 @@ def test_a_submission_is_kept_with_its_rubric(bench: Bench, tmp_path: Path) -> N
     assert "Weights: höflichkeit 0.750, 禮貌 0.250" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_report_names_rubric_and_questions(bench: Bench, tmp_path: Path) -> None:
     out = tmp_path / "r.html"
     assert (
@@ -229,6 +230,7 @@ def test_criteria_that_were_asked_otherwise_are_not_compared(bench: Bench, tmp_p
     assert "wording, verdict" in diff
 
 
+@pytest.mark.slow
 def test_a_calibration_is_for_its_question_alone(bench: Bench, tmp_path: Path) -> None:
     dataset, calibration = tmp_path / "d.tsv", tmp_path / "c.json"
     header, *lines = rows("ABA", 12).splitlines()

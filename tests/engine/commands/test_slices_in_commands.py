@@ -83,6 +83,7 @@ def test_weigh_divides_items_without_human_labels(
         assert row(one.stdout, "comparisons")[-1] == str(sum(cells[-1] == "chat" for cells in rows))
 
 
+@pytest.mark.slow
 def test_commands_divide_the_items_by_the_tags_of_people(
     demo_gold: Path, demo_store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,6 +19,7 @@ COMMANDS_WITH_TABLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS_WITH_TABLES)
 def test_what_is_printed_is_written_too(
     command: Command,

@@ -35,6 +35,7 @@ def give(command: object, store: Path, *words: object) -> int:
     return int(command.run(options))  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_the_best_settings_are_written_as_a_recipe_that_judges(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,6 +126,7 @@ def test_too_little_time_is_said_and_what_was_judged_is_kept(tmp_path: Path) -> 
     assert not (tmp_path / "best.json").exists()
 
 
+@pytest.mark.slow
 def test_comparing_ends_with_its_time_too_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,6 +139,7 @@ def test_comparing_ends_with_its_time_too_and_says_so(
     assert load_recipe(recipe).judge.both_orders is False  # the one that was
 
 
+@pytest.mark.slow
 def test_the_recipe_is_readable(tmp_path: Path) -> None:
     gold, recipe = labelled(tmp_path / "gold.tsv", 32), tmp_path / "best.json"
     assert give(tune, tmp_path / "runs.sqlite", "demo", gold, "--out", recipe, *QUICK) == 0

@@ -54,6 +54,7 @@ def what_is_clear(printed: str) -> str:
     return printed.partition("What is clear:\n")[2].partition(":\n")[0].rpartition("\n\n")[0]
 
 
+@pytest.mark.slow
 def test_it_stops_says_what_is_clear_and_goes_on(contests: Path, tmp_path: Path) -> None:
     asked = Asked(contests, tmp_path)
     first = run_here(*asked.words, "--until", "sure")

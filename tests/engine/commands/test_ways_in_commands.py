@@ -40,6 +40,7 @@ def rows(printed: str) -> dict[str, list[str]]:
     return {line.split()[0]: line.split()[1:] for line in lines if line.strip()}
 
 
+@pytest.mark.slow
 def test_a_run_in_several_ways_says_what_each_is_worth(store: Path) -> None:
     printed = (store.parent / "said.txt").read_text(encoding="utf-8")
     found = rows(printed)

@@ -393,6 +393,7 @@ def test_the_rows_read_so_far_are_reported(save: SaveRows) -> None:
     assert reported == [2048, 4096]
 
 
+@pytest.mark.slow
 def test_a_stop_from_what_is_told_ends_the_loading(save: SaveRows) -> None:
     cancel = CancelToken()
     reported: list[int] = []

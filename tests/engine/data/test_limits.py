@@ -143,6 +143,7 @@ def test_what_unpacks_like_no_table_is_refused(
         read(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_dictionary", [False, True], ids=["texts", "dictionary"])
 def test_a_parquet_file_of_one_text_that_many_rows_share_is_refused(
     is_dictionary: bool, tmp_path: Path

@@ -180,6 +180,7 @@ def test_one_that_an_earlier_version_kept_is_completed_from_its_dataset(
     assert [item.item_id for item in load_results(store, run.id).judged] == ["1", "2", "3", "4"]
 
 
+@pytest.mark.slow
 def test_the_baseline_without_eight_items_is_completed_to_its_bytes(
     shared_data: Path, tmp_path: Path
 ) -> None:

@@ -306,6 +306,7 @@ def test_people_judge(shared_data: Path) -> None:
     assert answers_health(answers, explains=True).verdict is JUDGES
 
 
+@pytest.mark.slow
 def test_the_demo_judge_judges_its_world(demo_store: Path) -> None:
     with RunStore(demo_store) as store:
         results = load_results(store, 1)

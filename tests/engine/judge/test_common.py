@@ -57,6 +57,7 @@ def alike(one: list[JudgedItem], other: list[JudgedItem]) -> bool:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "settings"),
     [

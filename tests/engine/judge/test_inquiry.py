@@ -79,6 +79,7 @@ def test_it_stops_by_itself_within_one_group_and_says_so(plan: RunPlan, tmp_path
         assert run.manifest_in_short["random_order"] == "by seed 0"
 
 
+@pytest.mark.slow
 def test_it_goes_on_with_a_smaller_width_and_then_without(plan: RunPlan, tmp_path: Path) -> None:
     with RunStore(tmp_path / "runs.sqlite") as store:
         first = judged_in(events_of(until(plan), store))

@@ -48,6 +48,7 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return load_dataset(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "settings"),
     [

@@ -44,6 +44,7 @@ def items(store: Path, run_id: int) -> list[JudgedItem]:
         return [without_time(item) for item in opened.judged(run_id)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Here, Apart])
 def test_the_processor_goes_on_and_the_run_says_why(plan: RunPlan, tmp_path: Path, kind: type) -> None:
     path = tmp_path / "runs.sqlite"

@@ -138,6 +138,7 @@ def test_what_people_relabelled_is_explained_again_and_nothing_else(store: RunSt
     assert load_results(store, 1).outdated == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "undo"),
     [
@@ -314,6 +315,7 @@ def test_examples_must_be_those_of_the_run(demo_gold: Path, tmp_path: Path) -> N
 LONG = "The road is long and the answer is longer. " * 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_items_are_read_as_the_run_read_them(demo_gold: Path, tmp_path: Path, temperature: float) -> None:
     """Written again for the labels that they have, all at once, texts stay to the letter; shortened too."""

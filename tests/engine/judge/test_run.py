@@ -121,6 +121,7 @@ def test_what_is_read_is_told_before_it_is_stored_and_will_be_decided_so(events:
     assert {draft.criterion for draft in drafts} <= set(ELOQUENT.names)
 
 
+@pytest.mark.slow
 def test_a_long_prompt_tells_how_far_it_is(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
     plan = make_plan("slow", mode=Mode.LABELS)
     item = replace(plan.dataset[0], output_a="A long response. " * 120)
@@ -167,6 +168,7 @@ def test_one_order_reads_about_half_as_much(
     assert judgment.flipped is None
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_unscored_with_the_numbers_or_shortened_where_that_is_wanted(
     make_plan: Callable[..., RunPlan], tmp_path: Path
 ) -> None:

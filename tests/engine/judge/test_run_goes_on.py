@@ -169,6 +169,7 @@ def test_a_run_that_ends_soon_loses_nothing_and_goes_on_to_the_unbroken_result(
     assert judged_by(plan, tmp_path / "stopped.sqlite") == judged_by(plan, judged_once(plan))
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_otherwise_says_so(make_plan: Callable[..., RunPlan], tmp_path: Path) -> None:
     plan = make_plan(mode=Mode.LABELS)
     for threads, stop_at in ((1, 1), (2, 1), (2, 5)):

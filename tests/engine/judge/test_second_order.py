@@ -122,6 +122,7 @@ def test_a_run_that_is_stopped_again_and_again_equals_an_unbroken_one(
     assert resumed == judged(settings).items
 
 
+@pytest.mark.slow
 @KINDS
 def test_neighbours_with_one_instruction_change_nothing_of_that(
     tmp_path: Path, settings: JudgeSettings
@@ -194,6 +195,7 @@ def test_a_plan_counts_both_orders_of_every_item_where_no_run_tells(
     assert tokens - written - now.tokens_to_read in range(settings.items_at_once)
 
 
+@pytest.mark.slow
 def test_a_plan_counts_as_many_second_orders_as_a_run_in_both_tells(tmp_path: Path) -> None:
     store, enough = tmp_path / "runs.sqlite", DEMO.head(LEAST_ITEMS)
     items, all_tokens = judged_until(plan_of(replace(LABELS, second_order_below=None), dataset=enough), store)

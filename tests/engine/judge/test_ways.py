@@ -58,6 +58,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     return judged
 
 
+@pytest.mark.slow
 def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(judged: Judged) -> None:
     for item, plain in zip(judged(replace(LABELS, ways=ALL)), judged(LABELS), strict=True):
         assert set(item.readings) == set(ELOQUENT.names)
@@ -70,6 +71,7 @@ def test_every_way_is_kept_with_its_answers_and_leaves_the_letters_as_they_are(j
             assert letters(item)[place] == pytest.approx(said, abs=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -164,6 +166,7 @@ def test_the_label_is_decided_by_all_ways_together(judged: Judged) -> None:
     assert decided.probabilities == pytest.approx((mean / mean.sum()).tolist())
 
 
+@pytest.mark.slow
 def test_a_model_that_reasons_thinks_before_its_verdict(tmp_path: Path, small_model: SmallModel) -> None:
     plan = plan_of(THINK, path=small_model("thinker"))
     planned = counted(plan)

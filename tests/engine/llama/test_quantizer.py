@@ -54,6 +54,7 @@ def test_texts_replace_and_join_the_keys_of_the_header(small_model: SmallModel, 
     assert read_header(target).metadata.keys() == kept | TEXTS.keys() | {"general.quantization_version"}
 
 
+@pytest.mark.slow
 def test_what_is_quantised_already_gives_the_same_bytes_again(
     small_model: SmallModel, target: Path, tmp_path: Path
 ) -> None:

@@ -128,6 +128,7 @@ def _row(session: LlamaSession) -> Logits:
     return session._logits(0).copy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trunk", [300, 1025])  # of 1,025 the last batch holds one token
 def test_a_token_that_is_read_alone_does_not_depend_on_the_number_of_threads(
     small_model: SmallModel, trunk: int

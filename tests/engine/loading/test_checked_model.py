@@ -158,6 +158,7 @@ def test_a_fault_of_ours_is_told_as_one(model: Path, monkeypatch: pytest.MonkeyP
         checked_model(read_model_file(model), CancelToken())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's Ctrl-C reaches a process group here")
 def test_ctrl_c_at_a_terminal_during_the_trial_only_stops(model: Path, private_home: Path) -> None:
     """The signal goes to all processes of the terminal, as a shell sends it."""

@@ -75,6 +75,7 @@ def test_a_model_is_converted_apart_and_tells_its_origin(demo_tried: None) -> No
     assert [path.name for path in models_folder().iterdir()] == ["demo-judge-Q8_0.gguf"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", [to for to in WeightFormat if to is not WeightFormat.F16])
 def test_each_format_is_written_as_large_as_was_said(
     wide_model: Path, tmp_path: Path, to: WeightFormat
@@ -91,6 +92,7 @@ def test_rows_that_are_no_whole_blocks_take_no_more_than_was_said(tmp_path: Path
     assert 0.5 <= written(planned).stat().st_size / planned.expected <= 1.02
 
 
+@pytest.mark.slow
 def test_a_split_model_becomes_one_file(tmp_path: Path) -> None:
     first = split_model(tmp_path)
     planned = plan_conversion(first.with_name(SPLIT[1]), WeightFormat.Q8_0)

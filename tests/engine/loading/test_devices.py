@@ -111,6 +111,7 @@ def test_an_unknown_name_is_refused_with_those_that_there_are(model: ModelFile) 
     assert OPTIONS.of(caught.value.remedy).endswith("compute without: --device cpu.")
 
 
+@pytest.mark.slow
 def test_a_device_that_fails_is_a_finding_and_the_processor_is_measured(model: ModelFile) -> None:
     told: list[object] = []
     worker = partial(Apart, try_device, CANCEL)

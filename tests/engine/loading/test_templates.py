@@ -56,6 +56,7 @@ def test_a_template_is_rendered_once_and_remembered(
     assert frame_of(TURNS) == first
 
 
+@pytest.mark.slow
 def test_a_damaged_memory_is_not_believed(frame_of: Callable[[str], Frame]) -> None:
     first = frame_of(TURNS)
     for damage in ("nonsense", '{"pieces": ["x"], "slots": [], "note": ""}'):

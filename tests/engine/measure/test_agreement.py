@@ -166,6 +166,7 @@ def model_of(small_model: SmallModel, whole_words: Path) -> SmallModel:
     return lambda family: others.get(family) or small_model(family)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("exact_cache")
 @pytest.mark.parametrize("family", ["headers", "no_system", "mamba", "whole_words", "demo"])
 def test_shared_texts_give_the_probabilities_of_separate_prompts(

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from engine.core.cancel import CancelToken
 from engine.core.events import MeasureProgress, followed
 from engine.core.settings import MachineSettings
@@ -15,6 +17,7 @@ ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 TEXTS = [("Response A is kind.", "Both are kind."), ("", "Nothing."), ("The same.", "The same.")]
 
 
+@pytest.mark.slow
 def test_agreement_is_asked_apart_as_here(small_model: Callable[[str], Path], tmp_path: Path) -> None:
     model, told = checked(small_model("headers")), []
     answers = []

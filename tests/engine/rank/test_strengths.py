@@ -74,6 +74,7 @@ def test_intervals_hold_the_truth() -> None:
     assert 0.91 <= np.mean(inside) <= 0.98
 
 
+@pytest.mark.slow
 def test_equal_candidates_are_told_apart_in_one_of_twenty_worlds_at_most() -> None:
     wrong = [bool(found(davidson_contests([0.0] * 4, 200, seed), seed).better.any()) for seed in range(80)]
     assert np.mean(wrong) <= 0.1

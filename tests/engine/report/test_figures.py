@@ -195,6 +195,7 @@ FIGURES: dict[str, Callable[[Evaluation], Figure]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_same_numbers_give_the_same_bytes(name: str, evaluation: Evaluation) -> None:
     once, again = FIGURES[name](evaluation), FIGURES[name](evaluation)
@@ -273,6 +274,7 @@ def test_the_users_own_settings_do_not_count(evaluation: Evaluation) -> None:
         assert as_svg(accuracy_figure(evaluation), "Bars.") == expected
 
 
+@pytest.mark.slow
 def test_dark_paper_has_light_text(evaluation: Evaluation) -> None:
     for figure in all_figures(evaluation, BINS, weighing([1, 0]), ORDERS, dark=True).values():
         (axes, *_) = figure.axes

@@ -152,6 +152,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
     return page_of(run_of(tmp_path_factory.mktemp("run"), GOLD, PROBABILITIES))
 
 
+@pytest.mark.slow
 def test_a_page_of_a_run_has_no_script_and_loads_nothing(tmp_path: Path) -> None:
     """The figures given are embedded as if they were drawn for it."""
     gold, probabilities = dataset({"safety": [A, B]}), {"safety": [SURE_A, RATHER_A]}

@@ -57,6 +57,7 @@ def test_each_candidate_has_a_row() -> None:
     assert {row[0] for row in table.rows} == set(NAMES)
 
 
+@pytest.mark.slow
 def test_the_page_has_the_figure_of_the_ranking_once_and_says_it_in_words() -> None:
     report = gather(evaluate(match(JUDGE, gold())))
     assert set(report.figures()) <= set(REPORT_FIGURES)

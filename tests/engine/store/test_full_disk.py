@@ -27,6 +27,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["closed", "opened"])
 def test_it_is_read_and_deleting_a_run_makes_room(found: dict[str, Any], step: str) -> None:
     seen = found[step]

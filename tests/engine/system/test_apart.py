@@ -220,6 +220,7 @@ def test_work_that_does_not_listen_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
     assert is_gone(process)
 
 
+@pytest.mark.slow
 def test_the_result_does_not_wait_for_a_process_that_hangs_at_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

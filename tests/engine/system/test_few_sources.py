@@ -32,6 +32,7 @@ def test_few_files_are_kept_and_all_can_be_read(tmp_path: Path, monkeypatch: pyt
     assert linecache.getline(str(tmp_path / "0.py"), 1) == "number = 0\n"
 
 
+@pytest.mark.slow
 def test_the_window_keeps_no_lines_of_the_libraries_that_it_imports() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOADED],

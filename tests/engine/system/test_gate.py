@@ -55,6 +55,7 @@ def test_what_calls_another_reader_in_the_process_reads_it_there() -> None:
     assert one == other != os.getpid()
 
 
+@pytest.mark.slow
 def test_a_large_table_is_here_once() -> None:
     works.column(PATH, 1)  # what it imports
     before = own_memory()
@@ -156,6 +157,7 @@ def test_an_end_from_outside_is_not_the_files_fault(caplog: pytest.LogCaptureFix
     caplog.clear()
 
 
+@pytest.mark.slow
 def test_a_stop_that_comes_with_the_last_word_leaves_no_dying_reader_for_the_next_file(
     small: ReadingGate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

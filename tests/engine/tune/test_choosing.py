@@ -48,6 +48,7 @@ def test_the_one_way_that_knows_is_chosen_and_surely_beats_the_most_frequent_lab
     assert worth.right.value > worth.frequent.value
 
 
+@pytest.mark.slow
 def test_where_nothing_knows_anything_nothing_is_said_to_beat_the_most_frequent_label() -> None:
     judges = [Known(prompt, NOTHING) for prompt in (NO_EXAMPLES, WITH_EXAMPLES)]
     worlds = 12

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
@@ -57,6 +58,7 @@ def test_two_systems_become_a_panel_that_is_listed_ticked_and_opened(
             store.delete([dialog.kept.run_id])
 
 
+@pytest.mark.slow
 def test_labels_decide_and_say_what_each_judge_adds(
     qtbot: QtBot, page: ComparePage, space: Workspace, demo_gold: Path, worse: Path
 ) -> None:

@@ -89,6 +89,7 @@ def test_all_systems_stand_on_each_slice_also_in_what_is_saved(
     assert names == [part.name for part in division.slices]
 
 
+@pytest.mark.slow
 def test_one_slice_restricts_measures_agreement_and_differences(qtbot: QtBot, compared: ComparePage) -> None:
     whole = shown(compared.view.measures), compared.view.tabText(2)
     division = divide(qtbot, compared, "longer")

@@ -59,6 +59,7 @@ def ids_of_runs(page: JudgePage) -> list[tuple[str, ...]]:
         return [run.identity.chosen for run in store.runs()]
 
 
+@pytest.mark.slow
 def test_a_run_of_chosen_items_is_shown_and_they_are_judged_again_also_with_other_settings(
     qtbot: QtBot, ready: JudgePage
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
         assert [(run.judged, run.complete) for run in store.runs()] == [(4, True)]
 
 
+@pytest.mark.slow
 def test_a_choice_during_a_run_waits_and_the_stopped_run_is_offered(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
@@ -185,6 +187,7 @@ def set_number(page: JudgePage, name: str, value: int) -> None:
     number.setValue(value)
 
 
+@pytest.mark.slow
 def test_items_are_drawn_and_the_run_goes_on_with_them(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
@@ -215,6 +218,7 @@ def test_items_are_drawn_and_the_run_goes_on_with_them(
     assert (again.setup().sample, again.setup().items) == (None, None)
 
 
+@pytest.mark.slow
 def test_the_first_items_of_a_sorted_file_are_named_with_the_field_to_change(
     qtbot: QtBot, page: JudgePage, save: Callable[[str, bytes], Path]
 ) -> None:

@@ -140,6 +140,7 @@ def test_it_is_tried_with_the_keyboard_and_can_be_stopped(qtbot: QtBot, page: Ju
     assert choice.button.hasFocus() or not page.isActiveWindow()
 
 
+@pytest.mark.slow
 def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would_compute(
     qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
 ) -> None:
@@ -169,6 +170,7 @@ def test_a_remembered_trial_is_shown_without_trying_with_the_speed_of_what_would
     qtbot.waitUntil(lambda: speed() == "", timeout=A_WHILE)
 
 
+@pytest.mark.slow
 def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
     qtbot: QtBot, remembered: DeviceTrial, page: JudgePage
 ) -> None:
@@ -183,6 +185,7 @@ def test_automatic_computes_by_the_processor_where_the_tried_device_is_gone(
     assert "was found to be the fastest" in text_of(page.run_panel)
 
 
+@pytest.mark.slow
 def test_a_chosen_device_is_kept_and_not_lost_where_it_is_gone(
     qtbot: QtBot, no_gpu: None, remembered: DeviceTrial, page: JudgePage
 ) -> None:
@@ -266,6 +269,7 @@ def begun(workspace: Workspace, demo_gold: Path) -> RunSetup:
     return replace(setup, resumes=1)
 
 
+@pytest.mark.slow
 def test_a_run_of_a_device_that_is_gone_is_resumed_from_the_banner_and_says_so(
     qtbot: QtBot, workspace: Workspace, begun: RunSetup
 ) -> None:

@@ -102,6 +102,7 @@ def candidates(page: JudgePage) -> list[Candidate]:
     return page.picker.table.candidates
 
 
+@pytest.mark.slow
 def test_an_empty_page_has_the_demo_model_says_what_to_do_and_opens_the_demo(
     qtbot: QtBot, page: JudgePage
 ) -> None:
@@ -215,6 +216,7 @@ def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
     assert panel.minimumSizeHint().width() == before
 
 
+@pytest.mark.slow
 def test_escape_stops_no_run_stop_does_and_what_was_not_finished_is_offered_and_resumed(
     qtbot: QtBot, page: JudgePage, demo_gold: Path
 ) -> None:
@@ -571,6 +573,7 @@ def test_what_changed_since_a_run_began_is_named_and_no_new_run_is_begun(
         assert [run.id for run in store.runs()] == [1]
 
 
+@pytest.mark.slow
 def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_dataset_is_open(
     qtbot: QtBot, stopped: Workspace, demo_gold: Path, own_gold: Path
 ) -> None:

@@ -71,6 +71,7 @@ def stored(store_path: Path) -> int:
         return store.run(1).judged
 
 
+@pytest.mark.slow
 @LINUX
 def test_a_model_file_cut_short_while_it_judges_ends_the_run_and_not_the_window(
     qtbot: QtBot,
@@ -96,6 +97,7 @@ def test_a_model_file_cut_short_while_it_judges_ends_the_run_and_not_the_window(
     assert control.unfinished == setup
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_ends_the_run_and_the_next_one_goes_on(
     qtbot: QtBot,
     control: RunControl,
@@ -113,6 +115,7 @@ def test_a_process_that_is_killed_ends_the_run_and_the_next_one_goes_on(
     assert control.progress.judged_before == kept
 
 
+@pytest.mark.slow
 def test_the_lanes_end_in_the_middle_of_a_run_and_leave_no_process(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
@@ -143,6 +146,7 @@ judge(setup, store, None)(JobControl(CancelToken(), hear))
 """
 
 
+@pytest.mark.slow
 def test_a_window_that_is_killed_leaves_nothing_that_judges_on(setup: RunSetup, tmp_path: Path) -> None:
     store_path = tmp_path / "runs.sqlite"
     words = [str(setup.dataset_path), str(setup.model_path), str(store_path)]
@@ -186,6 +190,7 @@ def test_the_same_is_stored_as_by_one_process_and_the_same_is_told(tmp_path: Pat
     assert len(found[0][0]) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_the_first_items_are_timed_apart(qtbot: QtBot, workspace: Workspace, demo_gold: Path) -> None:
     setup = RunSetup(demo_gold, demo_model(), items=3, threads=1, mode=Mode.LABELS, context=4096)

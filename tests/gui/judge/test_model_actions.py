@@ -54,6 +54,7 @@ def wait_for_search(qtbot: QtBot, page: JudgePage, rows: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_measured_speed_is_shown_and_gives_the_plan_its_time(qtbot: QtBot, page: JudgePage) -> None:
     assert page.picker.view.isColumnHidden(SPEED)
     assert "not known before a run" in text_of(page.plan_panel)
@@ -77,6 +78,7 @@ def test_a_measured_speed_is_shown_and_gives_the_plan_its_time(qtbot: QtBot, pag
     assert cell(page, SPEED)  # and found again
 
 
+@pytest.mark.slow
 @pytest.mark.apart
 def test_it_is_measured_by_a_process_of_its_own(qtbot: QtBot, page: JudgePage) -> None:
     measured(qtbot, page)
@@ -93,6 +95,7 @@ def test_the_format_mass_of_the_newest_run_stands_beside(qtbot: QtBot, page: Jud
     assert "Its newest run, 1, has a mean format mass of" in about(page.picker.table.candidate(0))
 
 
+@pytest.mark.slow
 def test_all_models_are_measured_and_one_that_fails_does_not_keep_the_others(
     qtbot: QtBot, page: JudgePage
 ) -> None:
@@ -133,6 +136,7 @@ def test_a_measure_can_be_stopped_and_the_menu_offers_it_again(qtbot: QtBot, pag
     assert page.picker.doing.button.menu() is menu
 
 
+@pytest.mark.slow
 def test_a_model_is_converted_and_chosen_a_small_one_only_where_ticked(qtbot: QtBot, page: JudgePage) -> None:
     page.picker.doing.ask_for_format()
     qtbot.waitUntil(lambda: page.picker.doing.dialog is not None, timeout=A_WHILE)

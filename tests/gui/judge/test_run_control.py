@@ -69,6 +69,7 @@ def test_a_run_tells_each_item_and_is_open_at_the_end(
     qtbot.waitUntil(lambda: workspace.run is not None and bool(workspace.runs), timeout=A_WHILE)
 
 
+@pytest.mark.slow
 @pytest.mark.apart
 def test_a_stopped_run_answers_and_goes_on_later(qtbot: QtBot, control: RunControl, setup: RunSetup) -> None:
     setup = replace(setup, mode=Mode.EXPLAIN, items=None)
@@ -142,6 +143,7 @@ def test_what_cannot_run_says_why_and_the_next_run_works(
     assert isinstance(run_to_the_end(qtbot, control, replace(setup, items=1)), RunEnded)
 
 
+@pytest.mark.slow
 @pytest.mark.apart
 def test_a_run_that_another_process_works_on_is_left_alone(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace

@@ -53,6 +53,7 @@ def test_few_labels_are_refused_in_the_dialog(qtbot: QtBot, page: JudgePage, tmp
     dialog.close()
 
 
+@pytest.mark.slow
 def test_they_are_found_after_a_stop_and_used_with_their_calibration(
     qtbot: QtBot, page: JudgePage, workspace: Workspace, tmp_path: Path
 ) -> None:

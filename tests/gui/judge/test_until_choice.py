@@ -75,6 +75,7 @@ def test_who_is_better_is_asked_only_where_candidates_have_names(qtbot: QtBot, c
     assert not choice.until
 
 
+@pytest.mark.slow
 def test_a_run_stops_once_it_is_clear_and_goes_on_to_the_end(
     qtbot: QtBot, page: JudgePage, contests: Path
 ) -> None:

@@ -109,6 +109,7 @@ def test_a_model_that_knows_no_thoughts_is_named_at_the_field(qtbot: QtBot, page
     assert "“Ways of asking”" in text_of(page.plan_panel)
 
 
+@pytest.mark.slow
 def test_a_model_that_reasons_thinks_in_a_run_of_the_window(
     qtbot: QtBot, page: JudgePage, tried_model: Callable[[str], Path]
 ) -> None:

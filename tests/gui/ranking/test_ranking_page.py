@@ -321,6 +321,7 @@ def test_an_opened_submission_is_ranked_as_a_run_is(
     assert f"The response that stood as A won {100:.1f} %" in shown_text(page.sheet)
 
 
+@pytest.mark.slow
 def test_labels_of_a_random_sample_correct_the_ranking_and_one_click_leads_to_it(
     qtbot: QtBot, page: RankingPage, tmp_path: Path
 ) -> None:

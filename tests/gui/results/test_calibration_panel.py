@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.errors import RunBusyError
@@ -20,6 +21,7 @@ def rows(panel: CalibrationPanel, key: str) -> int:
     return section.tables[0].rowCount() if section else 0
 
 
+@pytest.mark.slow
 def test_a_calibration_is_fitted_applied_saved_loaded_and_taken_off(
     qtbot: QtBot, opened: ResultsPage, few_labels: Path, tmp_path: Path
 ) -> None:

@@ -93,6 +93,7 @@ def test_the_csv_has_the_labels_that_the_run_is_held_against(
     assert "both_good" not in labels
 
 
+@pytest.mark.slow
 def test_no_file_in_use_is_overwritten(
     qtbot: QtBot, opened: ResultsPage, save: Save, demo_gold: Path
 ) -> None:
@@ -208,6 +209,7 @@ def test_return_in_the_dialog_writes_where_it_says(
     assert "Run 1 of gold.tsv by demo-judge; calibration: none." in said.text
 
 
+@pytest.mark.slow
 def test_what_was_written_whole_is_a_success_and_can_be_opened(
     qtbot: QtBot,
     opened: ResultsPage,
@@ -340,6 +342,7 @@ def test_a_judge_that_did_not_judge_is_named_before_and_after_an_export(
     assert said.role == "problem"
 
 
+@pytest.mark.slow
 def test_csv_json_and_report_are_written_and_name_where_weights_come_from(
     qtbot: QtBot, opened: ResultsPage, few_labels: Path, tmp_path: Path
 ) -> None:

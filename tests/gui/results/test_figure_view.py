@@ -103,6 +103,7 @@ def spots(panel: FiguresPanel, name: str) -> Sequence[Spot]:
     return panel.views[name]._spots
 
 
+@pytest.mark.slow
 def test_all_figures_are_drawn_once_and_those_of_labels_list_the_items_of_each_spot(
     qtbot: QtBot, panel: FiguresPanel, scores: Scores
 ) -> None:
@@ -157,6 +158,7 @@ def check_what_spots_count(panel: FiguresPanel, scores: Scores) -> None:
         }
 
 
+@pytest.mark.slow
 def test_figures_are_saved_and_copied(
     qtbot: QtBot, panel: FiguresPanel, scores: Scores, tmp_path: Path
 ) -> None:

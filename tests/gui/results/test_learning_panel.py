@@ -35,6 +35,7 @@ def has_curve(panel: LearningPanel) -> bool:
     return panel.learned is not None
 
 
+@pytest.mark.slow
 def test_a_curve_is_made_drawn_in_both_themes_saved_copied_and_dropped_with_its_labels(
     qtbot: QtBot, opened: ResultsPage, panel: LearningPanel, demo_gold: Path, tmp_path: Path
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_curve_is_made_drawn_in_both_themes_saved_copied_and_dropped_with_its_
     assert panel.button.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_report_has_the_curve_where_it_is_ticked(
     qtbot: QtBot, opened: ResultsPage, panel: LearningPanel, tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ from tests.gui.results.steps import Save, click, open_run, table_of
 ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "file", "column"),
     [

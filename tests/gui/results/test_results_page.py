@@ -285,6 +285,7 @@ def test_no_key_of_a_tab_is_another_s_or_a_menu_s(opened: ResultsPage) -> None:
         assert sorted(key.upper() for key in keys) == sorted({key.upper() for key in keys})
 
 
+@pytest.mark.slow
 def test_no_two_tables_are_called_alike(qtbot: QtBot, opened: ResultsPage) -> None:
     opened.calibration.fit_button.click()
     qtbot.waitUntil(lambda: opened.calibration.sheet.section("quality") is not None, timeout=60_000)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QTableView
@@ -49,6 +50,7 @@ def keep_to(qtbot: QtBot, page: ResultsPage, key: str | None) -> None:
     measured(qtbot, page)
 
 
+@pytest.mark.slow
 def test_all_slices_stand_in_a_table_whose_rows_list_their_items_and_in_the_report(
     qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path, tmp_path: Path
 ) -> None:

@@ -214,6 +214,7 @@ def test_what_was_chosen_is_remembered(
     assert again.desk.card.editor.text == "not saved"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_while_a_run_is_judged_the_page_says_so_and_reads_it_again(
     qtbot: QtBot, workspace: Workspace

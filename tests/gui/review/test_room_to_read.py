@@ -197,6 +197,7 @@ def still(qtbot: QtBot, page: ReviewPage) -> QImage:
     return seen[-1]
 
 
+@pytest.mark.slow
 def test_marked_markdown_follows_theme_and_text_size_at_once(
     qtbot: QtBot, look: float, small: ReviewPage
 ) -> None:

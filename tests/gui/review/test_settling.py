@@ -86,6 +86,7 @@ def test_each_person_stands_beside_the_others_with_text_and_note(qtbot: QtBot, p
 SAID_BY = ("Ada", "Ben", "Cleo")
 
 
+@pytest.mark.slow
 def test_enter_settles_as_most_people_say_and_goes_on(qtbot: QtBot, people: ReviewPage, store: Path) -> None:
     begin(qtbot, people)
     assert people.list.queue.text.text() == "0 of 3 settled"
@@ -110,6 +111,7 @@ def test_enter_settles_as_most_people_say_and_goes_on(qtbot: QtBot, people: Revi
     assert "Dora" not in reviews(store).labels  # what she settled is no label of hers
 
 
+@pytest.mark.slow
 def test_what_is_settled_is_locked_for_others_until_it_is_taken_back(
     qtbot: QtBot, people: ReviewPage, store: Path
 ) -> None:

@@ -156,6 +156,7 @@ def test_a_run_in_several_ways_is_reviewed_by_keys(
     assert page.minimumSizeHint().width() < 1180
 
 
+@pytest.mark.slow
 def test_the_thoughts_of_a_model_that_reasons_are_read_by_keys(
     qtbot: QtBot,
     workspace: Workspace,

@@ -130,6 +130,7 @@ def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, workspace
     assert workspace.state.text(KEEP_AWAKE) == "no"
 
 
+@pytest.mark.slow
 def test_the_queue_of_a_minimised_window_is_told_and_no_run_takes_the_place_of_the_one_that_is_shown(
     qtbot: QtBot, interior: Interior, setup: RunSetup
 ) -> None:
@@ -219,6 +220,7 @@ def test_a_run_that_a_command_deleted_is_said_to_be_gone_once(
     assert space.state.number("last/run", 7) == 0
 
 
+@pytest.mark.slow
 def test_resume_in_the_list_of_runs_goes_on_at_once_and_during_another_run_in_the_queue(
     qtbot: QtBot, interior: Interior, setup: RunSetup
 ) -> None:

@@ -82,6 +82,7 @@ def measured(interior: Interior) -> int:
     return len(scores.system.rows) if scores is not None else 0
 
 
+@pytest.mark.slow
 def test_the_baseline_without_eight_items_is_completed_with_keys(
     qtbot: QtBot, interior: Interior, baseline: Path, tmp_path: Path
 ) -> None:
@@ -136,6 +137,7 @@ def test_the_baseline_without_eight_items_is_completed_with_keys(
     assert "it answers all 99 items" not in interior.notices.text  # 39 of them have no explanation
 
 
+@pytest.mark.slow
 def test_one_that_an_earlier_version_kept_is_completed_as_it_is_opened(
     qtbot: QtBot, interior: Interior, baseline: Path, tmp_path: Path
 ) -> None:
@@ -152,6 +154,7 @@ def test_one_that_an_earlier_version_kept_is_completed_as_it_is_opened(
     assert (run.results.run.judged, len(run.results.judged), run.results.left) == (91, 99, 8)
 
 
+@pytest.mark.slow
 def test_results_and_exports_say_that_it_is_complete(
     qtbot: QtBot, interior: Interior, baseline: Path, tmp_path: Path
 ) -> None:

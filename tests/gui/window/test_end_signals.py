@@ -107,6 +107,7 @@ def test_two_signals_in_quick_succession_are_one_wish_or_end_the_program_and_han
     assert (ended.stdout, ended.stderr) == ("set()\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("word", "number"), [("begun", signal.SIGTERM), ("filled", signal.SIGINT)])
 def test_the_window_closes_at_a_signal_and_remembers(
     word: str, number: signal.Signals, tmp_path: Path

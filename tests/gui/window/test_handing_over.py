@@ -57,6 +57,7 @@ def test_labels_go_out_and_in_by_the_menu_once_a_run_is_open(opened: Open, qtbot
     assert all(action.isEnabled() for action in found.values())
 
 
+@pytest.mark.slow
 def test_what_is_said_in_one_window_is_shown_in_the_other_and_nobody_is_disturbed(
     opened: Open, qtbot: QtBot
 ) -> None:

@@ -149,6 +149,7 @@ def test_an_error_is_shown_as_problem_and_remedy_and_a_fault_of_the_program_with
     assert "Traceback" not in interior.notices.text
 
 
+@pytest.mark.slow
 def test_what_is_inside_follows_the_look_and_pages_that_nobody_sees_when_they_are_shown(
     opened: Opened,
 ) -> None:
@@ -221,6 +222,7 @@ def test_a_dropped_dataset_is_opened_and_on_compare_a_submission_is_one_more_sys
     assert space.dataset.path == demo_gold
 
 
+@pytest.mark.slow
 def test_items_that_a_page_wants_judged_are_described_on_the_judge_page(
     opened: Opened, qtbot: QtBot, demo_gold: Path
 ) -> None:
@@ -307,6 +309,7 @@ def test_the_window_itself_never_asks_for_the_file_of_the_store(
     assert asked == {False}
 
 
+@pytest.mark.slow
 def test_closing_during_a_run_asks_stops_it_cleanly_and_the_next_start_offers_to_resume(
     opened: Opened, qtbot: QtBot
 ) -> None:

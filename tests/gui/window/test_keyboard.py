@@ -6,6 +6,7 @@ Knows: the whole window. Does not know: what a page is for.
 from collections.abc import Iterator
 from itertools import chain
 
+import pytest
 from PySide6.QtWidgets import QDialog
 from pytestqt.qtbot import QtBot
 
@@ -51,6 +52,7 @@ def more_dialogs(made: Interior) -> Iterator[QDialog]:
     yield PromptDialog(space, PromptWish(Subject(space.dataset[0], made.judge.setup()), ""), made.frame)
 
 
+@pytest.mark.slow
 def test_tab_reaches_each_control_of_each_page_and_dialog_as_one_reads(
     qtbot: QtBot,
     interior_of: InteriorOf,  # noqa: F811

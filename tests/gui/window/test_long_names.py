@@ -412,6 +412,7 @@ def message_widths(qtbot: QtBot, made: Interior, study: Study) -> list[int]:
     return widths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", [pytest.param("n", marks=pytest.mark.models), "字"])
 def test_nothing_grows_and_each_name_is_whole_in_a_tip(
     qtbot: QtBot, interior_of: InteriorOf, letter: str

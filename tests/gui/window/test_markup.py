@@ -153,6 +153,7 @@ def dialogs_of_runs(made: Interior, study: Study) -> Iterator[QDialog]:
     yield made.submissions.question
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no file can have such a name")
 def test_foreign_text_is_never_taken_for_markup_and_no_ampersand_of_it_is_swallowed(
     qtbot: QtBot,

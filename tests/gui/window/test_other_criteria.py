@@ -6,6 +6,7 @@ Knows: the whole window. Does not know: what a page shows of a run.
 import random
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from gui.window.frame import MainWindow
@@ -27,6 +28,7 @@ def store_runs(folder: Path) -> None:
         stored_run(folder, gold, {name: [SURE_A] * len(gold) for name in names}, key=f"run of {count}")
 
 
+@pytest.mark.slow
 def test_runs_of_other_criteria_follow_each_other_on_all_pages(qtbot: QtBot, tmp_path: Path) -> None:
     """A fault of the order of events would end the process: so many orders, drawn anew from one seed."""
     store_runs(tmp_path)

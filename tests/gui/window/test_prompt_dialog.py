@@ -129,6 +129,7 @@ def test_the_likeliest_tokens_are_those_of_the_chosen_prompt(
     assert not dialog.answer_view.isHidden()
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_reads_the_same(setup: RunSetup) -> None:
     item = load_dataset(setup.dataset_path)[0]
     heard: list[object] = []
@@ -227,6 +228,7 @@ def test_the_question_of_each_way_is_looked_at(qtbot: QtBot, workspace: Workspac
     assert "The answers hold " in dialog.mass.text()
 
 
+@pytest.mark.slow
 def test_what_a_model_is_shown_before_it_thinks(
     qtbot: QtBot, workspace: Workspace, setup: RunSetup, tried_model: Callable[[str], Path]
 ) -> None:

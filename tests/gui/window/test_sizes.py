@@ -89,6 +89,7 @@ def own_dialogs(made: Interior) -> Iterator[QDialog]:
     yield KeysDialog({made.review.NAME: made.review.KEYS}, frame)
 
 
+@pytest.mark.slow
 def test_nothing_is_cut_or_covered_after_a_restart_with_large_text(
     qtbot: QtBot,
     interior_of: InteriorOf,  # noqa: F811
@@ -108,6 +109,7 @@ def test_nothing_is_cut_or_covered_after_a_restart_with_large_text(
             dialog.close()
 
 
+@pytest.mark.slow
 def test_nothing_is_cut_or_covered_when_the_size_of_text_changes(
     qtbot: QtBot,
     interior_of: InteriorOf,  # noqa: F811
@@ -138,6 +140,7 @@ def test_dialogs_fit_a_small_screen_at_the_largest_text(
             dialog.close()
 
 
+@pytest.mark.slow
 def test_pages_fit_a_small_window_at_the_largest_text(
     qtbot: QtBot,
     interior_of: InteriorOf,  # noqa: F811

@@ -96,6 +96,7 @@ def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
             qtbot.keyClick(interior.review.list.view, key)
 
 
+@pytest.mark.slow
 def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, interior: Interior, submission: Path) -> None:
     few = submission.with_name("few.tsv")
     few.write_bytes(b"\n".join(submission.read_bytes().split(b"\n")[:21]) + b"\n")
@@ -202,6 +203,7 @@ def test_a_dataset_and_its_submission_are_opened_together(
         assert interior.end()
 
 
+@pytest.mark.slow
 def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:
@@ -218,6 +220,7 @@ def test_the_file_that_was_opened_is_not_written_over_whatever_it_is_called(
         assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_names_the_submission_that_stays_and_its_long_name_widens_nothing(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:
@@ -307,6 +310,7 @@ def test_it_is_reviewed_and_exported_but_never_written_over(
     assert [row for row in read_submission(again).rows if row.id != item] == same
 
 
+@pytest.mark.slow
 def test_nobody_offers_to_write_its_explanations_again(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:

@@ -100,6 +100,7 @@ sys.exit(app.open_window())
 """
 
 
+@pytest.mark.slow
 def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
     store: Path, tmp_path: Path
 ) -> None:
@@ -131,6 +132,7 @@ def test_a_window_closes_at_once_also_where_the_store_is_held_and_loses_nothing(
         assert [draft.text for draft in opened.drafts(1)] == ["begun"]
 
 
+@pytest.mark.slow
 def test_two_windows_keep_their_drafts_each(qtbot: QtBot, store: Path) -> None:
     other = JudgmentKey("2", "safety")
     with window(qtbot, store) as first, window(qtbot, store) as second:

@@ -76,6 +76,7 @@ def test_a_dataset_that_is_opened_as_submission_is_opened_by_a_button(
     assert interior.frame.page is PageName.DATASET
 
 
+@pytest.mark.slow
 def test_a_submission_chosen_as_labels_is_opened_by_a_button(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:
@@ -115,6 +116,7 @@ def model(_interior: Interior, path: Path) -> None:
 Made = Callable[[Interior, Path], None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "make", "there"),
     [

@@ -66,6 +66,7 @@ def load(count: int = 300_000) -> list[list[int]]:
         return [[place] for place in range(count)]
 
 
+@pytest.mark.slow
 def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_work(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +86,7 @@ def test_what_is_dropped_after_a_large_load_is_cleared_away_once_nobody_is_at_wo
     collector.close()
 
 
+@pytest.mark.slow
 def test_keys_put_a_long_look_off(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gui.work.garbage._STILL", 0.3)
     monkeypatch.setattr("gui.work.garbage._AS_LONG", 0)
@@ -109,6 +111,7 @@ def test_keys_put_a_long_look_off(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch)
     collector.close()
 
 
+@pytest.mark.slow
 def test_the_longer_a_look_takes_the_longer_nobody_must_have_been_at_work() -> None:
     hidden = _Hidden()
     assert hidden.stillness == 3.0
@@ -121,6 +124,7 @@ def test_the_longer_a_look_takes_the_longer_nobody_must_have_been_at_work() -> N
     assert not hidden.stale
 
 
+@pytest.mark.slow
 def test_what_is_dropped_with_a_closed_run_is_cleared_away(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ def judged(folder: Path, gold: Path, shots: int = 0) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_what_is_out_of_date_is_written_again(tmp_path: Path, demo_gold: Path) -> None:
     path = judged(tmp_path, demo_gold)
