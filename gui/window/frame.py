@@ -24,6 +24,7 @@ from gui.kit.labels import breakable, hint, scrolling, set_role
 from gui.kit.layouts import STRETCH, as_row
 from gui.kit.notice import problem_of
 from gui.kit.reading_order import ReadingOrder
+from gui.kit.resizing import resize_column, resize_part
 from gui.kit.theme import TEXT_SIZES, Look, ThemeWish, apply_theme
 from gui.kit.views import ListView
 from gui.window.notice_place import NoticePlace
@@ -204,6 +205,16 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.rail.setFixedWidth(widest + int(height * 1.4) + 40)
 
     # What a person does with it
+
+    def resize_part(self, direction: Qt.Orientation, larger: bool) -> None:
+        """Make the part of the page that has the keys larger or smaller in a direction."""
+        if not resize_part(direction, larger):
+            self.show_note("Nothing lies beside what has the keys in this direction.")
+
+    def resize_column(self, wider: bool) -> None:
+        """Make the column that has the keys wider or narrower."""
+        if not resize_column(wider):
+            self.show_note("What has the keys has no column to make wider or narrower.")
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take files."""

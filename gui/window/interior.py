@@ -220,6 +220,8 @@ class Interior(QObject):
             set_theme=frame.set_theme,
             step_text_size=frame.step_text_size,
             reset_text_size=lambda: frame.set_text_size(100),
+            resize_part=frame.resize_part,
+            resize_column=frame.resize_column,
             run=self.run,
             stop=self.run_control.stop,
             add_to_queue=self.runs.add_to_queue,

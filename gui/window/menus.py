@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
@@ -54,6 +54,8 @@ class MenuActions:
     set_theme: Callable[[ThemeWish], object]
     step_text_size: Callable[[int], object]
     reset_text_size: Action
+    resize_part: Callable[[Qt.Orientation, bool], object]
+    resize_column: Callable[[bool], object]
     run: Action
     stop: Action
     add_to_queue: Action
@@ -163,6 +165,17 @@ class Menus(QObject):
         self._add(menu, Entry("&Larger text", partial(self._do.step_text_size, 1), ("Ctrl++", "Ctrl+=")))
         self._add(menu, Entry("S&maller text", partial(self._do.step_text_size, -1), ("Ctrl+-",)))
         self._add(menu, Entry("&Normal text", self._do.reset_text_size, ("Ctrl+0",)))
+        self._fill_resize(menu.addMenu("&Resize"))
+
+    def _fill_resize(self, menu: QMenu) -> None:
+        across, down = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        part, column = self._do.resize_part, self._do.resize_column
+        self._add(menu, Entry("&Wider part", partial(part, across, True), ("Ctrl+Shift+Right",)))
+        self._add(menu, Entry("&Narrower part", partial(part, across, False), ("Ctrl+Shift+Left",)))
+        self._add(menu, Entry("&Higher part", partial(part, down, True), ("Ctrl+Shift+Down",)))
+        self._add(menu, Entry("&Lower part", partial(part, down, False), ("Ctrl+Shift+Up",)))
+        self._add(menu, Entry("W&ider column", partial(column, True), ("Alt+Right",)))
+        self._add(menu, Entry("Na&rrower column", partial(column, False), ("Alt+Left",)))
 
     def _fill_run(self, menu: QMenu) -> None:
         self._run = self._add(menu, Entry("&Run or resume", self._do.run, ("Ctrl+R", "F5")))
