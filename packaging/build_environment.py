@@ -52,9 +52,7 @@ def cmake_options(gpu: bool) -> list[str]:
     if sys.platform != "darwin":
         options += _VARIANTS + (_GPU if gpu else [])
     if own_folder := _OWN_FOLDER.get(sys.platform):
-        # From the beginning: the build ID of a library that was first linked with the folder in which it was
-        # compiled names that folder.
-        options += [f"-DCMAKE_INSTALL_RPATH={own_folder}", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"]
+        options.append(f"-DCMAKE_INSTALL_RPATH={own_folder}")
     return options
 
 

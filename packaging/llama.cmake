@@ -19,6 +19,23 @@ function(change_library_for_gpus declarations)
     endif()
 endfunction()
 
+# First linked with the folder that it is compiled in, and changed as it is installed, a library would have another
+# build ID in each folder.
+function(link_as_installed folder)
+    get_property(targets DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+    foreach(target IN LISTS targets)
+        get_target_property(kind ${target} TYPE)
+        if(kind MATCHES "^(SHARED|MODULE)_LIBRARY$")
+            set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH TRUE)
+        endif()
+    endforeach()
+    get_property(below DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
+    foreach(each IN LISTS below)
+        link_as_installed("${each}")
+    endforeach()
+endfunction()
+
 # When all targets are known. The path is put in now: this file's folder is unknown by then.
+cmake_language(EVAL CODE "cmake_language(DEFER CALL link_as_installed [[${CMAKE_SOURCE_DIR}]])")
 cmake_language(EVAL CODE "cmake_language(DEFER CALL change_library_for_gpus
     [[${CMAKE_CURRENT_LIST_DIR}/vulkan_layer_settings.h]])")
