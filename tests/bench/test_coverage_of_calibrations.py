@@ -1,6 +1,7 @@
 """A small part of what `python -m bench.coverage` tries of calibrations."""
 
 import numpy as np
+import pytest
 
 from bench.coverage.calibrations import Judge, _depend_on_place, _kept, _losses
 from bench.coverage.learning import Truth, World
@@ -25,6 +26,7 @@ def test_no_label_depends_on_the_place() -> None:
     assert not any(_depend_on_place(Judge(FREQUENT, signal), 40, random) for signal in (0.0, 1.5))
 
 
+@pytest.mark.slow
 def test_the_least_margin_keeps_what_is_wanted_calibrated_too() -> None:
     random = np.random.default_rng(0)
     drawn = np.array([_kept(Judge(FREQUENT, 1.5, lean=1.5, of_order=0.3), random) for _ in range(3)])

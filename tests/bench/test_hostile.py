@@ -107,6 +107,7 @@ def test_the_independent_reader_keeps_to_the_file() -> None:
         readings(b'[{"id": 1, "id": 2}]', ".json", KNOWN)
 
 
+@pytest.mark.slow
 def test_a_carriage_return_can_be_read_in_two_ways() -> None:
     ways = readings(b"id,instruction\n1,a\rb\n", ".csv", ("id", "instruction"))
     assert ways == [[{"id": "1", "instruction": "a\rb"}]]

@@ -106,6 +106,7 @@ def test_no_name_of_a_checkout_is_left(placed: Path) -> None:
                 assert not [text for text in texts if re.match(r"(engine|gui|models)\.\w", text)], path
 
 
+@pytest.mark.slow
 def test_what_comes_with_the_program_comes_with_the_copy(placed: Path) -> None:
     for name in ("models/demo-judge.gguf", "examples/demo.tsv", "gui/kit/theme.qss", "LICENSE", "py.typed"):
         assert (placed / "tiebreak" / name).is_file()
@@ -160,6 +161,7 @@ def test_a_wheel_holds_one_package_and_what_is_said_of_it(wheel: ZipFile) -> Non
     assert rooms == {"tiebreak", f"tiebreak-{VERSION}.dist-info"}
 
 
+@pytest.mark.slow
 def test_a_wheel_needs_what_the_files_of_requirements_list(wheel: ZipFile) -> None:
     said = Parser().parsestr(wheel.read(f"tiebreak-{VERSION}.dist-info/METADATA").decode())
     needed = {Requirement(line) for line in said.get_all("Requires-Dist", [])}

@@ -41,6 +41,7 @@ def test_lower_bounds_are_those_that_a_file_names() -> None:
     assert lower_bounds(text) == {"numpy": "2.0", "b-c.d": "1.2.3"}
 
 
+@pytest.mark.slow
 def test_a_version_without_a_wheel_is_left_free_and_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -140,6 +140,7 @@ def with_half_a_character(items: pd.DataFrame) -> pd.DataFrame:
     return items.assign(output_a=pd.Series([HALF] * len(items), dtype=object))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spoilt", "said"),
     [
@@ -191,6 +192,7 @@ def test_a_dataset_is_read_by_columns_and_labels(tmp_path: Path) -> None:
         tiebreak.read(path, columns, {"1": "better"})
 
 
+@pytest.mark.slow
 def test_a_submission_is_told_by_its_content(run: tiebreak.Run, tmp_path: Path) -> None:
     frame = tiebreak.read(run.submission(tmp_path / "submission.tsv"))
     assert frame.shape == (30, 11)

@@ -137,6 +137,7 @@ def test_what_a_run_cannot_be_given_is_refused(
     assert met.value.problem.startswith(said)
 
 
+@pytest.mark.slow
 def test_paths_may_begin_with_the_folder_of_the_user(
     judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +177,7 @@ def test_a_frame_gives_the_bytes_of_the_command_and_goes_on_with_its_run(
     assert anew.submission(tmp_path / "anew.tsv").read_bytes() == out.read_bytes()
 
 
+@pytest.mark.slow
 def test_the_command_goes_on_with_the_run_of_a_frame(
     judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path
 ) -> None:
@@ -202,6 +204,7 @@ def test_ids_and_samples_are_judged_alone(judge: tiebreak.Judge, demo_gold: Path
     assert len(judge.run(frame, sample=2, progress=False).labels) == 2
 
 
+@pytest.mark.slow
 def test_a_plan_says_what_a_run_takes_and_keeps_nothing(judge: tiebreak.Judge, demo_gold: Path) -> None:
     plan = judge.plan(tiebreak.read(demo_gold), items=4)
     assert plan.items == 4
@@ -243,6 +246,7 @@ def test_a_calibration_of_a_run_decides_the_next_one(
         replace(judge, calibration=path, ways="permuted").run(demo_gold, progress=False)
 
 
+@pytest.mark.slow
 def test_off_the_main_thread_a_run_is_judged_too(judge: tiebreak.Judge, demo_gold: Path) -> None:
     met: list[object] = []
     thread = threading.Thread(target=lambda: met.append(judge.run(demo_gold, items=2, progress=False)))

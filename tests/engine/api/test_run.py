@@ -263,6 +263,7 @@ def test_a_run_stays_the_same_from_another_folder(
     assert len(run.labels) == 30
 
 
+@pytest.mark.slow
 def test_a_run_of_no_human_labels_has_tables_of_its_own(judge: tiebreak.Judge, demo_gold: Path) -> None:
     frame = tiebreak.read(demo_gold)[["id", "instruction", "output_a", "output_b"]]
     run = judge.run(frame, items=3, progress=False)

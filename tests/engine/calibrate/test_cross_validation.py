@@ -185,6 +185,7 @@ class TestGroups:
 
 
 class TestFewLabels:
+    @pytest.mark.slow
     @pytest.mark.parametrize("items", [9, 20])
     def test_a_judge_that_is_good_already_stays_good(self, items: int) -> None:
         reports = [good_judge(items, seed) for seed in range(6)]

@@ -356,6 +356,7 @@ def _label(said: str) -> Preference | None:
     return GOOD if said == "tie" else Preference(said) if said else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("known", "most_lost"), [(100, -0.025), (30, 0.01)])
 def test_two_real_judges_know_more_together_than_the_better_one(
     pandalm: Labelled, known: int, most_lost: float

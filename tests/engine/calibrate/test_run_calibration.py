@@ -73,6 +73,7 @@ def test_a_calibration_is_fitted_to_the_model_whatever_people_overrode(tmp_path:
     assert made.unscored == {"safety": 1}
 
 
+@pytest.mark.slow
 def test_a_calibration_that_gives_one_label_to_everything_is_called_so(tmp_path: Path) -> None:
     human = [A, B, B] * 8
     relevant = [A, GOOD] * 12  # which says nothing of safety

@@ -91,6 +91,7 @@ def test_the_same_judge_says_the_same(checked: Checked) -> None:
     assert made["criteria"] == before["criteria"] == ("truthfulness", "safety")
 
 
+@pytest.mark.slow
 def test_items_are_drawn_by_the_seed_and_by_instructions(checked: Checked) -> None:
     planned = checked.again("--items", 4, "--plan")
     assert f"4 of {ITEMS} items of data.tsv" in planned.stdout
@@ -128,6 +129,7 @@ def test_another_order_is_said_and_what_it_changed_is_shown(checked: Checked, tm
     assert data.exists()
 
 
+@pytest.mark.slow
 def test_another_wording_of_a_question_changes_its_criterion_alone(checked: Checked, tmp_path: Path) -> None:
     rubric = tmp_path / "own.toml"
     shown = run_here("rubrics", "show", "task").stdout
@@ -158,6 +160,7 @@ def test_another_wording_of_a_question_changes_its_criterion_alone(checked: Chec
     assert section.partition("\n")[2].strip() in shown
 
 
+@pytest.mark.slow
 def test_a_stopped_check_goes_on_with_the_same_command(
     checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +184,7 @@ def test_a_stopped_check_goes_on_with_the_same_command(
     assert "Run 3 “anchors of run 1”: 6 of" in checked.again(*words).stdout
 
 
+@pytest.mark.slow
 def test_labels_of_another_file_give_the_accuracy(checked: Checked, tmp_path: Path) -> None:
     rows = pd.read_csv(first_data(checked), sep="\t", dtype=str, keep_default_na=False)
     bare = tmp_path / "bare.tsv"

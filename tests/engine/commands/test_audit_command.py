@@ -60,6 +60,7 @@ def test_the_page_is_printed_and_the_copies_are_an_ordinary_run(audited: tuple[P
     assert f"{100 * sum(map(bool, own)) / ITEMS:.1f} (" in line
 
 
+@pytest.mark.slow
 def test_the_same_command_goes_on_with_the_same_run(audited: tuple[Path, str, str]) -> None:
     store, out, _ = audited
     code, again, err = audit_demo(store)

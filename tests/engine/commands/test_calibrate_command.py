@@ -67,6 +67,7 @@ def test_judge_refuses_the_calibration_of_another_model(
         command("judge", *words)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_judge_with_a_calibration_writes_explanations_for_the_calibrated_label(
     demo_gold: Path, tmp_path: Path

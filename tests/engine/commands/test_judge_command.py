@@ -76,6 +76,7 @@ def test_a_named_run_keeps_the_computer_awake_to_its_end(
         assert not runs(process)
 
 
+@pytest.mark.slow
 def test_a_run_is_called_as_it_was_asked_for_also_where_it_goes_on(tmp_path: Path, model: Path) -> None:
     job = Job(tmp_path / "job", model, "--items", "2", "--mode", "labels")
     run_here(*job.arguments, "--name", "night", "--note", "with a larger cache")
@@ -110,6 +111,7 @@ def test_a_judged_dataset_has_an_answer(tmp_path: Path, model: Path, demo_gold: 
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.slow
 def test_each_item_is_shown_the_examples_nearest_to_it(tmp_path: Path, model: Path) -> None:
     near = ["--items", 2, "--mode", "labels", "--examples", SAMPLE, "--shots", 2, "--choose", "near"]
     job = Job(tmp_path, model, *near)
@@ -178,6 +180,7 @@ def test_a_finished_run_is_exported_again_without_its_model(tmp_path: Path, mode
     assert (tmp_path / "again.tsv").read_bytes() == job.out.read_bytes()
 
 
+@pytest.mark.slow
 def test_unscored_items_are_empty_cells_and_exit_code_1(tmp_path: Path, tried_model: SmallModel) -> None:
     job = Job(tmp_path, tried_model("bytes"), "--mode", "labels", "--context", 1800, "--items", 5)
     done = run_here(*job.arguments)

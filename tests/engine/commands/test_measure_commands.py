@@ -98,6 +98,7 @@ def test_a_dataset_with_other_texts_under_the_same_ids_is_refused(
         command("evaluate", 1, "--gold", other)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_bertscore_and_agreement_are_measured_once(
     command: Command,

@@ -39,6 +39,7 @@ def test_check_refuses_an_encoder_that_cannot_serve(tmp_path: Path) -> None:
     assert "damaged.gguf: tensor 'position_embd.weight' is missing" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("template", "said"),
     [

@@ -44,6 +44,7 @@ def test_the_curve_is_printed_and_written(store: Path, tmp_path: Path) -> None:
     assert len(last["criteria"]) == 5
 
 
+@pytest.mark.slow
 def test_without_the_dataset_the_labels_are_still_counted(store: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "other.tsv"
     elsewhere.write_text("\n".join(DEMO.read_text("utf-8").splitlines()[:3]) + "\n", encoding="utf-8")

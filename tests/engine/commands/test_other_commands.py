@@ -54,6 +54,7 @@ def test_check_holds_a_submission_against_its_dataset(tmp_path: Path) -> None:
         assert problem in against.stderr
 
 
+@pytest.mark.slow
 def test_a_missing_file_is_a_problem_with_a_remedy() -> None:
     """In a process of its own, for what it ends with and where it speaks."""
     done = run("check", "missing.json")
@@ -152,6 +153,7 @@ def test_output_that_cannot_be_written_ends_without_a_traceback(redirection: str
     assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_export_never_overwrites_what_the_run_read(tried_model: SmallModel, tmp_path: Path) -> None:
     data, store = tmp_path / "data.tsv", tmp_path / "runs.sqlite"
     data.write_bytes(SAMPLE.read_bytes())

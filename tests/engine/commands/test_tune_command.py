@@ -118,6 +118,7 @@ def test_few_labels_and_other_files_are_refused(tmp_path: Path) -> None:
         give(tune, tmp_path / "runs.sqlite", "demo", few, "--out", tmp_path / "best.toml", *QUICK)
 
 
+@pytest.mark.slow
 def test_too_little_time_is_said_and_what_was_judged_is_kept(tmp_path: Path) -> None:
     gold, store = labelled(tmp_path / "gold.tsv", 32), tmp_path / "runs.sqlite"
     with pytest.raises(SetupError, match="too few of them") as caught:

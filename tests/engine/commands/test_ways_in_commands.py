@@ -64,6 +64,7 @@ def test_the_answers_of_every_way_are_exported(store: Path) -> None:
     assert all(len(answer["log_probabilities"]) == 5 for answer in ways["BA", "graded"])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("demo_tried")
 def test_the_plan_says_what_each_way_costs() -> None:
     asked = ("judge", DEMO, "--model", "demo", "--mode", "labels", *ITEMS, "--plan")

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.asked import THINKING, judge_in_ways
 from tests.commands import run_here
 
 
+@pytest.mark.slow
 def test_a_run_says_in_which_ways_it_was_asked(
     demo_gold: Path, tmp_path: Path, tried_model: Callable[[str], Path]
 ) -> None:

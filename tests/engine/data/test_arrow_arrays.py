@@ -73,6 +73,7 @@ def test_a_part_of_an_array_is_that_part() -> None:
     assert to_numpy(pa.array([1, 2, 3]).slice(1, 1)).tolist() == [2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["tsv", "parquet"])
 def test_a_dataset_is_loaded_searched_and_checked_without_pandas(
     demo_file: Callable[[str], Path], suffix: str

@@ -50,6 +50,7 @@ def test_rows_match_where_every_word_occurs(text: str, rows: list[int]) -> None:
     assert found.dtype == np.int64
 
 
+@pytest.mark.slow
 def test_a_search_is_the_same_in_many_parts() -> None:
     gold = load_dataset(demo_dataset())
     many = Dataset(gold.path, pa.concat_tables([gold.table] * 200))

@@ -314,6 +314,7 @@ def test_the_demo_judge_judges_its_world(demo_store: Path) -> None:
     assert as_json(results)["health"]["verdict"] == "judges"
 
 
+@pytest.mark.slow
 def test_a_model_with_random_weights_does_not_and_the_run_says_so_early(
     small_model: Callable[[str], Path], tmp_path: Path
 ) -> None:

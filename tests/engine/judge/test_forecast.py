@@ -55,6 +55,7 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "settings"),
     [
@@ -82,6 +83,7 @@ def test_a_run_reads_as_many_tokens_as_were_forecast(
     assert now.too_long == ()
 
 
+@pytest.mark.slow
 def test_examples_that_an_item_leaves_out_are_counted(tmp_path: Path) -> None:
     plan = replace(plan_of(replace(LABELS, context=2048)), examples=choose_examples(DEMO, ELOQUENT, 2))
     _, tokens = judged_until(plan, tmp_path / "runs.sqlite")
@@ -111,6 +113,7 @@ def test_what_is_said_to_be_too_long_is_what_a_run_leaves_unscored(
     assert now.shortened == ()
 
 
+@pytest.mark.slow
 def test_what_will_be_shortened_is_counted_as_a_full_context(small_model: SmallModel, tmp_path: Path) -> None:
     plan = plan_of(TIGHT, small_model("bytes"), SAMPLE)
     shortening = replace(plan, settings=replace(TIGHT, shorten=True))

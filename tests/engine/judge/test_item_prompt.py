@@ -120,6 +120,7 @@ def test_the_tokens_are_ranked_and_hold_all_probability(demo_gold: Path) -> None
             assert token.piece.strip() == "ABCD"[place]
 
 
+@pytest.mark.slow
 def test_labels_of_one_first_token_share_it(tried_model: Callable[[str], Path], demo_gold: Path) -> None:
     setup = setup_of(demo_gold, model_path=tried_model("split_letters"), mode=Mode.LABELS)
     item = Item("1", "Name a prime number.", "97", "91")
@@ -156,6 +157,7 @@ def test_an_item_that_does_not_fit_is_shown_and_said_so_but_not_read(demo_gold: 
         asked(question)
 
 
+@pytest.mark.slow
 def test_a_shortened_item_is_shown_as_the_run_shows_it(demo_gold: Path) -> None:
     item = Item("long", "Say something.", "word " * 3000, "no")
     question = question_of_setup(setup_of(demo_gold, shorten=True), item, CancelToken())
@@ -186,6 +188,7 @@ def test_what_is_no_longer_as_in_the_run_is_said(demo_gold: Path, tmp_path: Path
 SEVERAL = (Way.LETTERS, Way.PERMUTED, Way.ABSOLUTE, Way.GRADED)
 
 
+@pytest.mark.slow
 def test_a_run_in_several_ways_has_read_the_same_answers(demo_gold: Path, tmp_path: Path) -> None:
     setup = setup_of(demo_gold, mode=Mode.LABELS, ways=SEVERAL, items=1)
     run, (item,), dataset = judged_by(setup, tmp_path / "runs.sqlite")
@@ -225,6 +228,7 @@ def test_what_is_not_asked_cannot_be_shown(demo_gold: Path) -> None:
             list(shown_prompts(question, ("safety", Order.AB), CancelToken(), way, name))
 
 
+@pytest.mark.slow
 def test_what_is_shown_before_a_thought_ends_where_it_begins(
     tried_model: Callable[[str], Path], demo_gold: Path
 ) -> None:

@@ -35,6 +35,7 @@ def prepared(setup: RunSetup, **given: Any) -> PreparedRun:
     return followed(prepare_run(setup, CancelToken(), **given), lambda _event: None)
 
 
+@pytest.mark.slow
 def test_what_is_not_chosen_is_as_usual() -> None:
     plan = prepared(RunSetup(demo_dataset(), demo_model())).plan
     trained = read_model_file(demo_model()).trained_context

@@ -199,6 +199,7 @@ def test_what_is_counted_to_fit_does_fit(
         assert bool(item.unscored) != bool(item.explanations)
 
 
+@pytest.mark.slow
 def test_examples_are_read_once_and_change_the_result(
     make_plan: Callable[..., RunPlan], tmp_path: Path
 ) -> None:

@@ -62,6 +62,7 @@ def safety_of(items: Iterable[ItemJudged]) -> set[Preference]:
     return {judgment.preference for judgment in judgments if isinstance(judgment, Judgment)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("context", [8192, 1800])
 def test_items_come_with_what_is_decided_of_them(
     make_plan: Callable[..., RunPlan], tmp_path: Path, context: int
@@ -137,6 +138,7 @@ def test_a_run_that_was_calibrated_after_it_stopped_goes_on_with_that(
         assert safety_of(items_of(plan, store)) == {Preference.BOTH_BAD}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_again_and_again_goes_on_to_exactly_the_unbroken_result(
     make_plan: Callable[..., RunPlan], judged_once: Judged, tmp_path: Path
 ) -> None:

@@ -181,6 +181,7 @@ def test_a_preview_is_whole_once_nothing_more_is_read(tmp_path: Path) -> None:
     assert told == {item.position: [False, True] if orders_read(item) == 2 else [True] for item in items}
 
 
+@pytest.mark.slow
 @KINDS
 def test_a_plan_counts_both_orders_of_every_item_where_no_run_tells(
     tmp_path: Path, settings: JudgeSettings

@@ -96,6 +96,7 @@ def test_as_many_tokens_are_read_as_were_counted(judged: Judged, settings: Judge
     assert sum(planned.tokens_by_way.values()) < planned.tokens_to_read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -153,6 +154,7 @@ def test_a_calibration_of_one_way_fits_no_other() -> None:
         old.check_fits(other)
 
 
+@pytest.mark.slow
 def test_the_label_is_decided_by_all_ways_together(judged: Judged) -> None:
     decided = decide(judged(replace(LABELS, ways=ALL))[0], "safety")
     assert isinstance(decided, Judgment)

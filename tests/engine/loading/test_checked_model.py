@@ -55,6 +55,7 @@ def no_child(monkeypatch: pytest.MonkeyPatch) -> None:
     child_that(monkeypatch, "raise SystemExit('no trial was expected')")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["instructions", "no_template"])
 def test_a_sound_model_passes(small_model: SmallModel, family: str) -> None:
     checked = checked_model(read_model_file(small_model(family)), CancelToken())
@@ -207,6 +208,7 @@ def test_a_tokenizer_that_does_not_suit_its_vocabulary_is_found_by_the_trial(tmp
         try_model(path)
 
 
+@pytest.mark.slow
 def test_the_trial_says_what_to_do_in_its_own_words(tmp_path: Path) -> None:
     path = write_random_model(
         tmp_path / "tiny.gguf", byte_level_bpe(HEADER_TOKENS), HEADERS, Shape(context=300)

@@ -54,6 +54,7 @@ def wide(wide_model: Path, tried_before: Callable[[Path], Path]) -> Path:
     return tried_before(wide_model)
 
 
+@pytest.mark.slow
 def test_a_model_is_converted_apart_and_tells_its_origin(demo_tried: None) -> None:
     planned = plan_conversion(demo_model(), WeightFormat.Q8_0)
     cancel, heard = CancelToken(), list[Event]()
@@ -119,6 +120,7 @@ def test_the_new_file_is_called_by_its_format(called: str, to: WeightFormat, exp
     assert target_name(replace(read_model_file(demo_model()), name=called), to) == expected
 
 
+@pytest.mark.slow
 def test_nothing_is_written_over(wide: Path, tmp_path: Path) -> None:
     target = tmp_path / "made.gguf"
     planned = plan_conversion(wide, WeightFormat.Q8_0, target)

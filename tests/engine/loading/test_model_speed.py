@@ -37,6 +37,7 @@ def nobody() -> Here[..., None, ModelSpeed]:
     raise AssertionError("nothing was to be measured")
 
 
+@pytest.mark.slow
 def test_a_speed_is_measured_apart_and_remembered(model: ModelFile) -> None:
     cancel = CancelToken()
     start = partial(Apart, measure_speed, cancel)

@@ -73,6 +73,7 @@ def test_a_template_is_rendered_where_nothing_can_be_remembered(
     assert not frame_of(TURNS).note
 
 
+@pytest.mark.slow
 def test_a_loop_without_an_end_is_ended(
     frame_of: Callable[[str], Frame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_loop_without_an_end_is_ended(
     assert kept() == 1  # it was tried twice
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ['"x".center(10**10)', '"%10000000000d" % 1'])
 def test_a_text_larger_than_the_memory_is_refused(frame_of: Callable[[str], Frame], text: str) -> None:
     frame = frame_of(f"{{{{ {text} }}}}" + TURNS)

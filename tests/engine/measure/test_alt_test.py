@@ -120,6 +120,7 @@ def test_a_judge_that_is_worse_by_epsilon_rarely_wins_where_it_is_never_better(
     assert np.mean([one is not None and one.p_below(epsilon) < 0.05 for one in found]) <= 0.06
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_advantage_holds_the_truth() -> None:
     """Ten items for each instruction, which are hard or easy together."""
 

@@ -309,6 +309,7 @@ def test_the_width_that_is_foretold_is_that_with_more_labels() -> None:
     assert all((one.smallest or 1) < (one.smallest_alone or 0) for one in now)
 
 
+@pytest.mark.slow
 def test_as_many_labels_as_are_said_find_the_difference_in_four_of_five_samples() -> None:
     people, judge = everything_drawn()
     by_all = win_rates(people).candidates

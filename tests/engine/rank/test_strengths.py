@@ -63,6 +63,7 @@ def test_what_is_won_and_lost_alike_is_one_half() -> None:
     assert of.ranks == {"one": (1, 2), "two": (1, 2)}
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth() -> None:
     truth = np.array([1.0, 0.4, 0.0, -0.4, -1.0])
     right = expected_score(truth, np.array(0.5))

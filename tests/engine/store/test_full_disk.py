@@ -40,6 +40,7 @@ def test_it_is_read_and_deleting_a_run_makes_room(found: dict[str, Any], step: s
     assert seen["free after"] > 200_000
 
 
+@pytest.mark.slow
 def test_where_no_room_was_kept_nothing_is_lost_and_the_disk_is_named(found: dict[str, Any]) -> None:
     seen = found["without_reserve"]
     assert (seen["judged"], seen["runs"]) == (ITEMS, [1, 2])

@@ -128,6 +128,7 @@ def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Pat
     assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_two_processes_can_make_the_same_store_at_once(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from engine.store.run_store import RunStore;"

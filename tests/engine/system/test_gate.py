@@ -64,6 +64,7 @@ def test_a_large_table_is_here_once() -> None:
     assert own_memory() - before < 250 << 20
 
 
+@pytest.mark.slow
 def test_a_reader_that_holds_too_much_is_not_kept() -> None:
     process, *_ = works.process_of(PATH)
     works.hold(PATH, 20 << 20)
@@ -92,6 +93,7 @@ def test_a_fault_comes_back_with_its_traceback() -> None:
     assert "gate_works.py" in str(met.value.__cause__)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small")
 def test_a_parquet_file_for_which_the_memory_does_not_suffice_is_not_called_damaged(tmp_path: Path) -> None:
     path = tmp_path / "d.parquet"

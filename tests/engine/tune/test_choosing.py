@@ -162,6 +162,7 @@ def test_a_prompt_that_had_time_for_few_items_does_not_cut_what_all_are_compared
     assert "12 items of 60" in choice.left_out[WITH_EXAMPLES]
 
 
+@pytest.mark.slow
 def test_what_places_mean_in_the_data_makes_one_order_no_better_than_both() -> None:
     lopsided = (0.62, 0.08, 0.15, 0.15)
     judges = [Known(NO_EXAMPLES, {Way.LETTERS: 0.8})]

@@ -278,6 +278,7 @@ def test_a_comparison_can_be_cancelled(qtbot: QtBot, page: ComparePage, demo_gol
     assert page.choosing.compare_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_shown_as_text(
     qtbot: QtBot, page: ComparePage, demo_gold: Path, worse: Path, save: Save
 ) -> None:

@@ -230,6 +230,7 @@ def test_of_a_long_text_more_is_shown_on_request(qtbot: QtBot, page: DatasetPage
     assert not page.preview.more.isVisible()
 
 
+@pytest.mark.slow
 def test_loading_tells_how_far_it_is_and_can_be_cancelled(
     qtbot: QtBot, opened: DatasetPage, save: Save
 ) -> None:

@@ -158,6 +158,7 @@ def test_damaged_memory_of_columns_does_no_harm(
     assert not view.isColumnHidden(column_named(table.columns, "output_a") or 0)
 
 
+@pytest.mark.slow
 def test_a_dataset_is_shown_without_pandas(demo_file: Callable[[str], Path]) -> None:
     files = [str(demo_file(suffix)) for suffix in ("tsv", "parquet")]
     subprocess.run([sys.executable, "-c", SHOWN, *files], cwd=ROOT, check=True)

@@ -100,6 +100,7 @@ def test_a_choice_is_planned_alone_and_ends_with_its_button_and_with_another_dat
     assert (ready.setup().dataset_path, len(ready.setup().ids)) == (demo_gold, 4)
 
 
+@pytest.mark.slow
 def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are_named(
     qtbot: QtBot, ready: JudgePage, demo_gold: Path
 ) -> None:
@@ -116,6 +117,7 @@ def test_all_items_are_no_choice_one_is_spoken_of_as_one_and_those_that_lack_are
     qtbot.waitUntil(lambda: "gold.tsv lacks 1 chosen item: 999" in text_of(ready.plan_panel), timeout=A_WHILE)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_of_chosen_items_is_offered_and_resumed(
     qtbot: QtBot, workspace: Workspace, demo_gold: Path
 ) -> None:

@@ -118,6 +118,7 @@ def test_nothing_looks_for_a_gpu_before_a_person_asks(
     assert not started
 
 
+@pytest.mark.slow
 @pytest.mark.apart
 def test_where_there_is_no_gpu_that_is_said_plainly(qtbot: QtBot, no_gpu: None, page: JudgePage) -> None:
     try_the_gpu(qtbot, page)
@@ -288,6 +289,7 @@ def test_a_run_of_a_device_that_is_gone_is_resumed_from_the_banner_and_says_so(
     assert page.control.progress.judged_before == 2
 
 
+@pytest.mark.slow
 def test_it_is_resumed_by_the_queue_too(qtbot: QtBot, workspace: Workspace, begun: RunSetup) -> None:
     page = new_page(qtbot, workspace)
     queue = RunQueue(page.control, workspace)
@@ -314,6 +316,7 @@ def test_a_run_that_has_left_its_device_says_so_when_it_goes_on_and_later(
         assert store.run(1).device_left_in_words == f"{said} did the rest."
 
 
+@pytest.mark.slow
 def test_a_device_that_fails_in_a_run_is_left_for_good(
     qtbot: QtBot, remembered: DeviceTrial, page: JudgePage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

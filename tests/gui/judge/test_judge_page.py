@@ -498,6 +498,7 @@ def test_settings_without_a_criterion_make_no_run_others_are_there_next_time(
     assert again.setup().gpu_layers == 0
 
 
+@pytest.mark.slow
 def test_a_margin_counts_where_the_second_order_is_read_in_doubt(qtbot: QtBot, ready: JudgePage) -> None:
     orders = next(box for box in ready.settings.findChildren(QComboBox) if "Orders" in box.accessibleName())
     margin = next(
@@ -595,6 +596,7 @@ def test_a_run_that_was_started_over_is_resumed_with_its_items_though_another_da
     assert "all 4 items are judged in run 2" in text_of(again.plan_panel)  # the newest of this setup
 
 
+@pytest.mark.slow
 def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a_stop(
     qtbot: QtBot, page: JudgePage, demo_gold: Path, own_gold: Path
 ) -> None:
@@ -612,6 +614,7 @@ def test_a_run_of_another_dataset_than_the_open_one_is_named_and_offered_after_a
     assert "The last run, of own.tsv, was not finished" in text_of(page.banner)
 
 
+@pytest.mark.slow
 def test_only_its_button_judges_a_complete_run_again_and_those_of_the_run_open_it(
     qtbot: QtBot, ready: JudgePage
 ) -> None:

@@ -111,6 +111,7 @@ def test_a_run_that_is_to_stop_soon_keeps_the_items_that_it_judges(
     assert not control.ending
 
 
+@pytest.mark.slow
 def test_the_next_window_knows_what_was_not_finished(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
@@ -174,6 +175,7 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
     assert isinstance(run_to_the_end(qtbot, control, setup), RunEnded)
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_is_announced_with_how_far_it_came_and_shown_only_where_none_is(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:

@@ -61,6 +61,7 @@ def made_in(path: Path) -> Iterator[str]:
         yield from (each.id for each in named if isinstance(each, ast.Name))
 
 
+@pytest.mark.slow
 def test_all_fields_of_the_window_are_such() -> None:
     others = {
         f"{path.relative_to(GUI)}: {name}"

@@ -104,6 +104,7 @@ def test_a_dataset_is_ranked_by_its_human_labels_at_once(by_people: RankingPage)
     assert not page.choice.whose.isVisible()  # nobody labels a dataset's labels again
 
 
+@pytest.mark.slow
 def test_a_run_is_ranked_by_each_criterion_by_the_weighted_judge_and_by_the_human_labels(
     qtbot: QtBot, by_run: RankingPage
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_judge_that_hardly_understands_is_called_none_above_its_ranking(
     assert page.doubts.isHidden()  # people do
 
 
+@pytest.mark.slow
 def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
     qtbot: QtBot, by_run: RankingPage
 ) -> None:
@@ -154,6 +156,7 @@ def test_what_a_person_says_counts_and_the_judge_alone_can_be_chosen(
     assert rate(page) == before
 
 
+@pytest.mark.slow
 def test_of_a_run_under_way_rank_reads_what_is_judged_by_now(qtbot: QtBot, by_run: RankingPage) -> None:
     page, space = by_run, by_run.workspace
     assert space.run is not None
@@ -191,6 +194,7 @@ def test_enter_on_a_cell_of_the_matrix_lists_the_items_of_both_in_review(
     assert wanted.filters.ids == met
 
 
+@pytest.mark.slow
 def test_a_row_leads_to_a_run_of_the_same_dataset_and_without_one_it_is_said(
     qtbot: QtBot, by_people: RankingPage, contests: Path, tmp_path: Path
 ) -> None:
@@ -283,6 +287,7 @@ def test_a_hidden_page_ranks_nothing(
     assert "other.jsonl" in page.title.text()
 
 
+@pytest.mark.slow
 def test_it_is_saved_as_json_and_its_picture_saved_copied_and_drawn_in_the_colours_of_the_window(
     qtbot: QtBot, by_people: RankingPage, tmp_path: Path
 ) -> None:
@@ -344,6 +349,7 @@ def test_labels_of_a_random_sample_correct_the_ranking_and_one_click_leads_to_it
     assert not page.label_button.isVisible()
 
 
+@pytest.mark.slow
 def test_labels_of_picked_items_correct_nothing_and_the_page_says_so(
     qtbot: QtBot, page: RankingPage, tmp_path: Path
 ) -> None:

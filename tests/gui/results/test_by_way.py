@@ -18,6 +18,7 @@ from tests.gui.results.steps import in_short, open_run, table_of
 pytestmark = pytest.mark.usefixtures("demo_tried")
 
 
+@pytest.mark.slow
 def test_what_each_way_alone_would_have_said_stands_in_a_table_and_lists_say_how_a_run_was_asked(
     qtbot: QtBot, space: Workspace, page: ResultsPage, demo_gold: Path
 ) -> None:

@@ -84,6 +84,7 @@ def test_all_slices_stand_in_a_table_whose_rows_list_their_items_and_in_the_repo
     assert "<h2>By which response is longer</h2>" in path.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_one_slice_restricts_scores_figures_and_weights(
     qtbot: QtBot, opened: ResultsPage, demo_store: Path, demo_gold: Path
 ) -> None:

@@ -223,6 +223,7 @@ def test_marked_markdown_follows_theme_and_text_size_at_once(
     assert seen[1] != seen[0]
 
 
+@pytest.mark.slow
 def test_what_each_judge_said_has_room_in_a_small_window_with_large_text(
     qtbot: QtBot, look: float, small: ReviewPage, store: Path
 ) -> None:

@@ -134,6 +134,7 @@ def test_thoughts_are_read_once_they_are_opened_as_text_and_with_what_followed(
     assert view.isHidden()
 
 
+@pytest.mark.slow
 def test_a_run_in_several_ways_is_reviewed_by_keys(
     qtbot: QtBot, workspace: Workspace, demo_gold: Path, open_page: Open
 ) -> None:

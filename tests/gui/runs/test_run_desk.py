@@ -170,6 +170,7 @@ def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Inte
     assert len(interior.workspace.begun.entries("queue")) == 1
 
 
+@pytest.mark.slow
 def test_the_open_run_is_closed_where_it_is_deleted(qtbot: QtBot, interior: Interior) -> None:
     space = interior.workspace
     interior.review.session._drafts.keep(1, JudgmentKey("1", "safety"), "begun")

@@ -182,6 +182,7 @@ def test_a_run_that_has_begun_is_renamed_at_once_and_is_called_as_the_store_call
     assert stored(workspace, number).name == "other"
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_is_not_called_again_as_at_its_beginning(
     qtbot: QtBot, queue: RunQueue, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
@@ -240,6 +241,7 @@ def test_stop_stops_the_queue_and_a_run_that_is_skipped_lets_the_next_begin_and_
     assert states(queue) == [WAITING]
 
 
+@pytest.mark.slow
 def test_resume_goes_on_with_a_run_before_those_that_wait(
     qtbot: QtBot, queue: RunQueue, control: RunControl, workspace: Workspace, setup: RunSetup
 ) -> None:

@@ -201,6 +201,7 @@ class StylesTold(QObject):
         return self._times / len(QApplication.allWidgets())
 
 
+@pytest.mark.slow
 def test_a_dropped_dataset_is_opened_and_on_compare_a_submission_is_one_more_system(
     opened: Opened, qtbot: QtBot, demo_gold: Path, demo_store: Path
 ) -> None:
@@ -259,6 +260,7 @@ def test_a_dataset_of_the_menu_is_opened_where_it_is_seen(
     assert interior.frame.page is shown
 
 
+@pytest.mark.slow
 def test_the_last_dataset_and_page_are_there_next_time(opened: Opened, qtbot: QtBot, demo_gold: Path) -> None:
     interior = opened(demo_gold)
     qtbot.waitUntil(lambda: interior.workspace.dataset is not None, timeout=A_WHILE)
@@ -374,6 +376,7 @@ def test_who_labels_and_how_and_weights_are_kept_when_the_layout_is_forgotten(op
     assert set(weights.saved) == {"mine"}
 
 
+@pytest.mark.slow
 def test_review_and_dataset_open_what_the_model_is_shown(
     qtbot: QtBot, opened: Opened, demo_store: Path, demo_gold: Path
 ) -> None:

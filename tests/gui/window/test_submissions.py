@@ -75,6 +75,7 @@ def button(parent: object, text: str) -> QPushButton | None:
     return next((each for each in buttons if each.text().replace("&", "") == text), None)
 
 
+@pytest.mark.slow
 def test_a_dropped_one_is_opened_with_the_open_dataset_and_shown_in_review(
     qtbot: QtBot, interior: Interior, submission: Path
 ) -> None:
@@ -118,6 +119,7 @@ def test_nobody_calls_it_a_run_by_its_number(qtbot: QtBot, interior: Interior, s
     assert not [text for text in said if "run 1" in text.lower()]
 
 
+@pytest.mark.slow
 def test_a_recent_dataset_is_found_that_has_its_ids(
     qtbot: QtBot, interior: Interior, submission: Path, tmp_path: Path, demo_gold: Path
 ) -> None:
@@ -132,6 +134,7 @@ def test_a_recent_dataset_is_found_that_has_its_ids(
     assert run.dataset.path == demo_gold
 
 
+@pytest.mark.slow
 def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
     qtbot: QtBot, interior: Interior, tmp_path: Path
 ) -> None:
@@ -148,6 +151,7 @@ def test_where_no_dataset_has_its_ids_it_says_so_and_asks(
     assert "ids that are not in the dataset (1), left out: x9." in interior.notices.text
 
 
+@pytest.mark.slow
 def test_the_dataset_may_be_chosen(qtbot: QtBot, interior: Interior, tmp_path: Path) -> None:
     other = tmp_path / "other.tsv"
     other.write_text("id\tinstruction\toutput_a\toutput_b\nx9\tq\ta\tb\n", encoding="utf-8")
@@ -259,6 +263,7 @@ def test_keys_and_the_list_of_runs_lead_to_the_question_for_a_file(qtbot: QtBot,
         qtbot.waitUntil(lambda: not interior.frame.findChildren(QFileDialog))
 
 
+@pytest.mark.slow
 def test_the_check_lists_what_an_export_would_lack_and_copies_it(
     qtbot: QtBot, interior: Interior, tmp_path: Path, demo_gold: Path
 ) -> None:

@@ -57,6 +57,7 @@ def held(store: Path) -> Iterator[None]:
         db.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 def test_words_for_a_store_that_is_held_are_said_to_wait_and_stored_once_it_is_free(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,6 +165,7 @@ def test_a_disk_that_does_not_take_the_memory_of_the_window_is_told_once(qtbot: 
         assert State(store.parent).number("text_size", 0) == 102
 
 
+@pytest.mark.slow
 def test_what_is_being_typed_is_a_draft_soon_also_while_one_types_on(
     qtbot: QtBot, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ def outdated(workspace: Workspace) -> int:
         return load_results(store, 1).outdated
 
 
+@pytest.mark.slow
 def test_a_page_says_what_is_out_of_date_and_writes_it_again(
     qtbot: QtBot, opened: Workspace, rewriter: Rewriter
 ) -> None:

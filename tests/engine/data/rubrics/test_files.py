@@ -167,6 +167,7 @@ TEXTS = st.text(
 ).filter(lambda text: bool(text.strip()))
 
 
+@pytest.mark.slow
 @given(TEXTS, TEXTS)
 def test_no_text_breaks_the_file(question: str, good: str) -> None:
     rubric = Rubric("x", (Criterion("y", question, good=good),))

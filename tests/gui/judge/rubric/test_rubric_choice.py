@@ -249,6 +249,7 @@ def test_a_shipped_one_is_edited_as_a_copy_and_a_new_one_is_empty(qtbot: QtBot, 
         dialog.reject()  # nothing was changed: nobody is asked
 
 
+@pytest.mark.slow
 def test_a_rubric_of_ones_own_is_judged_from_the_window(
     qtbot: QtBot, own: Path, page: JudgePage, dataset: Path
 ) -> None:
