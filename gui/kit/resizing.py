@@ -32,7 +32,7 @@ def _resized(part: QWidget, direction: Qt.Orientation, larger: bool) -> bool:
     line = shown[at] if is_last else shown[at + 1]  # each has the number of the part after it
     edge = splitter.handle(line).pos()
     before = edge.x() if direction is Qt.Orientation.Horizontal else edge.y()
-    splitter.moveSplitter(before + (_step(part) if larger is not is_last else -_step(part)), line)
+    splitter.moveSplitter(before + _step(part, forward=larger is not is_last), line)
     return True
 
 
@@ -44,10 +44,11 @@ def resize_column(wider: bool) -> bool:
     header, column = view.horizontalHeader(), view.currentIndex().column()
     if header.sectionResizeMode(column) is not QHeaderView.ResizeMode.Interactive:
         return False
-    width = header.sectionSize(column) + (_step(view) if wider else -_step(view))
+    width = header.sectionSize(column) + _step(view, forward=wider)
     header.resizeSection(column, max(width, header.minimumSectionSize()))
     return True
 
 
-def _step(widget: QWidget) -> int:
-    return _STEP * widget.fontMetrics().averageCharWidth()
+def _step(widget: QWidget, forward: bool) -> int:
+    pixels = _STEP * widget.fontMetrics().averageCharWidth()
+    return pixels if forward else -pixels

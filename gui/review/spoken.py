@@ -18,8 +18,8 @@ class SpokenReview(Announcer):
     """Told of each item and judgment that is shown; says what is new of it."""
 
     _item_id: str | None = None
-    _told: tuple[JudgmentKey, str] | None = None  # a judgment, and which label was shown of it last
-    _explanation: str | None = None  # that was shown of it last
+    # A judgment, and which label and explanation were shown of it last.
+    _told: tuple[JudgmentKey, str, str | None] | None = None
 
     def show_item(self, item_id: str, instruction: str) -> None:
         """Say which item is open now, with the beginning of its instruction."""
@@ -36,12 +36,10 @@ class SpokenReview(Announcer):
         is; of a new item its label is said alone.
         """
         key, label = shown.judgment.key, HIDDEN if shown.hidden else LABEL_WORDS[shown.label]
-        explanation = None if shown.hidden else shown.explanation
-        before, self._told = self._told, (key, label)
-        read, self._explanation = self._explanation, explanation
+        before, self._told = self._told, (key, label, shown.explanation)
         if before is None or before[0].item_id != key.item_id:
             return
-        if before != self._told:
+        if before[:2] != (key, label):
             self.say(f"{words(key.criterion).capitalize()}: {label}")
-        elif read != explanation and not shown.hidden:
-            self.say(f"Explanation: {one_line((explanation or 'none')[:LONGEST])}")
+        elif before != self._told:
+            self.say(f"Explanation: {one_line((shown.explanation or 'none')[:LONGEST])}")
