@@ -5,7 +5,7 @@ import json
 import shutil
 import subprocess
 import sys
-from importlib.metadata import distribution
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 import rouge_score
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
-from parts import Origin, Part, parts_of
+from parts import Origin, Part, package_terms, parts_of
 from sbom import NAME, sbom, write_checksums, write_sbom
 
 from engine.core import VERSION
@@ -91,10 +91,34 @@ def test_each_file_and_module_is_found_to_be_of_its_part(parts: list[Part]) -> N
     }
     assert len(named(parts, "llama.cpp").files) == 2
     assert named(parts, "numpy").purl == f"pkg:pypi/numpy@{np.__version__}"
-    assert named(parts, "numpy").spdx
-    assert named(parts, "rouge_score").terms == "Apache Software License"  # of no version: not SPDX's
-    assert not named(parts, "rouge_score").spdx
     assert list(named(parts, "Python").modules) == ["json"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "terms"),
+    [
+        (["License-Expression: BSD-3-Clause AND Zlib", "License: a text"], ("BSD-3-Clause AND Zlib", True)),
+        (["License: Apache-2.0"], ("Apache-2.0", True)),
+        (["License: LGPL-3.0-only OR GPL-2.0-only"], ("LGPL-3.0-only OR GPL-2.0-only", True)),
+        (["License: Apache Software License"], ("Apache Software License", False)),  # of no version
+        (["Classifier: License :: OSI Approved :: MIT License"], ("MIT", True)),
+        (["Classifier: License :: OSI Approved :: BSD License"], ("BSD License", False)),  # which of them
+        (
+            [
+                "License: All of it,",
+                "        in lines.",
+                "Classifier: License :: OSI Approved :: BSD License",
+            ],
+            ("BSD License", False),
+        ),
+        ([], ("not named", False)),
+    ],
+)
+def test_the_terms_of_a_package_are_what_its_records_name(
+    tmp_path: Path, fields: list[str], terms: tuple[str, bool]
+) -> None:
+    (tmp_path / "METADATA").write_text("\n".join(["Name: made", "Version: 1", *fields, ""]), encoding="utf-8")
+    assert package_terms(Distribution.at(tmp_path)) == terms
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the names of libraries are those of Linux")
