@@ -35,6 +35,7 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
         yield made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "numbers"),
     [

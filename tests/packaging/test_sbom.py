@@ -14,8 +14,6 @@ import numpy as np
 import PySide6
 import pytest
 import rouge_score
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from parts import Origin, Part, package_terms, parts_of
 from sbom import NAME, sbom, write_checksums, write_sbom
 
@@ -149,13 +147,16 @@ def test_parts_come_back_from_their_plain_values(parts: list[Part]) -> None:
     assert [Part.of_json(json.loads(json.dumps(part.as_json()))) for part in parts] == parts
 
 
+@pytest.mark.slow
 def test_the_list_is_valid_cyclonedx(bundle: Path, parts: list[Part]) -> None:
+    # Imported here alone: its grammars of addresses take seconds to make, in each process of the tests.
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
+    validator = JsonStrictValidator(SchemaVersion.V1_6)
     text = json.dumps(sbom(bundle, parts, MADE))
-    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
-    assert (
-        JsonStrictValidator(SchemaVersion.V1_6).validate_str(text.replace("SHA-256", "SHA-257", 1))
-        is not None
-    )
+    assert validator.validate_str(text) is None
+    assert validator.validate_str(text.replace("SHA-256", "SHA-257", 1)) is not None
 
 
 def test_a_part_of_one_file_has_its_sum_and_others_that_of_the_list_of_sums(

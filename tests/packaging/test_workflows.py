@@ -49,10 +49,12 @@ def loose_pins(text: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_workflows_fit_their_schema() -> None:
     assert not schema_faults("workflows", *WORKFLOWS)
 
 
+@pytest.mark.slow
 def test_forms_fit_their_schema() -> None:
     assert FORMS
     assert not schema_faults("issue-forms", *FORMS)
@@ -66,6 +68,7 @@ def test_a_form_asks_for_the_diagnostics_and_can_do_without(path: Path) -> None:
     assert "selftest" not in fields
 
 
+@pytest.mark.slow
 def test_a_fault_against_the_schema_is_seen(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.yml"
     wrong.write_text(BUNDLE.read_text("utf-8").replace("runs-on:", "runs-at:"), "utf-8")
