@@ -89,6 +89,10 @@ def test_each_file_and_module_is_found_to_be_of_its_part(parts: list[Part]) -> N
     }
     assert len(named(parts, "llama.cpp").files) == 2
     assert named(parts, "numpy").purl == f"pkg:pypi/numpy@{np.__version__}"
+    numpy = named(parts, "numpy")
+    assert (numpy.terms, numpy.spdx) == package_terms(distribution("numpy"))
+    assert named(parts, "rouge_score").terms == "Apache Software License"  # of no version: not SPDX's
+    assert not named(parts, "rouge_score").spdx
     assert list(named(parts, "Python").modules) == ["json"]
 
 
