@@ -13,6 +13,7 @@ from engine.core.errors import SetupError
 from engine.core.item_sample import USUAL_SEED, checked_seed
 
 SURE = "sure"
+LEAST_WIDTH = 0.1  # points: with all answers alike it takes 6,000 instructions
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,10 @@ class Until:
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
-        if self.width is not None and not 0 < self.width < 100:
+        if self.width is not None and not LEAST_WIDTH <= self.width < 100:
             raise SetupError(
                 f"The width of an interval is {self.width:g} points.",
-                "Use more than 0 and less than 100: 10 is plus and minus 5 points.",
+                f"Use {LEAST_WIDTH} or more and less than 100: 10 is plus and minus 5 points.",
             )
 
     @classmethod

@@ -175,10 +175,11 @@ def _nested(text: str, columns: Collection[str]) -> CellPlace | None:
 
 
 class RowReader:
-    """Reads sources out of one row; each nested value is parsed once."""
+    """Reads sources out of one row; each nested value is parsed once. `nulls`: as those of a SourceRow."""
 
-    def __init__(self, cells: Mapping[str, str]) -> None:
+    def __init__(self, cells: Mapping[str, str], nulls: Collection[str] = ()) -> None:
         self._cells = cells
+        self._nulls = nulls
         self._values: dict[str, object] = {}
         self._dialogues: dict[str, list[Turn] | None] = {}
 
@@ -203,6 +204,10 @@ class RowReader:
                 " (a lone surrogate), not text."
             )
         return text
+
+    def is_null(self, source: CellSource) -> bool:
+        """Whether what a source reads as an empty text is a null: nobody wrote anything there."""
+        return all(isinstance(place, CellPlace) and self._is_null(place) for place in source.places)
 
     def texts(self, source: CellSource) -> list[str]:
         """What each place of a source says. SourceProblem."""
@@ -245,6 +250,22 @@ class RowReader:
             return part_of(turns, place.part, rounds)
         except SourceProblem as problem:
             raise SourceProblem(f"{where}: {problem}") from problem
+
+    def _is_null(self, place: CellPlace) -> bool:
+        """Of a dialogue: whether its last message is one, or holds one in the place of a text."""
+        if place.column in self._nulls:
+            return True
+        if not (place.path or place.part) or not self._cells.get(place.column):
+            return False
+        try:
+            value = self._value(place)
+        except SourceProblem:  # a dialogue of marks, which has no nulls
+            return False
+        if place.part and isinstance(value, list):
+            value = value[-1]
+            if isinstance(value, dict):
+                value = next((value[key] for key in _TEXT_KEYS if key in value), "")
+        return value is None
 
     def _cut(self, place: CellPlace, cut: Cut) -> str:
         text = cell_text(self._value(place)) if place.path else self._cells[place.column]

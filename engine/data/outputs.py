@@ -38,12 +38,16 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True)
 class Outputs:
-    """What one candidate wrote, in the order of its file. `columns`: what was read for what, in words."""
+    """What one candidate wrote, in the order of its file. `columns`: what was read for what, in words.
+
+    `nulls`: how many rows have null in the place of a response: the candidate wrote none, not an empty one.
+    """
 
     path: Path
     candidate: str
     responses: tuple[Response, ...]
     columns: str = ""
+    nulls: int = 0
 
 
 @gated
@@ -62,20 +66,23 @@ def read_outputs(
         raise _no_column(path, OUTPUT, "responses", table)
     responses: list[Response] = []
     names: dict[str, None] = {}
+    nulls = 0
     for cells in _rows(table, sources, cancel):
+        names[cells.get(CANDIDATE, "").strip()] = None
+        if OUTPUT not in cells:
+            nulls += 1
+            continue
         own_id = cells.get(ID, "")
         responses.append(Response(own_id if own_id.strip() else None, cells.get(INSTRUCTION), cells[OUTPUT]))
-        names[cells.get(CANDIDATE, "").strip()] = None
     table.raise_problems()
-    if not responses:
+    if not responses and not nulls:
         raise table.no_rows()
     if not any(response.output.strip() for response in responses):
-        raise _no_outputs(path, sources[OUTPUT][0], len(responses), table)
+        raise _no_outputs(path, sources[OUTPUT][0], len(responses) + nulls, table)
     known = [name for name in names if name]
     _refuse_several(path, known, responses)
-    return Outputs(
-        path, known[0] if len(names) == 1 and known else plain_stem(path), tuple(responses), _said(sources)
-    )
+    candidate = known[0] if len(names) == 1 and known else plain_stem(path)
+    return Outputs(path, candidate, tuple(responses), _said(sources), nulls)
 
 
 @gated
@@ -130,22 +137,30 @@ def _opened(
 def _rows(
     table: SourceTable, sources: Mapping[str, tuple[str, CellSource]], cancel: CancelToken | None
 ) -> Iterator[dict[str, str]]:
-    """What is read of each row, by column of outputs; a row that lacks something is reported."""
+    """What is read of each row, by column of outputs, a null OUTPUT left out; a row that lacks something is
+    reported.
+    """
     needed = {name for _, source in sources.values() for name in source.columns}
     table.must_be_text = needed
     for count, row in enumerate(table.rows(needed)):
         if cancel is not None and count % _ROWS_AT_ONCE == 0:
             cancel.raise_if_requested()
-        reader = RowReader(row.cells)
+        reader = RowReader(row.cells, row.nulls)
         cells = {}
+        is_null = False
         for name, (_, source) in sources.items():
             try:
                 if not reader.has(source):
                     raise SourceProblem(f"no {' and no '.join(map(quoted, source.columns))}.")
-                cells[name] = reader.text(source, _BETWEEN[name])
+                text = reader.text(source, _BETWEEN[name])
             except SourceProblem as problem:
                 table.report(row.number, str(problem))
-        if len(cells) == len(sources):
+                continue
+            if name == OUTPUT and not text and reader.is_null(source):
+                is_null = True
+            else:
+                cells[name] = text
+        if len(cells) + is_null == len(sources):
             yield cells
 
 

@@ -53,10 +53,13 @@ _SAVE_AS_UTF8 = f"{SAVE_AS_UTF8} Then load it again."
 
 
 class SourceRow(NamedTuple):
-    """`number` as SourceTable.row_word counts it, from 1; `cells` are texts by column name."""
+    """`number` as SourceTable.row_word counts it, from 1; `cells` are texts by column name, of which `nulls`
+    are no texts in the file: a null of JSON or Parquet, which is an empty cell.
+    """
 
     number: int
     cells: dict[str, str]
+    nulls: Collection[str] = ()
 
 
 class SourceTable(ABC):
@@ -301,7 +304,8 @@ class _JsonTable(SourceTable):
                 if wanted is None or name in wanted
             }
             if len(self.problems) == before:
-                yield SourceRow(record.number, cells)
+                nulls = tuple(name for name in cells if record.value[name] is None)
+                yield SourceRow(record.number, cells, nulls)
 
     def _text(self, number: int, name: str, value: object) -> str:
         try:
@@ -357,10 +361,11 @@ class _ParquetTable(SourceTable):
                     if self._gives_up():
                         return
                     before = len(self.problems)
-                    named = zip(names, values, strict=True)
-                    cells = {name: self._text(number, name, value) for name, value in named}
+                    of_row = dict(zip(names, values, strict=True))
+                    cells = {name: self._text(number, name, value) for name, value in of_row.items()}
                     if len(self.problems) == before:
-                        yield SourceRow(number, cells)
+                        nulls = tuple(name for name, value in of_row.items() if value is None)
+                        yield SourceRow(number, cells, nulls)
         except _ARROW_FAILURES as error:
             raise self._damaged(error) from error
 

@@ -64,6 +64,9 @@ def left_out(found: MatchedOutputs) -> Iterator[str]:
             why = "not answered by every candidate" + (", or with another text" if found.by_id else "")
             are = counted(len(kept.left_out), "instruction is", "instructions are")
             yield f"{name}: {are} in no pair, {why}: {shown}."
+        if kept.outputs.nulls:
+            are = counted(kept.outputs.nulls, "response is", "responses are")
+            yield f"{name}: {are} null, so not written, and in no pair."
         if kept.repeated:
             are = counted(kept.repeated, "response is", "responses are")
             yield f"{name}: {are} to an instruction that came before; the first one counts."

@@ -21,6 +21,7 @@ from engine.core.errors import SetupError
 from engine.core.file_names import windows_fault
 from engine.core.formatting import visible, without_middle
 from engine.core.remedies import Remedy
+from engine.system.paths import current_folder
 
 _LONGEST = 300  # characters of a path that are shown: one of 5,000 would push away what is said of it
 _CHECK_NAME = "Check the name and the folder."
@@ -125,6 +126,11 @@ def said_of_system(error: BaseException) -> SetupError | None:
 
     None where it may as well be a fault of the program.
     """
+    if isinstance(error, FileNotFoundError) and error.filename is None and current_folder() is None:
+        return SetupError(
+            "The current folder is not there any more: it was deleted or moved.",
+            "Change to one that is there, or name files by their whole paths.",
+        )
     if not isinstance(error, OSError) or error.filename is None or error.errno not in _OF_THE_SYSTEM:
         return None
     return cannot_read(Path(os.fsdecode(error.filename)), error)

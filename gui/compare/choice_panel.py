@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QPushButton
 from engine.core.errors import EngineError, SetupError, WrongKindError
 from engine.core.formatting import visible
 from engine.core.label_sources import LabelSource, Whose
+from engine.system.paths import current_folder, home
 from gui.compare.compare_jobs import CompareWish, Examined, examine
 from gui.compare.system_list import SystemList
 from gui.kit.file_dialogs import ALL_FILES, DATASETS, ask_source
@@ -105,7 +106,7 @@ class ChoicePanel(DownScroll):
         """Where files are likely to be: beside the last submission, else beside the labels."""
         if self.systems.all_files:
             return self.systems.all_files[-1].parent
-        return self.gold.path.parent if self.gold else Path.cwd()
+        return self.gold.path.parent if self.gold else Path(current_folder() or home())
 
     def add_files(self, paths: Sequence[Path]) -> None:
         """List submission files and tick them, once it is known that they can be compared; one that is listed

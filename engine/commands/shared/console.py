@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from io import StringIO
 from pathlib import Path
 from types import FrameType
 from typing import Any, TextIO
@@ -130,6 +131,8 @@ def told_to(hear: Callable[[str], None] | None) -> Iterator[None]:
 
 
 def _print(text: str) -> None:
+    if sys.stderr is None:  # of a notebook's kernel or a service, which no command has prepared
+        return
     print(text, file=sys.stderr, flush=True)
     if sys.platform == "win32" and sys.stderr.name == os.devnull:
         ctypes.windll.user32.MessageBoxW(None, text, "Tiebreak", _ERROR_BOX)
@@ -247,8 +250,10 @@ class SafeStream:
 
 
 def raw_stderr() -> TextIO:
-    """The stream for a progress bar, which goes back to the beginning of its line."""
-    stream = sys.stderr
+    """The stream for a progress bar, which goes back to the beginning of its line; one that nobody reads where
+    there is none.
+    """
+    stream: TextIO = sys.stderr or StringIO()
     return stream.stream if isinstance(stream, SafeStream) else stream
 
 

@@ -74,7 +74,7 @@ def _bar(total: int, initial: int, shape: str) -> "tqdm[NoReturn]":
 
 def _is_seen() -> bool:
     """Whether a person sees stderr now: in a terminal, or in a notebook, which says that it is none."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    return raw_stderr().isatty() or "ipykernel" in sys.modules
 
 
 class RunProgressBar:

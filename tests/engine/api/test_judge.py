@@ -233,6 +233,14 @@ def test_what_a_person_should_know_is_warned_of_and_the_bar_is_shown(
     assert not capsys.readouterr().err
 
 
+def test_without_a_stderr_a_run_is_judged_too(
+    judge: tiebreak.Judge, demo_gold: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)  # as in a service, and by pythonw
+    assert replace(judge, criteria="safety").run(demo_gold, items=1, keep_awake="yes").complete
+    assert not capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_a_calibration_of_a_run_decides_the_next_one(
     judge: tiebreak.Judge, demo_gold: Path, tmp_path: Path

@@ -57,6 +57,14 @@ def test_what_does_not_match_is_said(tmp_path: Path) -> None:
     assert "y: 1 response is to an instruction that came before; the first one counts." in done.stdout
 
 
+def test_a_response_that_is_null_is_in_no_pair_and_counted(tmp_path: Path) -> None:
+    files = [saved(tmp_path / f"{name}.json", name, "q1", "q2") for name in "xy"]
+    files[0].write_text(files[0].read_text("utf-8").replace('"x says q1"', "null"), "utf-8")
+    done = run_here("pairs", *files, "--out", tmp_path / "out.tsv")
+    assert "x: 1 response is null, so not written, and in no pair." in done.stdout
+    assert [item.instruction for item in load_dataset(tmp_path / "out.tsv")] == ["q2"]
+
+
 def test_instructions_of_a_file_of_their_own(tmp_path: Path) -> None:
     for name in ("x", "y"):
         answers = [

@@ -94,6 +94,19 @@ def test_workers_cannot_be_asked(contests: Path, tmp_path: Path) -> None:
     assert "--until cannot look after each group" in refused.stderr
 
 
+@pytest.mark.parametrize("width", ["1e-300", "0.09", "0", "-5", "100", "1e300", "nan", "inf", "wide"])
+def test_a_width_that_nothing_reaches_is_refused(contests: Path, tmp_path: Path, width: str) -> None:
+    refused = run_here(*Asked(contests, tmp_path).words, "--until", width)
+    assert refused.returncode == 2
+    assert "Use 0.1 or more and less than 100" in refused.stderr or "Use sure" in refused.stderr
+
+
+def test_the_least_width_is_asked_for_to_the_end(contests: Path, tmp_path: Path) -> None:
+    done = run_here(*Asked(contests, tmp_path).words, "--until", "0.1", "--items", 12)
+    assert done.returncode == 0, done.stderr
+    assert "instructions more of this kind" in what_is_clear(done.stdout)
+
+
 def test_a_plan_says_that_it_may_take_less(contests: Path, tmp_path: Path) -> None:
     planned = run_here(*Asked(contests, tmp_path).words, "--until", "sure", "--plan")
     assert planned.returncode == 0, planned.stderr

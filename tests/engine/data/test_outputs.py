@@ -135,6 +135,34 @@ def test_opened_as_a_dataset_it_is_told_what_makes_pairs(
     assert "Make pairs out of the outputs" in str(caught.value.remedy)
 
 
+@pytest.mark.parametrize("suffix", [".json", ".jsonl", ".parquet"])
+@pytest.mark.parametrize(
+    ("of_output", "nothing"),
+    [
+        ({}, {"output": None}),
+        ({"output": "said.text"}, {"said": {"text": None}}),
+        ({}, {"choices": [{"turns": [None]}]}),
+        ({}, {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": None}]}),
+    ],
+)
+def test_a_null_is_no_empty_response(
+    of_output: dict[str, str], nothing: Record, suffix: str, tmp_path: Path
+) -> None:
+    (name,) = nothing
+    said: dict[str, Any] = json.loads(json.dumps(nothing).replace("null", '"said"'))
+    empty: dict[str, Any] = json.loads(json.dumps(nothing).replace("null", '""'))
+    rows = [{"instruction": f"q{n}", name: one[name]} for n, one in enumerate([nothing, said, empty])]
+    read = read_outputs(saved(tmp_path / f"x{suffix}", rows), of_output)
+    assert [one.output for one in read.responses] == ["said", ""]
+    assert read.nulls == 1
+
+
+def test_nulls_alone_are_no_outputs(tmp_path: Path) -> None:
+    rows = [{"instruction": f"q{n}", "output": None} for n in range(2)]
+    with pytest.raises(InputError, match="holds no outputs: 'output' is empty in all 2 records"):
+        read_outputs(saved(tmp_path / "x.json", rows), {"output": "output"})
+
+
 def test_other_columns_are_read_by_a_map(tmp_path: Path) -> None:
     rows = [{"frage": q, "gut": g, "schlecht": b} for q, g, b in zip(QUESTIONS, GOOD, BAD, strict=True)]
     path = saved(tmp_path / "x.csv", rows)

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+import tiebreak
 from engine.core.errors import SetupError
 from engine.system.files import check_targets, check_writable
 from engine.system.places import Found, found_at, is_there, real_path, said_of_system, seen_at, shown
+from tests import commands
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 
@@ -38,6 +40,19 @@ def test_a_loop_of_links_is_named_wherever_it_is_met(loop: Path) -> None:
                 ask(path)
         assert seen_at(path) is Found.NOTHING
         assert real_path(path).name == path.name
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no folder is deleted there while a program stands in it")
+def test_a_current_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    done = commands.run_here("pairs", "a.json", "b.json", "--out", "c.tsv")
+    assert done.returncode == 2
+    assert "The current folder is not there any more" in done.stderr
+    with pytest.raises(tiebreak.Refused, match="The current folder is not there any more"):
+        tiebreak.Run(1, "runs.sqlite")
 
 
 @posix_only
