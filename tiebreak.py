@@ -15,12 +15,11 @@ from engine.core import VERSION
 
 if TYPE_CHECKING:
     from engine.api.judge import Judge, Plan
-    from engine.api.pairwise import PairwiseJudge
+    from engine.api.pairwise import PairwiseJudge, pairwise_preference_judge
     from engine.api.reading import demo_dataset, read
     from engine.api.refused import Refused
     from engine.api.refused import TiebreakNotice as Notice
     from engine.api.run import Run, runs
-    from engine.weigh.weighted_judge import pairwise_preference_judge
 
 __version__ = VERSION
 __all__ = [
@@ -40,7 +39,7 @@ __all__ = [
 _WHERE = {
     "Judge": ("engine.api.judge", "Judge"),
     "Notice": ("engine.api.refused", "TiebreakNotice"),
-    "pairwise_preference_judge": ("engine.weigh.weighted_judge", "pairwise_preference_judge"),
+    "pairwise_preference_judge": ("engine.api.pairwise", "pairwise_preference_judge"),
     "PairwiseJudge": ("engine.api.pairwise", "PairwiseJudge"),
     "Plan": ("engine.api.judge", "Plan"),
     "Refused": ("engine.api.refused", "Refused"),

@@ -50,10 +50,15 @@ def cell_text(cell: object) -> str:
     """A cell as a file of it holds it: what is missing is empty, bytes are UTF-8, numbers are as a Parquet
     file's are read; truths, lists and dictionaries are JSON. NoText for what no file can hold.
     """
-    value = _plain(cell)
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else _json(value)
+    try:
+        value = _plain(cell)
+        text = "" if value is None else value if isinstance(value, str) else _json(value)
+    except RecursionError as error:
+        raise NoText("lists or dictionaries are nested too deeply, or hold themselves.") from error
+    except NoText:
+        raise
+    except ValueError as error:  # the only one: of a whole number with more digits than Python writes
+        raise NoText(f"a value cannot be written as text ({error}).") from error
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

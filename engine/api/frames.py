@@ -3,6 +3,7 @@
 Knows: pandas, which columns a dataset reads. Does not know: what a cell is as text, who reads it.
 """
 
+import filecmp
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,14 +23,14 @@ from engine.commands.shared.console import told_to
 from engine.core.cancel import CancelToken
 from engine.core.column_map import CANDIDATES, ID, INSTRUCTION, OUTPUTS
 from engine.core.errors import InputError, SetupError
+from engine.core.formatting import in_a_line
 from engine.core.items import digest
 from engine.core.rubric import Rubric
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.dataset_file import write_dataset
 from engine.system.files import make_folder
 
-AnyPath = str | os.PathLike[str]
-_FOLDER = "frames"
+_FOLDER, _NAME = "frames", "frame-{}.parquet"
 _LETTERS_OF_HASH = 12
 _OF_LABELS = ("_preference", "_explanation")
 _READ_AS = f"{FRAME}.parquet"
@@ -55,7 +56,7 @@ class FramedItems:
         if ID in named.values() and ID not in frame.columns:
             levels = [place for place, name in named.items() if name not in frame.columns]
             frame = frame.reset_index(levels, allow_duplicates=True)
-        names = [str(name) for name in frame.columns]
+        names = [_name_of(each) for each in frame.columns]
         if twice := [f"column {name!r} occurs {n} times." for name, n in Counter(names).items() if n > 1]:
             raise InputError(Path(FRAME), twice, MEND)
         texts(names, "column {}")
@@ -73,7 +74,7 @@ class FramedItems:
     def path(self) -> Path:
         """Where its file lies, or would lie: named by the SHA-256 of its cells."""
         content = digest([[name, cells] for name, cells in self.columns.items()])
-        return self.folder / f"frame-{content[:_LETTERS_OF_HASH]}.parquet"
+        return self.folder / _NAME.format(content[:_LETTERS_OF_HASH])
 
     def load(self, rubric: Rubric, cancel: CancelToken | None = None) -> Dataset:
         """Its dataset, read as a file of it would be; no file of it is left. Raises what load_dataset raises,
@@ -85,10 +86,26 @@ class FramedItems:
             return replace(load_dataset(path, rubric, cancel), path=self.path)
 
     def keep(self) -> None:
-        """Write its file, where it is not there yet. SetupError where it cannot be written."""
-        if not self.path.exists():
-            make_folder(self.folder)
-            write_dataset(self.path, self.columns)
+        """Write its file, where it is not there yet or is damaged. SetupError where it cannot be written."""
+        with TemporaryDirectory() as folder:
+            whole = Path(folder) / _READ_AS
+            write_dataset(whole, self.columns)
+            if self.path.is_file() and filecmp.cmp(whole, self.path, shallow=False):
+                return
+        make_folder(self.folder)
+        write_dataset(self.path, self.columns)
+
+
+def is_of_a_frame(path: Path, store: Path) -> bool:
+    """Whether a path is that of the file of a frame beside a store."""
+    return path.parent == store.parent / _FOLDER and path.match(_NAME.format("*"))
+
+
+def _name_of(label: object) -> str:
+    try:
+        return str(label)
+    except ValueError:  # a number of thousands of digits
+        return in_a_line(label)
 
 
 def _is_read(name: str) -> bool:

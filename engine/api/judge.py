@@ -6,11 +6,9 @@ Knows: parameters, how a run is asked for, stopped and resumed. Does not know: h
 """
 
 import os
-import signal
-import threading
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
@@ -18,22 +16,19 @@ from typing import Literal
 
 import pandas as pd
 
-from engine.api.arguments import list_of, name_or_path, number_of, path_of, text_of
+from engine.api.arguments import AnyPath, api_call, list_of, name_or_path, number_of, path_of, taken
 from engine.api.cells import ids_as_texts
-from engine.api.frames import (
-    AnyPath,
-    FramedItems,
-    called_the_frame,
-    path_or_frame,
-    text_column,
-)
-from engine.api.refused import in_python, notice
+from engine.api.frames import FramedItems, called_the_frame, path_or_frame, text_column
+from engine.api.refused import in_python, notice, stoppable
 from engine.api.run import Run
 from engine.api.stored import GivenFile
 from engine.api.wording import PARAMETERS
+from engine.commands.shared.anchors import anchors_of
 from engine.commands.shared.column_arguments import rubric_of
-from engine.commands.shared.console import interruptible, told_to
+from engine.commands.shared.console import told_to
+from engine.commands.shared.item_arguments import seed_of
 from engine.commands.shared.judging import (
+    asking,
     judged_here,
     named_criteria,
     part_in_words,
@@ -41,7 +36,7 @@ from engine.commands.shared.judging import (
     stopped_in_words,
     tell_notices,
 )
-from engine.commands.shared.order_arguments import BOTH, DOUBTFUL, ONE
+from engine.commands.shared.order_arguments import BOTH
 from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.recipe_argument import model_of, named_recipe
 from engine.commands.shared.run_outputs import warn_of_gaps
@@ -49,12 +44,13 @@ from engine.commands.shared.setup_arguments import setup_of
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import DeviceLeft, ModelOpened, RunEnded, RunEvent, followed
-from engine.core.formatting import counted, duration
+from engine.core.formatting import counted, duration, in_a_line
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.core.run_setup import RunSetup
-from engine.core.setting_row import SettingRow
-from engine.core.settings import ExampleKind, KvType, Mode, check_margin, rows_of
+from engine.core.settings import check_margin, rows_of
+from engine.core.sheets import Sentences
+from engine.core.until import Until
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.id_list import read_ids
 from engine.decisions.health import run_health
@@ -63,6 +59,8 @@ from engine.judge.forecast import forecast
 from engine.judge.plan_facts import plan_facts
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import time_plan
+from engine.rank.until_sure import UntilSure, told_of
+from engine.report.until_sheet import until_section
 from engine.store.run_store import RunStore
 from engine.system.apart import Apart
 from engine.system.awake import KeepAwake
@@ -72,15 +70,8 @@ from engine.system.paths import default_store
 Texts = str | Sequence[str]
 """Several names: a list, or one text with commas between them."""
 
-_CHOICES = {
-    "mode": [mode.value for mode in Mode],
-    "orders": [BOTH, ONE, DOUBTFUL],
-    "choose": [kind.value for kind in ExampleKind],
-    "kv_type": [kind.value for kind in KvType],
-}
 _PATHS = ("examples", "calibration", "recipe")
 _NAMES_OR_PATHS = ("model", "rubric")
-_ROWS = {row.name: row for row in rows_of(RunSetup)}
 
 
 @dataclass(frozen=True)
@@ -110,13 +101,14 @@ class Judge:
     elsewhere is as usual: the same as without the option of that name of the command `judge`.
 
     `mode`: "labels" or "explain". `rubric`: a name or a file; `criteria`: some of its criteria. `orders`:
-    "both", "one" or "doubtful"; then `margin`, 0 to 1, is what doubtful is. `ways`: of asking, as letters and
-    permuted; `thoughts`: how many, of the way thinking. `examples`: a file of labelled items to show, of
-    these `shots`, and `choose` "fixed" or "near" ones. `calibration`, `recipe`: files. `shorten`: leave out
-    the middle of responses that do not fit. `temperature`: of explanations, 0 for the likeliest words;
-    `max_explanation_tokens`: how long they may be; `seed`: of all that is drawn. `context`: tokens that fit;
-    `kv_type`: "f16" or "q8_0"; `threads`: processor cores; `device`: "cpu" or the name of a GPU;
-    `gpu_layers`: of the model on it. `store`: the file of the runs.
+    "both", "one" or "doubtful"; then `margin`, 0 to 1, is what doubtful is, or it is learned of the run in
+    both orders whose number is `margin_from`. `ways`: of asking, as letters and permuted; `thoughts`: how
+    many, of the way thinking, `max_thought_tokens`: how long they may be. `examples`: a file of labelled
+    items to show, of these `shots`, and `choose` "fixed" or "near" ones. `calibration`, `recipe`: files.
+    `shorten`: leave out the middle of responses that do not fit. `temperature`: of explanations, 0 for the
+    likeliest words; `max_explanation_tokens`: how long they may be; `seed`: of all that is drawn. `context`:
+    tokens that fit; `kv_type`: "f16" or "q8_0"; `threads`: processor cores; `device`: "cpu" or the name of a
+    GPU; `gpu_layers`: of the model on it. `store`: the file of the runs.
 
     Raises Refused for a value that cannot be; names and files are looked for once there is something to do,
     from the current folder.
@@ -132,8 +124,10 @@ class Judge:
     criteria: Texts | None = None
     orders: Literal["both", "one", "doubtful"] | None = None
     margin: float | None = None
+    margin_from: int | None = None
     ways: Texts | None = None
     thoughts: int | None = None
+    max_thought_tokens: int | None = None
     examples: AnyPath | None = None
     shots: int | None = None
     choose: Literal["fixed", "near"] | None = None
@@ -152,22 +146,13 @@ class Judge:
 
     @in_python()
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
-            given = getattr(self, name)
-            if given is not None and not (isinstance(given, str) and given in choices):
-                raise SetupError(f"{name} is {given!r}.", f"Use {' or '.join(map(repr, choices))}.")
-        for name in (*_PATHS, *_NAMES_OR_PATHS, "store"):
-            if (given := getattr(self, name)) is not None:
-                path_of(name, given)
-        if self.device is not None:
-            text_of("device", self.device)
-        for name, row in _ROWS.items():
-            if row.kind in (int, float) and hasattr(self, name):
-                _set(self, name, _number(row, getattr(self, name)))
-        if (margin := number_of("margin", float, self.margin)) is not None:
-            check_margin(margin)
-        if not isinstance(self.shorten, bool | None):
-            raise SetupError(f"shorten is {self.shorten!r}.", "Use True or False.")
+        for each in fields(self):
+            _set(self, each.name, taken(each.name, each.type, getattr(self, each.name)))
+        for row in rows_of(RunSetup):
+            if row.kind in (int, float) and hasattr(self, row.name):
+                row.check(getattr(self, row.name))
+        if self.margin is not None:
+            check_margin(self.margin)
         for name in ("criteria", "ways"):
             _set(self, name, _names(name, getattr(self, name)))
         if unknown := [way for way in self.ways or () if way not in tuple(Way)]:
@@ -178,22 +163,27 @@ class Judge:
         shown = [repr(self.model), *(f"{name}={value!r}" for name, value in given if value is not None)]
         return f"Judge({', '.join(shown)})"
 
-    @in_python()
+    @api_call
     def plan(
         self,
-        data: AnyPath | pd.DataFrame,
+        data: AnyPath | pd.DataFrame | None = None,
         items: int | None = None,
         sample: int | None = None,
         ids: "AnyPath | Iterable[object] | None" = None,
+        *,
+        sample_by: str | None = None,
+        anchors: int | None = None,
     ) -> Plan:
-        """What a run would take; nothing is kept. Where no earlier run tells how fast the model is, it judges
-        some items for that. `items`, `sample`, `ids`: as for `run`, and so are errors.
+        """What a run would take; no judgment is kept. Where no earlier run tells how fast the model is, it
+        judges some items for that. The parameters are those of `run`, and so are errors.
 
         >>> judge.plan(demo_dataset(), items=4).items
         4
         """
-        with _stoppable() as cancel:
-            made, _ = self._prepared(data, cancel, items=items, sample=sample, ids=ids)
+        with stoppable() as cancel:
+            made, _ = self._prepared(
+                data, cancel, items=items, sample=sample, ids=ids, sample_by=sample_by, anchors=anchors
+            )
             found = followed(forecast(made.plan, self._store, cancel), lambda _event: None)
             if found.template_note:
                 notice(found.template_note)
@@ -209,10 +199,10 @@ class Judge:
         facts = pd.DataFrame({"fact": text_column(names), "value": text_column(values)})
         return Plan(found.items, found.tokens_to_read, found.seconds, facts)
 
-    @in_python()
+    @api_call
     def run(
         self,
-        data: AnyPath | pd.DataFrame,
+        data: AnyPath | pd.DataFrame | None = None,
         *,
         progress: bool = True,
         name: str | None = None,
@@ -220,7 +210,12 @@ class Judge:
         fresh: bool = False,
         items: int | None = None,
         sample: int | None = None,
+        sample_by: str | None = None,
         ids: "AnyPath | Iterable[object] | None" = None,
+        until: "float | Literal['sure'] | None" = None,
+        anchors: int | None = None,
+        gold: AnyPath | pd.DataFrame | None = None,
+        keep_awake: Literal["mains", "yes", "no"] = "mains",
     ) -> Run:
         """Judge a frame or the file of a dataset, and give back the run, which the store keeps.
 
@@ -228,8 +223,13 @@ class Judge:
         frame is written once beside the store, so that the run's dataset is found later. What was judged is
         kept: the same call goes on after a stop or a crash, and judges nothing twice; so does one with the
         same items and other labels, by which what it gives back is measured; `fresh`: a new run all the same.
-        `items`: the first so many, `sample`: so many at random, `ids`: a list of ids, or a file of
-        them. `name`, `note`: of the run. `progress`: show a bar on stderr.
+        `items`: the first so many, `sample`: so many at random, as evenly as can be over the values of the
+        column `sample_by`; `ids`: a list of ids, or a file of them. `until`: stop once it is "sure" which of
+        each two candidates is better, or once intervals of win rates are so many points wide. `anchors`: the
+        number of an earlier run of which `items` (50) are judged again, with all that this judge leaves open,
+        the `model` too where it is None, as there; what changed says `Run.drift` of that run. `gold`: human
+        labels of these where their dataset has none. `keep_awake`: the computer, on "mains" alone or not.
+        `name`, `note`: of the run. `progress`: show a bar on stderr.
 
         The model works in a process of its own: if that breaks down, Refused is raised; what was judged is
         kept. Ctrl-C stops; where long work would be lost, the first one lets it end. Then KeyboardInterrupt
@@ -241,20 +241,24 @@ class Judge:
         True
         """
         bar = _NotebookBar(progress)
-        with _stoppable(bar) as cancel:
-            made, framed = self._prepared(
-                data, cancel, items=items, sample=sample, ids=ids, name=name, note=note, fresh=fresh
+        with stoppable(bar.loss_of_a_stop) as cancel:
+            made, asked = self._prepared(
+                data,
+                cancel,
+                **{"items": items, "sample": sample, "sample_by": sample_by, "ids": ids, "until": until},
+                **{"anchors": anchors, "gold": gold, "name": name, "note": note, "fresh": fresh},
             )
-            if framed is not None:
-                framed.keep()
-            events = judged_here(made.plan, self._store, fresh, cancel, apart=True)
+            if asked.framed is not None:
+                asked.framed.keep()
+            events = judged_here(made.plan, self._store, asked.fresh, cancel, apart=True)
             with told_to(None):
-                ended = shown_to_its_end(events, bar, KeepAwake.MAINS)
-        dataset = made.plan.dataset
-        given = GivenFile(made.plan.identity().dataset_path, dataset.columns)
-        return self._ended(ended, bar, fresh, given)
+                ended = shown_to_its_end(events, bar, KeepAwake(keep_awake))
+        given = GivenFile(made.plan.identity().dataset_path, made.plan.dataset.columns, asked.gold)
+        return self._ended(ended, bar, fresh, given, made.plan.inquiry)
 
-    def _ended(self, ended: RunEnded, bar: "_NotebookBar", fresh: bool, given: GivenFile) -> Run:
+    def _ended(
+        self, ended: RunEnded, bar: "_NotebookBar", fresh: bool, given: GivenFile, inquiry: object
+    ) -> Run:
         """The run, with what a person should know of it; KeyboardInterrupt where it was stopped."""
         for said in bar.left:
             notice(said)
@@ -267,64 +271,69 @@ class Judge:
             notice("\n".join(health.sentences(PARAMETERS.of)))
         if results.one_labels:
             notice(results.one_label_sentence)
-        warn_of_gaps(results)
+        if isinstance(inquiry, UntilSure):
+            notice(_what_is_clear(told_of(inquiry, results)))
+        warn_of_gaps(results, partly=inquiry is not None)
         return Run(ended.run_id, self.store, _given=given)
 
     @property
     def _store(self) -> Path:
         return default_store() if self.store is None else path_of("store", self.store).absolute()
 
-    def _prepared(
-        self,
-        data: object,
-        cancel: CancelToken,
-        *,
-        items: int | None,
-        sample: int | None,
-        ids: "AnyPath | Iterable[object] | None",
-        name: str | None = None,
-        note: str | None = None,
-        fresh: bool = False,
-    ) -> tuple[PreparedRun, FramedItems | None]:
-        """The plan of a run, and the frame that is its dataset, whose file is not written yet."""
-        given = path_or_frame(data, self._store)
+    def _prepared(self, data: object, cancel: CancelToken, **asked: object) -> "tuple[PreparedRun, _Asked]":
+        """The plan of a run, and what else was asked for it; `asked`: of its options those that are given."""
+        given = _given(data, asked.get("anchors"), self._store)
         framed = given if isinstance(given, FramedItems) else None
-        options = self._options(given if isinstance(given, Path) else given.path, items, sample, ids)
-        for what, text in (("name", name), ("note", note)):
-            if text is not None:
-                text_of(what, text)
-        options.name, options.note, options.fresh = name, note, fresh
-        recipe = named_recipe(options)
-        setup, orders = setup_of(options, model_of(options, recipe, None), None, recipe)
+        options = self._options(given.path if isinstance(given, FramedItems) else given, **asked)
+        until, recipe = _until(options), named_recipe(options)
+        if framed is not None and options.anchors is not None:
+            framed.keep()  # whose items are found in it
+            framed = None
+        anchors = anchors_of(options, cancel)
+        setup, orders = setup_of(options, model_of(options, recipe, anchors), anchors, recipe)
         dataset = None if framed is None else framed.load(setup.rubric, cancel)
-        setup = replace(setup, ids=_chosen(ids, setup, dataset, cancel))
+        if anchors is None:
+            setup = replace(setup, ids=_chosen(options.ids, setup, dataset, cancel))
         with nullcontext() if framed is None else called_the_frame(framed.path.name):
             made = followed(prepare_run(setup, cancel, dataset), partial(tell_notices, word=PARAMETERS.of))
+        fresh = options.fresh
+        if anchors is not None:
+            plan = anchors.planned(made.plan, options.store, options.name is not None)
+            made, fresh = replace(made, plan=plan), fresh or anchors.begins_anew(plan, options.store)
         orders.check_fits(made.plan.identity())
-        return made, framed
+        return asking(made, until), _Asked(framed, fresh, options.gold)
 
-    def _options(self, dataset: Path, items: int | None, sample: int | None, ids: object) -> Namespace:
+    def _options(self, dataset: Path | None, **asked: object) -> Namespace:
         """All that was given, as the options of the command."""
-        chosen = {"items": items, "sample": sample, "ids": ids}
-        if len(given := [name for name, value in chosen.items() if value is not None]) > 1:
-            raise SetupError(f"{' and '.join(given)} choose the items.", "Use one of them.")
+        chosen = ("items", "sample", "ids")
+        if len(named := [name for name in chosen if asked.get(name) is not None]) > 1:
+            raise SetupError(f"{' and '.join(named)} choose the items.", "Use one of them.")
         own = {each.name: getattr(self, each.name) for each in fields(self)}
         paths = {name: path_of(name, own[name]) for name in _PATHS if own[name] is not None}
-        named = {name: ",".join(own[name]) for name in ("criteria", "ways") if own[name] is not None}
-        numbers = {
-            "items": number_of("items", int, items),
-            "sample": number_of("sample", int, sample),
-        }
-        text = {name: name_or_path(name, own[name]) for name in _NAMES_OR_PATHS if own[name] is not None}
-        own |= {**paths, **named, **numbers, **text, "dataset": dataset, "store": self._store}
-        return Namespace(**{**_LEFT_OUT, **own})
+        lists = {name: ",".join(own[name]) for name in ("criteria", "ways") if own[name] is not None}
+        texts = {name: name_or_path(name, own[name]) for name in _NAMES_OR_PATHS if own[name] is not None}
+        if (gold := asked.get("gold")) is not None:
+            asked["gold"] = _kept(gold, self._store)
+        own |= {**paths, **lists, **texts, "dataset": dataset, "store": self._store}
+        return Namespace(**{**_LEFT_OUT, **own, **asked})
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Of a run: the frame that is its dataset, whose file is not written yet; whether it begins anew; where
+    human labels of its items are, if not in its dataset.
+    """
+
+    framed: FramedItems | None
+    fresh: bool
+    gold: Path | None
 
 
 def asked_by(judge: Judge) -> tuple[Rubric, bool]:
     """The criteria that a judge asks, as the rubric of these alone, and whether it reads both orders of each
     item. SetupError where its rubric, its criteria or its recipe cannot be used.
     """
-    options = judge._options(Path(), None, None, None)
+    options = judge._options(Path())
     if (recipe := named_recipe(options)) is not None:
         return recipe.judge.asked, recipe.judge.both_orders
     rubric = rubric_of(options) or ELOQUENT
@@ -332,10 +341,11 @@ def asked_by(judge: Judge) -> tuple[Rubric, bool]:
 
 
 _LEFT_OUT = {
-    **dict.fromkeys(("anchors", "margin_from", "sample_by", "columns", "labels", "max_thought_tokens")),
-    "save_columns": False,
+    **dict.fromkeys(("items", "sample", "sample_by", "ids", "until", "anchors", "gold", "name", "note")),
+    **dict.fromkeys(("fresh", "save_columns"), False),
+    **dict.fromkeys(("columns", "labels")),
 }
-"""Options of the command for which there is no parameter; the store is put in by its path."""
+"""Options of the command as they are where a call does not give them; by other columns `read` reads."""
 
 
 class _NotebookBar(RunProgressBar):
@@ -359,28 +369,15 @@ class _NotebookBar(RunProgressBar):
             self._follower.follow(event)
 
 
-@contextmanager
-def _stoppable(bar: RunProgressBar | None = None) -> Iterator[CancelToken]:
-    """A token that Ctrl-C sets; elsewhere than on the main thread, which alone hears of it, one that nobody
-    sets.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield CancelToken()
-        return
-    loss = (lambda: "") if bar is None else bar.loss_of_a_stop
-    # One more Ctrl-C does not end the program, which is a notebook.
-    with interruptible(loss, signal.default_int_handler) as cancel:
-        yield cancel
+def _what_is_clear(until: UntilSure) -> str:
+    parts = until_section(until).parts
+    said = [text for part in parts if isinstance(part, Sentences) for text in part.texts]
+    said += [f"{question.in_words}." for question in until.questions if not question.is_open]
+    return "\n".join(said)
 
 
 def _set(judge: Judge, name: str, value: object) -> None:
     object.__setattr__(judge, name, value)
-
-
-def _number(row: SettingRow, value: object) -> float | None:
-    found = number_of(row.name, row.kind, value)
-    row.check(found)
-    return found
 
 
 def _names(name: str, given: Texts | None) -> tuple[str, ...] | None:
@@ -391,8 +388,30 @@ def _names(name: str, given: Texts | None) -> tuple[str, ...] | None:
     names = given.split(",") if isinstance(given, str) else list_of(name, given, remedy)
     texts = [each.strip() for each in names if isinstance(each, str)]
     if not names or len(texts) < len(names) or not all(texts):
-        raise SetupError(f"{name} is {given!r}.", remedy)
+        raise SetupError(f"{name} is {in_a_line(given)}.", remedy)
     return tuple(texts)
+
+
+def _given(data: object, anchors: object, store: Path) -> Path | FramedItems | None:
+    """The dataset that is given; None for that of the run of anchors."""
+    return None if data is None and anchors is not None else path_or_frame(data, store)
+
+
+def _kept(gold: object, store: Path) -> Path:
+    """The file of human labels, which of a frame is written."""
+    given = path_or_frame(gold, store)
+    if isinstance(given, Path):
+        return given
+    given.keep()
+    return given.path
+
+
+def _until(options: Namespace) -> Until | None:
+    given = options.until
+    if given is None:
+        return None
+    text = given if isinstance(given, str) else str(number_of("until", float, given))
+    return Until.of_text(text, seed_of(options))
 
 
 def _chosen(

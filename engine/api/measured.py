@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from engine.api.arguments import path_of
+from engine.api.arguments import AnyPath, api_call, path_of
 from engine.api.frames import text_column
-from engine.api.refused import in_python
 from engine.api.tables import Columns, frame_of, frame_of_rows, frames_of
 from engine.api.wording import PARAMETERS
 from engine.calibrate.run_calibration import CalibratedRun
@@ -161,8 +160,8 @@ class FittedCalibration:
         """
         return frames_of(calibration_sections(self.made))
 
-    @in_python()
-    def save(self, path: str | Path) -> Path:
+    @api_call
+    def save(self, path: AnyPath) -> Path:
         """Write it as JSON, for `Judge(calibration=...)`, `Run.apply` and the commands; the path.
 
         Raises Refused for another suffix, and where the file is one that the run was made of.
@@ -170,12 +169,12 @@ class FittedCalibration:
         >>> calibration.save("calibration.json").name
         'calibration.json'
         """
-        path = path_of("path", path)
-        if path.suffix.lower() != ".json":
-            raise SetupError(f"{path.name}: a calibration is JSON.", f"Name it {path.stem}.json")
-        check_targets({"path": path}, self.read)
-        save_calibration(path, self.made.calibration)
-        return path
+        target = path_of("path", path)
+        if target.suffix.lower() != ".json":
+            raise SetupError(f"{target.name}: a calibration is JSON.", f"Name it {target.stem}.json")
+        check_targets({"path": target}, self.read)
+        save_calibration(target, self.made.calibration)
+        return target
 
     def __repr__(self) -> str:
         calibrated = ", ".join(self.made.reports)

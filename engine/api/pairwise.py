@@ -1,23 +1,28 @@
-"""A judge in the shape that trainers of the library TRL expect: which of two completions is better.
+"""A judge in the shape that trainers of the library TRL expect: which of two completions is better; and the
+weighted judge of scores that are there already.
 
-Knows: that shape. Does not know: TRL, how anything is judged.
+Knows: these shapes. Does not know: TRL, how anything is judged or weighed.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import wraps
 from random import Random
 from typing import Any, Literal, overload
 
 import pandas as pd
 
+from engine.api.arguments import api_call, taken
 from engine.api.cells import NoText, cell_text
 from engine.api.judge import Judge, asked_by
-from engine.api.refused import in_python
+from engine.api.refused import Refused, in_python
 from engine.core.errors import SetupError
+from engine.core.formatting import in_a_line
 from engine.core.items import PREFERENCES, Preference
 from engine.core.label_sources import Whose
 from engine.core.rubric import usual_criterion
+from engine.weigh import weighted_judge
 
 _WINNERS = {Preference.A.value: 0, Preference.B.value: 1}
 _NONE = -1
@@ -37,6 +42,13 @@ class PairwiseJudge:
     criterion: str | None = None
     progress: bool = False
 
+    @in_python()
+    def __post_init__(self) -> None:
+        if not isinstance(self.judge_with, Judge):
+            raise SetupError(f"judge_with is {in_a_line(self.judge_with)}.", "Give a tiebreak.Judge.")
+        for each in fields(self):
+            taken(each.name, each.type, getattr(self, each.name))
+
     @overload
     def judge(
         self,
@@ -54,7 +66,7 @@ class PairwiseJudge:
         *,
         return_scores: Literal[True],
     ) -> list[float]: ...
-    @in_python()
+    @api_call
     def judge(
         self,
         prompts: Sequence[str],
@@ -119,6 +131,21 @@ class PairwiseJudge:
         return replace(judge, criteria=(criterion,)), criterion, both_orders
 
 
+class RefusedScores(Refused, ValueError):
+    """What the weighted judge refuses, as an engine's function does: with a ValueError."""
+
+
+@wraps(weighted_judge.pairwise_preference_judge)
+def pairwise_preference_judge(
+    comparisons: list[dict[str, Any]], criteria_weights: dict[str, float], tie_threshold: float
+) -> dict[str, Any]:
+    """See the engine's, of which this refuses what that raises ValueError or TypeError for."""
+    try:
+        return weighted_judge.pairwise_preference_judge(comparisons, criteria_weights, tie_threshold)
+    except (ValueError, TypeError) as error:
+        raise RefusedScores(str(error), "Mend it, then call again.") from error
+
+
 def _scores(judgments: pd.DataFrame) -> list[float]:
     """How probably A wins each item, with half of what is left to ties."""
     ties = [label for label in PREFERENCES if label not in {Preference.A, Preference.B}]
@@ -160,7 +187,7 @@ def _listed(what: str, given: object) -> list[Any]:
 def _text(where: str, given: object) -> str:
     """A text as it is. SetupError for anything else, and for half a character."""
     if not isinstance(given, str):
-        raise SetupError(f"{where}: {given!r} is no text.", "Give a text, which may be empty.")
+        raise SetupError(f"{where}: {in_a_line(given)} is no text.", "Give a text, which may be empty.")
     try:
         return cell_text(given)
     except NoText as error:

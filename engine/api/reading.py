@@ -9,12 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from engine.api.arguments import name_or_path, path_of
-from engine.api.frames import AnyPath, text_column
-from engine.api.refused import in_python, notice
+from engine.api.arguments import AnyPath, api_call, name_or_path, path_of
+from engine.api.frames import text_column
+from engine.api.refused import notice
 from engine.core.column_map import ColumnMap, check_targets, parse_columns, parse_labels
 from engine.core.errors import SetupError
 from engine.core.file_kinds import FileKind
+from engine.core.formatting import in_a_line
 from engine.core.rubric import ELOQUENT, Rubric
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.file_kinds import kind_of
@@ -34,7 +35,7 @@ def demo_dataset() -> Path:
     return paths.demo_dataset()
 
 
-@in_python()
+@api_call
 def read(
     path: AnyPath,
     columns: Mapping[str, str] | None = None,
@@ -59,7 +60,7 @@ def read(
     asked = ELOQUENT if rubric is None else find_rubric(name_or_path("rubric", rubric))
     for name, given in (("columns", columns), ("labels", labels)):
         if not isinstance(given, Mapping | None):
-            raise SetupError(f"{name} is {given!r}.", f"Use a dictionary, as {_AS_IN[name]}.")
+            raise SetupError(f"{name} is {in_a_line(given)}.", f"Use a dictionary, as {_AS_IN[name]}.")
     columns_map = _map_of(columns or {}, labels or {}, asked)
     if columns_map is None and kind_of(path) is FileKind.SUBMISSION:
         return _submission_frame(read_submission(path))
@@ -75,7 +76,9 @@ def _map_of(columns: Mapping[str, str], labels: Mapping[str, str], rubric: Rubri
         return None
     pairs = [*columns.items(), *labels.items()]
     if wrong := [pair for pair in pairs if not all(isinstance(text, str) for text in pair)]:
-        raise SetupError(f"columns and labels: {wrong[0]!r} is no pair of texts.", "Use texts on both sides.")
+        raise SetupError(
+            f"columns and labels: {in_a_line(wrong[0])} is no pair of texts.", "Use texts on both sides."
+        )
     given = ColumnMap(tuple(columns.items()), tuple(labels.items()))
     sources = parse_columns(given.columns_text)
     check_targets(sources, rubric)

@@ -4,15 +4,17 @@ Knows: how the engine's errors and notices become these. Does not know: what any
 """
 
 import contextlib
+import signal
 import sys
+import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from engine.api.wording import PARAMETERS
-from engine.commands.shared.console import told_to
-from engine.core.cancel import Cancelled
+from engine.commands.shared.console import interruptible, told_to
+from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
 from engine.system.places import said_of_system
 
@@ -33,7 +35,7 @@ class Refused(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return "\n".join((self.problem, self.remedy))
+        return f"{self.problem}\n{self.remedy}"
 
 
 class TiebreakNotice(UserWarning):
@@ -68,3 +70,16 @@ def in_python() -> Iterator[None]:
             raise Refused(said.problem, PARAMETERS.of(said.remedy)) from error
         except Cancelled as error:
             raise KeyboardInterrupt("Stopped.") from error
+
+
+@contextmanager
+def stoppable(loss: Callable[[], str] = lambda: "") -> Iterator[CancelToken]:
+    """A token that Ctrl-C sets; elsewhere than on the main thread, which alone hears of it, one that nobody
+    sets. `loss`: what a stop would lose, in words.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield CancelToken()
+        return
+    # One more Ctrl-C does not end the program, which is a notebook.
+    with interruptible(loss, signal.default_int_handler) as cancel:
+        yield cancel

@@ -7,15 +7,15 @@ from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import pandas as pd
 
-from engine.api.arguments import path_of, whole_number
+from engine.api.arguments import AnyPath, api_call, name_or_path, number_of, path_of, text_of, whole_number
 from engine.api.cells import FRAME
-from engine.api.frames import AnyPath, FramedItems, path_or_frame
+from engine.api.frames import FramedItems, path_or_frame
 from engine.api.measured import CandidateRanking, FittedCalibration, evaluation_frame
-from engine.api.refused import in_python, notice
+from engine.api.refused import notice, stoppable
 from engine.api.stored import RunAsStored
 from engine.api.tables import frame_of, frames_of
 from engine.api.wording import PARAMETERS
@@ -23,11 +23,19 @@ from engine.audit.audit import audit
 from engine.calibrate.learning import run_curve
 from engine.calibrate.run_calibration import Wishes, calibrating
 from engine.commands.shared.column_arguments import read_labels, rubric_of_systems
-from engine.commands.shared.measure_arguments import files_of_runs, say_what_was_left_out, weigh_system
+from engine.commands.shared.measure_arguments import (
+    ModelMeasures,
+    files_of_runs,
+    find_judge_model,
+    say_what_was_left_out,
+    weigh_system,
+)
+from engine.commands.shared.other_tools import check_tool, made_for_tool
 from engine.commands.shared.run_outputs import dataset_beside
 from engine.core.errors import SetupError
 from engine.core.events import followed
 from engine.core.file_kinds import FileKind
+from engine.core.formatting import in_a_line
 from engine.core.item_sample import USUAL_SEED, checked_seed
 from engine.core.label_sources import Whose
 from engine.core.remedies import Remedy, Step
@@ -81,20 +89,40 @@ class Run(RunAsStored):
 
     # What it is worth
 
-    @in_python()
-    def evaluate(self, gold: Gold = None, partial: bool = False) -> pd.DataFrame:
+    @api_call
+    def evaluate(
+        self,
+        gold: Gold = None,
+        partial: bool = False,
+        *,
+        encoder: AnyPath | None = None,
+        judge_model: AnyPath | None = None,
+        threads: int | None = None,
+    ) -> pd.DataFrame:
         """How well the labels agree with human ones: a row for each criterion and one of their mean, by name.
         Shares and measures are 0 to 1.
 
         `partial`: use the items that the run and `gold` both have; else it is Refused where one lacks some.
-        Without `gold` the run's own dataset is used, as far as it is judged.
+        Without `gold` the run's own dataset is used, as far as it is judged. Of explanations: `encoder`, the
+        file of a RoBERTa or BERT, for BERTScore; `judge_model`, a model that is asked whether they agree; by
+        `threads` processor cores, None for the usual number.
 
         >>> run.evaluate().index.tolist()
         ['relevance', 'overall_quality', 'mean']
         """
-        return evaluation_frame(evaluate(self._matched(gold, partial)))
+        asked = Namespace(
+            encoder=None if encoder is None else path_of("encoder", encoder),
+            judge_model=None if judge_model is None else name_or_path("judge_model", judge_model),
+            threads=threads,
+            store=self._path(),
+        )
+        find_judge_model(asked)
+        matched = self._matched(gold, partial)
+        with stoppable() as cancel:
+            scores = ModelMeasures(asked, cancel, apart=True).of(matched)
+        return evaluation_frame(evaluate(matched, scores))
 
-    @in_python()
+    @api_call
     def tables(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """Every table of the run's report, by the name of its section; of a dataset without human labels,
         those that need none. What each column means is in the `attrs["meaning"]` of its frame.
@@ -113,7 +141,7 @@ class Run(RunAsStored):
         matched = _matched(system, dataset, partial or gold is None)
         return frames_of(report_sheet(_gathered(matched)).sections)
 
-    @in_python()
+    @api_call
     def calibrate(
         self, gold: Gold = None, places_matter: bool = False, lengths: bool = False, partial: bool = False
     ) -> FittedCalibration:
@@ -131,7 +159,7 @@ class Run(RunAsStored):
             notice(warning)
         return FittedCalibration(made, self._files(gold))
 
-    @in_python()
+    @api_call
     def apply(self, calibration: FittedCalibration | AnyPath | None) -> pd.DataFrame:
         """Decide the run by a calibration from now on, or by a file of one; None takes it off. Nothing is
         judged again. What changed, for each criterion.
@@ -151,7 +179,7 @@ class Run(RunAsStored):
             notice(said)
         return frame_of(changes_table(decided.before, decided.after))
 
-    @in_python()
+    @api_call
     def rank(
         self,
         criterion: str | None = None,
@@ -185,7 +213,7 @@ class Run(RunAsStored):
             None if correction is None else frame_of(corrected_candidates(correction)),
         )
 
-    @in_python()
+    @api_call
     def curve(self, gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """What more human labels would bring the run's calibration: the learning curve, and beside it what
         the last doubling of the labels brought on each criterion. Refused for too few labels.
@@ -196,7 +224,7 @@ class Run(RunAsStored):
         matched = self.by(Whose.JUDGE.value)._matched(gold, partial)
         return frames_of([learning_section(followed(run_curve(matched), lambda _event: None))])
 
-    @in_python()
+    @api_call
     def audit(self, gold: Gold = None) -> pd.DataFrame:
         """What is wrong with the judge, as far as this run tells it: a row for each line of the audit's page.
 
@@ -208,7 +236,7 @@ class Run(RunAsStored):
         labels = None if gold is None else self._gold(gold, self._system())
         return frames_of([audit_section(audit(results, self._own_dataset(), labels))])["audit"]
 
-    @in_python()
+    @api_call
     def compare(self, *others: "Run", gold: Gold = None, partial: bool = False) -> dict[str, pd.DataFrame]:
         """This run beside others, on the items that all judged: all measures, with ranks; Borda counts; and,
         two by two, how often they agree and who is more often right. Without `gold` this run's dataset has
@@ -228,9 +256,10 @@ class Run(RunAsStored):
             notice(said)
         return frames_of(comparison_sheet(found, matched).without("published").sections)
 
-    @in_python()
-    def drift(self, other: "Run | int") -> dict[str, pd.DataFrame]:
-        """What changed from this run to another of the same store, on the items that both judged.
+    @api_call
+    def drift(self, other: "Run | int", gold: Gold = None) -> dict[str, pd.DataFrame]:
+        """What changed from this run to another of the same store, on the items that both judged. `gold`:
+        human labels of these, where the dataset has none.
 
         >>> run.drift(other)["drift"].columns[0]
         'criterion'
@@ -238,13 +267,16 @@ class Run(RunAsStored):
         path = self._path()
         if isinstance(other, Run) and other._path() != path:
             raise SetupError(f"{self.title} and {other.title} are of two stores.", Remedy(Step.CHOOSE_RUN))
+        if gold is None and isinstance(other, Run) and other._given is not None:
+            gold = other._given.gold
+        labels = None if gold is None else self._gold(gold, self._system())
         with RunStore(path) as store:
             number = other.id if isinstance(other, Run) else whole_number("other", other)
-            return frames_of(drift_sections(stored_drift(store, self.id, number)))
+            return frames_of(drift_sections(stored_drift(store, self.id, number, gold=labels)))
 
     # Its files
 
-    @in_python()
+    @api_call
     def report(self, path: AnyPath, gold: Gold = None, partial: bool = False) -> Path:
         """Write the HTML report of the run against human labels; its path.
 
@@ -261,9 +293,10 @@ class Run(RunAsStored):
         write_whole(target, report_html(_gathered(matched)).encode("utf-8"))
         return target
 
-    @in_python()
-    def submission(self, path: AnyPath) -> Path:
-        """Write the predictions in force as a submission, TSV; its path.
+    @api_call
+    def submission(self, path: AnyPath, with_outdated: bool = False) -> Path:
+        """Write the predictions in force as a submission, TSV; its path. `with_outdated`: explanations also
+        where they were written for another label than the one in force.
 
         >>> run.submission("submission.tsv").stat().st_size > 0
         True
@@ -272,10 +305,37 @@ class Run(RunAsStored):
         if target.suffix.lower() != ".tsv":
             raise SetupError(f"{target.name}: a submission is TSV.", f"Name it {target.stem}.tsv")
         check_targets({"path": target}, self._files(None))
-        write_submission(target, submission_of(self._results()))
+        write_submission(target, submission_of(self._results(), with_outdated))
         return target
 
-    @in_python()
+    @api_call
+    def export(
+        self,
+        path: AnyPath,
+        tool: Literal["dpo", "inspect", "alpaca-eval"],
+        criterion: str | None = None,
+        with_outdated: bool = False,
+    ) -> Path:
+        """Write the labels in force for another tool; the path of the file.
+
+        `tool`: "dpo" for pairs of a chosen and a rejected response, as JSON Lines or Parquet; "inspect" for a
+        log of inspect_ai, "alpaca-eval" for annotations, as JSON. `criterion`: of pairs and annotations, None
+        for the overall quality, else the last one. `with_outdated`: in a log, as for `submission`. What is
+        left out is warned of.
+
+        >>> run.export("pairs.jsonl", "dpo").name
+        'pairs.jsonl'
+        """
+        target = path_of("path", path)
+        check_tool(Namespace(tool=tool, criterion=criterion, out=target))
+        check_targets({"path": target}, self._files(None))
+        made = made_for_tool(tool, self._results(), self._own_dataset(), criterion, with_outdated)
+        made.write(target)
+        if made.left_out:
+            notice(made.in_words)
+        return target
+
+    @api_call
     def json(self, path: AnyPath) -> Path:
         """Write every judgment with its readings as JSON; its path.
 
@@ -287,7 +347,7 @@ class Run(RunAsStored):
         write_json(target, as_json(results, self._beside(results, json=target)))
         return target
 
-    @in_python()
+    @api_call
     def csv(self, path: AnyPath) -> Path:
         """Write all that is known of the run as CSV, a row for each judgment; its path.
 
@@ -303,6 +363,8 @@ class Run(RunAsStored):
 
     def _gold(self, gold: Gold, system: System) -> Dataset:
         """The dataset with human labels for a system of this run."""
+        if gold is None and self._given is not None:
+            gold = self._given.gold
         if gold is None:
             return self._own_dataset()
         given = path_or_frame(gold, self._path())
@@ -327,7 +389,7 @@ class Run(RunAsStored):
         if not weighted and (weights is not None or tie_threshold is not None):
             raise SetupError("weights and tie_threshold are of the weighted judge.", "Add weighted=True.")
         system = self._system()
-        matched = match_items(system, self._gold(None, system), partial=True)
+        matched = match_items(system, self._own_dataset(), partial=True)
         _warn_of_the_rest(matched)
         if weighted:
             _, weighed = weigh_system(_weights(weights, tie_threshold), system, None, matched.dataset)
@@ -347,6 +409,8 @@ class Run(RunAsStored):
         own = gold is None or isinstance(gold, pd.DataFrame)
         labels = {} if own else {"gold": path_of("gold", gold)}
         given = {} if self._given is None else {"dataset": self._given.path}
+        if self._given is not None and self._given.gold is not None:
+            labels = {"gold": self._given.gold, **labels}
         return {"run store": path, **files_of_runs(path, [self.id]), **given, **labels}
 
 
@@ -385,7 +449,7 @@ def _warn_of_the_rest(matched: Matched) -> None:
 def _check_runs(given: Iterable[object]) -> None:
     for each in given:
         if not isinstance(each, Run):
-            raise SetupError(f"{each!r} is no run.", "Give runs, as tiebreak.Run(2).")
+            raise SetupError(f"{in_a_line(each)} is no run.", "Give runs, as tiebreak.Run(2).")
 
 
 _AS_THEY_ARE = Namespace(rubric=None, columns=None, labels=None, save_columns=False)
@@ -401,15 +465,19 @@ def _gathered(matched: Matched) -> "Report":
 
 
 def _weights(weights: Mapping[str, float] | AnyPath | None, tie_threshold: float | None) -> Namespace:
-    """Weights as the option of a command gives them."""
-    given: Any = weights
+    """Weights as the option of a command gives them, numbers by criterion as they are."""
+    given: object = weights
     if isinstance(weights, Mapping):
-        given = ",".join(f"{name}={number}" for name, number in weights.items())
-    text = None if given is None else str(given)
-    return Namespace(rubric=None, weights=text, tie_threshold=tie_threshold, grades=False)
+        given = {
+            text_of("a criterion in weights", name): number_of(f"the weight of {name}", float, number)
+            for name, number in weights.items()
+        }
+    elif weights is not None:
+        given = str(path_of("weights", weights))
+    return Namespace(rubric=None, weights=given, tie_threshold=tie_threshold, grades=False)
 
 
-@in_python()
+@api_call
 def runs(store: AnyPath | None = None, archived: bool = False) -> list[Run]:
     """The runs of a store, the newest last; None for the usual store, which need not be there yet.
 

@@ -4,19 +4,19 @@ Knows: the store, whose labels count, when it must be read again. Does not know:
 what the run is worth.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Self
 
 import pandas as pd
 
-from engine.api.arguments import path_of, text_of, whole_number
-from engine.api.frames import AnyPath
+from engine.api.arguments import AnyPath, path_of, taken
+from engine.api.frames import is_of_a_frame
 from engine.api.measured import JudgeHealth
 from engine.api.refused import Refused, in_python
 from engine.api.run_frames import explanations_frame, judgments_frame, labels_frame, readings_frame
 from engine.core.column_map import ColumnMap
-from engine.core.errors import StoreError
+from engine.core.errors import SetupError, StoreError
 from engine.core.file_kinds import FileKind
 from engine.core.label_sources import LabelSource, Whose
 from engine.core.remedies import Remedy, Step
@@ -43,11 +43,13 @@ class _Seen:
 @dataclass(frozen=True)
 class GivenFile:
     """The file of the items that a judge was given, which may be another than the run began with: the same
-    items with other labels, say. `columns`: by which it was read, None for our own.
+    items with other labels, say. `columns`: by which it was read, None for our own. `gold`: the file with the
+    human labels of its items, None where it has them itself.
     """
 
     path: Path
     columns: ColumnMap | None
+    gold: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,10 @@ class RunAsStored:
 
     @in_python()
     def __post_init__(self) -> None:
-        object.__setattr__(self, "id", whole_number("id", self.id))
+        for each in fields(self):
+            object.__setattr__(self, each.name, taken(each.name, each.type, getattr(self, each.name)))
         if self.store is not None:  # it stays the same where the current folder becomes another
             object.__setattr__(self, "store", path_of("store", self.store).absolute())
-        text_of("labels_of", self.labels_of)
 
     def __repr__(self) -> str:
         try:
@@ -202,8 +204,17 @@ class RunAsStored:
 
     def _own_dataset(self) -> Dataset:
         """Its items, with the labels and candidates of its file."""
-        columns = None if self._given is None else self._given.columns
-        return dataset_of_run(self._stored(), columns=columns)
+        columns, run = None if self._given is None else self._given.columns, self._stored()
+        try:
+            return dataset_of_run(run, columns=columns)
+        except SetupError as error:
+            if not is_of_a_frame(run.identity.dataset_path, self._path()):
+                raise
+            raise SetupError(
+                error.problem,
+                "It is the file of the frame that was judged. Give that frame to the same Judge.run again:"
+                " its file is written anew, and nothing is judged twice.",
+            ) from error
 
     def _system(self) -> System:
         return system_of_run(self._results())

@@ -34,6 +34,7 @@ from engine.commands.shared.console import (
 from engine.commands.shared.forecast import show_forecast
 from engine.commands.shared.item_arguments import add_choice, chosen_ids, ids_file, seed_of
 from engine.commands.shared.judging import (
+    asking,
     judged_here,
     part_in_words,
     shown_to_its_end,
@@ -65,7 +66,7 @@ from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import RunEnded, RunEvent, followed
 from engine.core.items import Way
-from engine.core.rubric import ELOQUENT, usual_criterion
+from engine.core.rubric import ELOQUENT
 from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
 from engine.core.sheets import Section
 from engine.core.until import Until
@@ -76,7 +77,7 @@ from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.measure.accuracy import run_accuracy
 from engine.measure.run_drift import run_drift
-from engine.rank.until_sure import UntilSure, told_of, until_sure
+from engine.rank.until_sure import UntilSure, told_of
 from engine.report.drift_tables import drift_sections
 from engine.report.run_differences import differences_table
 from engine.report.run_tables import labels_given_section, run_accuracy_table, way_sections
@@ -162,7 +163,7 @@ def run(options: argparse.Namespace) -> int:
         model = model_of(options, recipe, anchors)
         if not options.plan:
             check_outputs(options, _read(options, model, ids, anchors) | examples_of_recipe(options, recipe))
-        made = _asking(_prepared(options, model, over, cancel, anchors, recipe=recipe), until)
+        made = asking(_prepared(options, model, over, cancel, anchors, recipe=recipe), until)
         fresh = options.fresh or (anchors is not None and anchors.begins_anew(made.plan, options.store))
         if options.plan:
             return _show_plan(made, options, over, cancel, fresh)
@@ -211,15 +212,6 @@ def _until(options: argparse.Namespace) -> Until | None:
             "Use --until on this computer alone, or leave it out.",
         )
     return Until.of_text(options.until, seed_of(options))
-
-
-def _asking(made: PreparedRun, until: Until | None) -> PreparedRun:
-    """The same run, which stops once something is clear. SetupError where the dataset cannot tell it."""
-    if until is None:
-        return made
-    plan = made.plan
-    inquiry = until_sure(plan.dataset, usual_criterion(plan.rubric.names), until)
-    return replace(made, plan=replace(plan, inquiry=inquiry))
 
 
 def _judged(

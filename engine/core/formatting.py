@@ -94,6 +94,7 @@ def visible(text: str) -> str:
 
 _LONGEST_SHOWN = 40
 _LONGEST_NAME = 60
+_LONGEST_VALUE = 100
 _MOST_LISTED = 10
 _NEEDS_NO_QUOTES = re.compile(r"[\w.:#-]+( [\w.:#-]+)*")
 
@@ -123,6 +124,14 @@ def without_middle(text: str, most: int) -> str:
 def clipped(text: str) -> str:
     """A text cut to 40 characters."""
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
+
+
+def in_a_line(value: object) -> str:
+    """Any value of Python as it is typed, in one line and cut short; one that cannot be typed by its type."""
+    try:
+        return without_middle(" ".join(repr(value).split()), _LONGEST_VALUE)
+    except (ValueError, RecursionError):  # of whole numbers with thousands of digits, of lists in lists
+        return f"of the type {type(value).__name__}"
 
 
 def quoted(text: str) -> str:

@@ -49,7 +49,13 @@ def run_drift(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset
 
 
 def stored_drift(
-    store: RunStore, then: int, now: int, path: Path | None = None, cancel: CancelToken | None = None
+    store: RunStore,
+    then: int,
+    now: int,
+    path: Path | None = None,
+    cancel: CancelToken | None = None,
+    *,
+    gold: Dataset | None = None,
 ) -> Drift:
     """The same of two stored runs; `path`: where the dataset of one of them is, None for where it was.
 
@@ -69,7 +75,7 @@ def stored_drift(
             dataset = dataset_of_run(runs[1], path, cancel)
         except SetupError:
             raise missing from None
-    return run_drift(before, after, dataset)
+    return run_drift(before, after, dataset, gold)
 
 
 def _no_shared_item(then: StoredRun, now: StoredRun) -> SetupError:

@@ -5,9 +5,13 @@ Knows: scores, weights, a tie threshold. Does not know: where scores come from, 
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any
 
+from engine.core.formatting import in_a_line
+
+_SCORES = ("scores_a", "scores_b")
 TIE = "tie"
 WINNERS = ("A", "B", TIE)
 LARGEST_SCORE = 1e300  # either way: differences and the sum of all margins stay finite
@@ -32,14 +36,20 @@ def pairwise_preference_judge(
     values. Without comparisons all rates are 0.0.
 
     Raises ValueError for weights that are negative, not finite or sum to 0, for a threshold that is
-    negative or not finite, and for a score that is not finite or beyond LARGEST_SCORE.
+    negative or not finite, and for a score that is not finite or beyond LARGEST_SCORE; TypeError for what has
+    another shape.
     """
+    if not isinstance(criteria_weights, Mapping):
+        raise TypeError(f"criteria_weights is {in_a_line(criteria_weights)}: use a dictionary.")
     weights = normalised(criteria_weights)
-    if not math.isfinite(tie_threshold) or tie_threshold < 0:
-        raise ValueError(f"tie_threshold is {tie_threshold}: use 0 or a positive number.")
+    if not _is_amount(tie_threshold):
+        raise ValueError(f"tie_threshold is {in_a_line(tie_threshold)}: use 0 or a positive number.")
+    if isinstance(comparisons, str | bytes | Mapping) or not isinstance(comparisons, Iterable):
+        raise TypeError(f"comparisons is {in_a_line(comparisons)}: use a list of dictionaries.")
     results = []
     margins = []
     for comparison in comparisons:
+        _check_shape(comparison)
         _check_scores(comparison, weights)
         a, b = comparison["scores_a"], comparison["scores_b"]
         winner, margin = winner_and_margin(a, b, weights, tie_threshold)
@@ -58,8 +68,8 @@ def pairwise_preference_judge(
 def normalised(weights: Mapping[str, float]) -> dict[str, float]:
     """Weights that sum to 1; ValueError for one that is negative or not finite, and where all are 0."""
     for name, weight in weights.items():
-        if not math.isfinite(weight) or weight < 0:
-            raise ValueError(f"Weight of {name} is {weight}: use 0 or a positive number.")
+        if not _is_amount(weight):
+            raise ValueError(f"Weight of {_called(name)} is {in_a_line(weight)}: use 0 or a positive number.")
     largest = max(weights.values(), default=0)
     if largest == 0:
         raise ValueError("The weights sum to 0: give at least one criterion a positive weight.")
@@ -83,12 +93,39 @@ def winner_and_margin(
     return ("A" if difference > 0 else "B"), abs(difference)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real)
+
+
+def _is_amount(value: Any) -> bool:
+    """Whether it is 0 or a positive number."""
+    try:
+        return _is_number(value) and math.isfinite(value) and value >= 0
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _called(name: object) -> str:
+    return name if isinstance(name, str) else in_a_line(name)
+
+
+def _check_shape(comparison: Any) -> None:
+    is_one = isinstance(comparison, Mapping) and "id" in comparison
+    if not is_one or not all(isinstance(comparison.get(key), Mapping) for key in _SCORES):
+        raise TypeError(
+            f"A comparison is {in_a_line(comparison)}: use dictionaries with id, and with"
+            f" {' and '.join(_SCORES)}, which are dictionaries."
+        )
+
+
 def _check_scores(comparison: Mapping[str, Any], weights: Mapping[str, float]) -> None:
     for name in weights:
-        for response in (comparison["scores_a"], comparison["scores_b"]):
-            if not abs(response.get(name, 0)) <= LARGEST_SCORE:
+        for response in (comparison[key] for key in _SCORES):
+            score = response.get(name, 0)
+            if not (_is_number(score) and abs(score) <= LARGEST_SCORE):
                 raise ValueError(
-                    f"Comparison {comparison['id']}: score of {name} is not a number up to {LARGEST_SCORE:g}."
+                    f"Comparison {_called(comparison['id'])}: score of {_called(name)} is not a number up to"
+                    f" {LARGEST_SCORE:g}."
                 )
 
 

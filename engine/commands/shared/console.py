@@ -250,8 +250,8 @@ class SafeStream:
 
 
 def raw_stderr() -> TextIO:
-    """The stream for a progress bar, which goes back to the beginning of its line; one that nobody reads where
-    there is none.
+    """The stream for a progress bar, which goes back to the beginning of its line; where there is none, one
+    that nobody reads.
     """
     stream: TextIO = sys.stderr or StringIO()
     return stream.stream if isinstance(stream, SafeStream) else stream

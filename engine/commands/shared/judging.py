@@ -4,6 +4,7 @@ Knows: which process judges, what is shown meanwhile. Does not know: arguments, 
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from engine.core.errors import SetupError
 from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent
 from engine.core.formatting import counted
 from engine.core.remedies import Remedy
-from engine.core.rubric import Rubric
+from engine.core.rubric import Rubric, usual_criterion
+from engine.core.until import Until
 from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun
 from engine.judge.work import judge_plan
+from engine.rank.until_sure import until_sure
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
 
@@ -55,6 +58,15 @@ def named_criteria(text: str | None, rubric: Rubric) -> tuple[str, ...]:
         )
     rubric.only(names)
     return names
+
+
+def asking(made: PreparedRun, until: Until | None) -> PreparedRun:
+    """The same run, which stops once something is clear. SetupError where the dataset cannot tell it."""
+    if until is None:
+        return made
+    plan = made.plan
+    inquiry = until_sure(plan.dataset, usual_criterion(plan.rubric.names), until)
+    return replace(made, plan=replace(plan, inquiry=inquiry))
 
 
 def judged_here(

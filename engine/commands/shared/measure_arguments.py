@@ -40,6 +40,7 @@ from engine.measure.model_measures import (
 from engine.measure.systems import System, open_system
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
+from engine.system.apart import Apart, Here
 from engine.system.files import check_targets
 from engine.weigh.fitted_weights import load_fitted_weights
 from engine.weigh.system_weighing import ScoredPairs, Weighing, scored_pairs_of, weigh
@@ -108,10 +109,13 @@ def find_judge_model(options: argparse.Namespace) -> None:
 
 
 class ModelMeasures:
-    """The measures that --encoder and --judge-model ask for; the files are checked when it is made."""
+    """The measures that --encoder and --judge-model ask for; the files are checked when it is made. `apart`:
+    by processes of their own, whose end nobody else meets.
+    """
 
-    def __init__(self, options: argparse.Namespace, cancel: CancelToken) -> None:
+    def __init__(self, options: argparse.Namespace, cancel: CancelToken, *, apart: bool = False) -> None:
         self._cancel = cancel
+        self._worker = Apart if apart else Here
         self._store = options.store
         self._machine = machine_settings(options.threads)
         self._encoder: CheckedModel | None = None
@@ -148,11 +152,13 @@ class ModelMeasures:
         agreements: Mapping[str, Sequence[Agreement | Unscored]] = {}
         name = matched.system.name
         if self._encoder:
-            score = partial(score_texts, self._cancel, self._encoder, self._machine, self._store)
-            bertscores = show_measure(f"BERTScore of {name}", measure_bertscore(matched, score))
+            with self._worker(score_texts, self._cancel) as scores:
+                score = partial(scores.do, self._encoder, self._machine, self._store)
+                bertscores = show_measure(f"BERTScore of {name}", measure_bertscore(matched, score))
         if self._judge:
-            ask = partial(ask_questions, self._cancel, self._judge, self._machine, self._store)
-            agreements = show_measure(f"agreement of {name}", measure_agreements(matched, ask))
+            with self._worker(ask_questions, self._cancel) as asks:
+                ask = partial(asks.do, self._judge, self._machine, self._store)
+                agreements = show_measure(f"agreement of {name}", measure_agreements(matched, ask))
             for warning in agreement_warnings(agreements):
                 tell(printable(warning))
         return {
@@ -323,6 +329,8 @@ def given_weights(options: argparse.Namespace) -> GivenWeights | None:
     text = options.weights
     if text is None:
         return None
+    if isinstance(text, Mapping):  # of Python
+        return GivenWeights(text)
     if not text.lower().endswith(".json"):
         return GivenWeights(parse_weights(text))
     fitted = load_fitted_weights(

@@ -6,6 +6,7 @@ Knows: arguments, which file each tool reads. Does not know: what is in the file
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.commands.shared.console import printable
 from engine.core.errors import SetupError
@@ -57,39 +58,68 @@ def check_tool(options: argparse.Namespace) -> None:
         )
 
 
+@dataclass(frozen=True)
+class MadeForTool:
+    """What a tool reads. `called`: what it is; `write`: puts it into a file; `in_words`: what is in it, and
+    what is left out, perhaps nothing to say; `left_out`: how many items.
+    """
+
+    called: str
+    write: Callable[[Path], None]
+    in_words: str = ""
+    left_out: int = 0
+
+
 def export_for_tool(options: argparse.Namespace, results: RunResults, dataset: Dataset) -> None:
     """Write --out for the tool, and say what is in it. SetupError for a criterion that the run lacks."""
-    _TOOLS[options.tool].write(options, results, dataset)
+    made = made_for_tool(options.tool, results, dataset, options.criterion, options.with_outdated)
+    made.write(options.out)
+    print("\n".join(filter(None, (f"{made.called}: {options.out}", made.in_words))))
 
 
-def _write_pairs(options: argparse.Namespace, results: RunResults, dataset: Dataset) -> None:
-    pairs = preference_pairs(results, dataset, _criterion(options, results))
-    write_preference_pairs(options.out, pairs)
-    print(f"Pairs: {options.out}\n{pairs.in_words}.")
+def made_for_tool(
+    tool: str, results: RunResults, dataset: Dataset, criterion: str | None, with_outdated: bool
+) -> MadeForTool:
+    """What --for TOOL writes. SetupError for a criterion that the run lacks, and where nothing is left."""
+    return _TOOLS[tool].make(results, dataset, criterion, with_outdated)
 
 
-def _write_log(options: argparse.Namespace, results: RunResults, dataset: Dataset) -> None:
-    write_json(options.out, inspect_log(results, dataset, options.with_outdated))
-    print(f"Log: {options.out}")
+def _pairs(results: RunResults, dataset: Dataset, criterion: str | None, _outdated: bool) -> MadeForTool:
+    pairs = preference_pairs(results, dataset, _criterion(criterion, results))
+    lacking = len(results.judged) - len(pairs.columns["id"])
+    return MadeForTool(
+        "Pairs", lambda path: write_preference_pairs(path, pairs), f"{pairs.in_words}.", lacking
+    )
 
 
-def _write_annotations(options: argparse.Namespace, results: RunResults, dataset: Dataset) -> None:
-    criterion = _criterion(options, results)
-    made = alpaca_annotations(results, dataset, criterion)
+def _log(results: RunResults, dataset: Dataset, _one: str | None, with_outdated: bool) -> MadeForTool:
+    made = inspect_log(results, dataset, with_outdated)
+    return MadeForTool("Log", lambda path: write_json(path, made))
+
+
+def _annotations(
+    results: RunResults, dataset: Dataset, criterion: str | None, _outdated: bool
+) -> MadeForTool:
+    name = _criterion(criterion, results)
+    made = alpaca_annotations(results, dataset, name)
     lacking = len(results.judged) - len(made)
-    write_json(options.out, made)
-    in_words = f"{counted(len(made), 'annotation', 'annotations')} on {words(criterion)}"
-    print(f"Annotations: {options.out}\n{in_words}; left out: {lacking:,} without a label.")
+    in_words = f"{counted(len(made), 'annotation', 'annotations')} on {words(name)}"
+    return MadeForTool(
+        "Annotations",
+        lambda path: write_json(path, made),
+        f"{in_words}; left out: {lacking:,} without a label.",
+        lacking,
+    )
 
 
-def _criterion(options: argparse.Namespace, results: RunResults) -> str:
+def _criterion(name: str | None, results: RunResults) -> str:
     known = tuple(results.judgments)
-    if options.criterion is None:
+    if name is None:
         return usual_criterion(known)
-    if options.criterion not in known:
+    if name not in known:
         title = printable(results.run.title)
-        raise SetupError(f"{title} has no criterion {options.criterion!r}.", f"It has {listed(known)}.")
-    return str(options.criterion)
+        raise SetupError(f"{title} has no criterion {name!r}.", f"It has {listed(known)}.")
+    return name
 
 
 @dataclass(frozen=True)
@@ -98,11 +128,11 @@ class _Tool:
 
     suffixes: tuple[str, ...]
     is_of_one: bool
-    write: Callable[[argparse.Namespace, RunResults, Dataset], None]
+    make: Callable[[RunResults, Dataset, str | None, bool], MadeForTool]
 
 
 _TOOLS: Mapping[str, _Tool] = {
-    "dpo": _Tool(SUFFIXES, True, _write_pairs),
-    "inspect": _Tool((".json",), False, _write_log),
-    "alpaca-eval": _Tool((".json",), True, _write_annotations),
+    "dpo": _Tool(SUFFIXES, True, _pairs),
+    "inspect": _Tool((".json",), False, _log),
+    "alpaca-eval": _Tool((".json",), True, _annotations),
 }

@@ -234,7 +234,10 @@ def test_what_a_person_should_know_is_warned_of_and_the_bar_is_shown(
 
 
 def test_without_a_stderr_a_run_is_judged_too(
-    judge: tiebreak.Judge, demo_gold: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    judge: tiebreak.Judge,
+    demo_gold: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(sys, "stderr", None)  # as in a service, and by pythonw
     assert replace(judge, criteria="safety").run(demo_gold, items=1, keep_awake="yes").complete
