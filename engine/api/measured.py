@@ -3,7 +3,7 @@
 Knows: which numbers stand in which column. Does not know: how they are measured, where labels come from.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,6 +48,22 @@ _EXPLAINED: Columns = {
     "rouge_l_high": ("float64", "The upper end."),
     "rouge_l_typical": ("float64", "What always giving one most typical human explanation reaches."),
 }
+_BY_A_MODEL: Mapping[str, Columns] = {
+    "bertscore": {
+        "bertscore": ("float64", "The mean BERTScore F1 of the explanations against human ones, at most 1."),
+        "bertscore_low": ("float64", "The lower end of its 95 % interval over instructions."),
+        "bertscore_high": ("float64", "The upper end."),
+    },
+    "agreement": {
+        "agreement": (
+            "float64",
+            "The share of explanations that agree with human ones, by the judge model.",
+        ),
+        "agreement_low": ("float64", "The lower end of its 95 % interval over instructions."),
+        "agreement_high": ("float64", "The upper end."),
+        "unmeasured": ("Int64", "How many explanations it could not be asked about, which are left out."),
+    },
+}
 
 _SIGNS: Columns = {
     "sign": ("string", "What speaks against the judge."),
@@ -71,6 +87,10 @@ def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
     if evaluation.explanations:
         columns |= _EXPLAINED
         rows = {name: [*row, *_explained(evaluation, name)] for name, row in rows.items()}
+        for measure, own in _BY_A_MODEL.items():
+            if any(getattr(one, measure) is not None for one in evaluation.explanations.values()):
+                columns |= own
+                rows = {name: [*row, *_by_a_model(evaluation, name, measure)] for name, row in rows.items()}
     return frame_of_rows(columns, rows.values(), pd.Index(text_column(rows), name="criterion"))
 
 
@@ -84,6 +104,18 @@ def _explained(evaluation: Evaluation, name: str) -> list[object]:
         return [None] * len(_EXPLAINED)
     ends = one.intervals.get("rouge_l")
     return [one.items, *map(_share, (one.rouge_l, *_ends(ends), one.typical))]
+
+
+def _by_a_model(evaluation: Evaluation, name: str, measure: str) -> list[object]:
+    """The columns of a measure that needs a model, in the row of a criterion, or of the mean."""
+    one = evaluation.explanations.get(name)
+    unmeasured = None if one is None else one.unmeasured
+    if name == MEAN:
+        value, ends = evaluation.explanation_mean(measure), evaluation.explanation_interval(measure)
+    else:
+        value, ends = (None, None) if one is None else (getattr(one, measure), one.intervals.get(measure))
+    found: list[object] = [*map(_share, (value, *_ends(ends)))]
+    return [*found, unmeasured] if "unmeasured" in _BY_A_MODEL[measure] else found
 
 
 def _label_row(measures: LabelMeasures) -> list[object]:

@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,26 @@ def test_a_file_is_written_once_and_named_by_its_content(items: pd.DataFrame, tm
     same.keep()
     assert one.path.stat().st_mtime_ns == written
     assert load_dataset(one.path).hash == one.load(ELOQUENT).hash
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [b"", b"PAR1 and nothing", None])
+def test_a_damaged_file_of_a_frame_is_written_anew_once_the_frame_is_given(
+    judge: tiebreak.Judge, items: pd.DataFrame, damage: bytes | None
+) -> None:
+    of_one = replace(judge, criteria="safety")
+    run = of_one.run(items.head(2), progress=False)
+    before = run.dataset.read_bytes()
+    if damage is None:
+        run.dataset.unlink()
+    else:
+        run.dataset.write_bytes(damage)
+    for same in (run, tiebreak.Run(1, judge.store)):
+        with pytest.raises(tiebreak.Refused, match=r"Give that frame to the same Judge\.run again"):
+            same.evaluate()
+    assert of_one.run(items.head(2), progress=False) == run
+    assert run.dataset.read_bytes() == before
+    assert len(run.evaluate()) == 2
 
 
 HALF = "\ud800"

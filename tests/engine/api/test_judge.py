@@ -233,6 +233,7 @@ def test_what_a_person_should_know_is_warned_of_and_the_bar_is_shown(
     assert not capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_without_a_stderr_a_run_is_judged_too(
     judge: tiebreak.Judge,
     demo_gold: Path,

@@ -1,5 +1,6 @@
 """A run as frames: what each holds, whose labels count, what is measured, what is written."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,12 +20,14 @@ from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import open_system
 from engine.store.run_store import RunStore
+from tests.commands import ROOT, run_here
 from tests.engine.commands.conftest import overridden
 from tests.engine.commands.in_process import safety_alone
 
 __all__ = ["overridden"]  # a fixture
 
 pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
+ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 LABELS = ["A", "B", "both_good", "both_bad"]
 
 
@@ -118,6 +121,65 @@ def test_an_evaluation_has_the_numbers_of_the_engine(
     assert (mean["accuracy"], mean["trivial"]) == (found.accuracy, found.trivial)
     assert mean[["items", "instructions", "unscored"]].isna().all()  # they are of a criterion
     assert set(frame.attrs["meaning"]) == set(frame.columns)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("demo_tried")
+def test_explanations_are_measured_by_models_as_the_command_does(
+    run: tiebreak.Run, demo_gold: Path, tmp_path: Path
+) -> None:
+    gold = tmp_path / "few.tsv"
+    gold.write_text("\n".join(demo_gold.read_text("utf-8").splitlines()[:5]) + "\n", "utf-8")
+    scores = tmp_path / "scores.json"
+    words = [1, "--gold", gold, "--partial", "--json", scores, "--store", run.store, "--threads", 1]
+    assert run_here("evaluate", *words, "--encoder", ENCODER, "--judge-model", "demo").returncode == 0
+    told = json.loads(scores.read_text("utf-8"))["details"]["explanations"]
+    frame = run.evaluate(gold, partial=True, encoder=ENCODER, judge_model="demo", threads=1)
+    for name, one in told.items():
+        assert frame.loc[name, ["bertscore", "agreement"]].tolist() == [
+            one[measure] / 100 for measure in ("bertscore", "agreement")
+        ]
+        assert frame.loc[name, "unmeasured"] == one["unmeasured"]
+    assert frame.loc["mean", "bertscore_low"] < frame.loc["mean", "bertscore"]
+    assert set(frame.attrs["meaning"]) == set(frame.columns)
+    assert "bertscore" not in run.evaluate(gold, partial=True)
+    with pytest.raises(tiebreak.Refused, match=r"gold|few"):
+        run.evaluate(gold, partial=True, encoder=gold)
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "criterion"),
+    [
+        ("dpo", "pairs.jsonl", None),
+        ("dpo", "pairs.parquet", "safety"),
+        ("inspect", "log.json", None),
+        ("alpaca-eval", "annotations.json", "relevance"),
+    ],
+)
+def test_what_other_tools_read_is_that_of_the_command(
+    run: tiebreak.Run, tmp_path: Path, tool: Any, name: str, criterion: str | None
+) -> None:
+    of_one = [] if criterion is None else ["--criterion", criterion]
+    words = [1, "--for", tool, *of_one, "--out", tmp_path / f"by_command_{name}", "--store", run.store]
+    assert run_here("runs", "export", *words).returncode == 0
+    written = run.export(tmp_path / name, tool, criterion)
+    assert written.read_bytes() == (tmp_path / f"by_command_{name}").read_bytes()
+
+
+def test_an_export_that_cannot_be_is_refused_and_what_is_left_out_is_said(
+    run: tiebreak.Run, tmp_path: Path
+) -> None:
+    with pytest.raises(tiebreak.Refused, match=r"for dpo a file ends in \.jsonl or \.parquet"):
+        run.export(tmp_path / "pairs.tsv", "dpo")
+    with pytest.raises(tiebreak.Refused, match="has no criterion 'humour'"):
+        run.export(tmp_path / "pairs.jsonl", "dpo", "humour")
+    with pytest.raises(tiebreak.Refused, match="is of no use here"):
+        run.export(tmp_path / "log.json", "inspect", "safety")
+    with pytest.raises(tiebreak.Refused, match="tool is 'trl'"):
+        run.export(tmp_path / "log.json", "trl")  # type: ignore[arg-type]
+    assert not list(tmp_path.glob("*.js*"))
+    with pytest.warns(tiebreak.Notice, match=r"pairs on safety; left out: \d+ ties, 0 without a label"):
+        run.export(tmp_path / "pairs.jsonl", "dpo", "safety")
 
 
 def test_gold_may_be_a_file_a_frame_or_a_part(run: tiebreak.Run, demo_gold: Path) -> None:

@@ -1,0 +1,168 @@
+"""What `judge` can be told, a Judge and its runs can: no option is forgotten, and each means the same."""
+
+import argparse
+import inspect
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import pandas as pd
+import pytest
+
+import tiebreak
+from engine.commands import evaluate, judge, runs
+from engine.core.cancel import CancelToken
+from engine.core.run_setup import RunSetup
+from engine.core.settings import rows_of
+from tests.commands import run_here
+
+pytestmark = pytest.mark.filterwarnings("ignore::engine.api.refused.TiebreakNotice")
+ELSEWHERE = {
+    **{"dataset": "data", "out": "run.submission", "json": "run.json", "plan": "judge.plan"},
+    **dict.fromkeys(("columns", "labels", "save_columns"), "tiebreak.read"),
+    **dict.fromkeys(("cluster", "task_items", "mixed_builds", "certificates", "plain_tcp"), "the command"),
+}
+"""Options of `judge` that are no parameters of a Judge or of its runs, and what there is instead."""
+
+
+def options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
+    return {action.dest: action for action in parser._actions if action.dest != "help"}
+
+
+def annotations() -> dict[str, Any]:
+    """Of the parameters of a Judge and of its runs, by name."""
+    of_run = inspect.signature(tiebreak.Judge.run).parameters
+    return {
+        **{each.name: each.type for each in fields(tiebreak.Judge)},
+        **{name: of_run[name].annotation for name in of_run if name not in {"self", "data", "progress"}},
+    }
+
+
+def test_every_option_of_judge_is_a_parameter() -> None:
+    options, parameters = set(options_of(judge.parser())), set(annotations())
+    assert options - parameters == set(ELSEWHERE)
+    assert parameters <= options
+
+
+def test_every_setting_that_a_person_chooses_is_a_parameter() -> None:
+    chosen = {row.name for row in rows_of(RunSetup) if row.help}
+    assert chosen <= {each.name for each in fields(tiebreak.Judge)}
+
+
+def choices(annotation: Any) -> list[str] | None:
+    """The words of a parameter that has some."""
+    found = [each for each in (annotation, *get_args(annotation)) if get_origin(each) is Literal]
+    return list(get_args(found[0])) if found else None
+
+
+def test_a_parameter_takes_the_words_of_its_option() -> None:
+    options = options_of(judge.parser())
+    for name, annotation in annotations().items():
+        assert (choices(annotation) or None) == (options[name].choices or None), name
+
+
+def test_the_tools_and_models_of_the_commands_are_those_of_a_run() -> None:
+    actions = next(action for action in runs.parser()._actions if isinstance(action.choices, dict))
+    assert isinstance(actions.choices, dict)
+    known = options_of(actions.choices["export"])["tool"].choices
+    of_export = inspect.signature(tiebreak.Run.export).parameters
+    assert choices(of_export["tool"].annotation) == list(known or ())
+    needs_models = {"encoder", "judge_model", "threads"}
+    assert needs_models <= set(inspect.signature(tiebreak.Run.evaluate).parameters)
+    assert needs_models <= set(options_of(evaluate.parser()))
+
+
+@contextmanager
+def notices() -> Iterator[list[str]]:
+    """What is warned of within the block."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as met:
+        warnings.simplefilter("always")
+        yield said
+    said += [str(each.message) for each in met]
+
+
+@pytest.fixture
+def contests(demo_gold: Path) -> pd.DataFrame:
+    """Items of which `good` wrote each better response; of ties it wrote A."""
+    rows = tiebreak.read(demo_gold)
+    is_b = rows["overall_quality_preference"] == "B"
+    named: Mapping[str, Any] = {
+        "candidate_a": is_b.map({True: "poor", False: "good"}),
+        "candidate_b": is_b.map({True: "good", False: "poor"}),
+    }
+    return rows.assign(**named)
+
+
+@pytest.mark.slow
+def test_it_stops_once_it_is_sure_and_goes_on_as_the_command_does(
+    judge: tiebreak.Judge, contests: pd.DataFrame, tmp_path: Path
+) -> None:
+    asked = replace(judge, criteria="overall_quality")
+    with notices() as said:
+        run = asked.run(contests, until="sure", progress=False)
+    assert not run.complete
+    assert any("the run stopped there" in text and "poor is worse than good" in text for text in said)
+    assert not any("not judged yet" in text for text in said)
+    path, out = tmp_path / "contests.parquet", tmp_path / "out.tsv"
+    contests.to_parquet(path)
+    words = ("--model", "demo", "--mode", "labels", "--context", 4096, "--threads", 1, "--store", judge.store)
+    words += ("--criteria", "overall_quality")
+    done = run_here("judge", path, *words, "--until", "sure", "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert out.read_bytes() == run.submission(tmp_path / "by_call.tsv").read_bytes()
+    assert asked.run(contests, until=0.2, progress=False) == run
+    assert run.complete
+    with pytest.raises(tiebreak.Refused, match="cannot go on until 'soon'"):
+        asked.run(contests, until="soon", progress=False)  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_items_of_an_earlier_run_are_judged_again_and_what_changed_is_told(
+    judge: tiebreak.Judge, demo_gold: Path
+) -> None:
+    frame = tiebreak.read(demo_gold)
+    of_two = replace(judge, criteria=["safety", "relevance"])
+    first = of_two.run(frame.filter(regex="^(id|instruction|output_.)$"), items=8, progress=False)
+    again = tiebreak.Judge(None, threads=1, store=judge.store)
+    with notices() as said:
+        run = again.run(anchors=1, items=5, gold=frame.head(8), progress=False)
+    assert (run.id, run.name, len(run.labels)) == (2, "anchors of run 1", 5)
+    assert list(run.labels) == ["relevance", "safety"]
+    assert not any("human label" in text for text in said)
+    drift = first.drift(run)
+    assert drift["drift"]["changed"].fillna(0).sum() == 0
+    assert drift["drift"].equals(first.drift(2, gold=frame)["drift"])
+    assert drift["accuracy_then_and_now"]["items"].tolist()[:2] == [5, 5]
+    assert run.evaluate()["items"].tolist()[:-1] == [5, 5]
+    assert again.plan(anchors=1, items=3).items == 3
+    with pytest.raises(tiebreak.Refused, match="--gold names the human labels of anchors"):
+        of_two.run(frame, gold=frame)
+    with pytest.raises(tiebreak.Refused, match="The data are of the type NoneType"):
+        of_two.run()
+    with pytest.raises(tiebreak.Refused, match="no run 9"):
+        again.run(anchors=9)
+
+
+@pytest.mark.slow
+def test_a_sample_is_drawn_evenly_and_a_margin_is_learned(judge: tiebreak.Judge, demo_gold: Path) -> None:
+    asked = replace(judge, criteria="safety")
+    run = asked.run(demo_gold, sample=20, sample_by="safety_preference", progress=False)
+    by_label = tiebreak.read(demo_gold).set_index("id")["safety_preference"]
+    assert by_label[run.labels.index].value_counts().tolist() == [6, 6, 6, 2]
+    assert asked.plan(demo_gold, sample=4, sample_by="safety_preference").items == 4
+    with pytest.raises(tiebreak.Refused, match="needs the number of items"):
+        asked.run(demo_gold, sample_by="safety_preference")
+    learned = replace(asked, orders="doubtful", margin_from=1)
+    with notices() as said:
+        learned.run(demo_gold, items=2, progress=False)
+    assert any("learned from 20 items of run 1" in text for text in said)
+
+
+def test_the_longest_thought_is_that_of_the_judge(judge: tiebreak.Judge, demo_gold: Path) -> None:
+    thinks = replace(judge, ways="thinking", max_thought_tokens=7)
+    made, _ = thinks._prepared(demo_gold, CancelToken())
+    assert made.plan.settings.max_thought_tokens == 7
