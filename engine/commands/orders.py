@@ -14,7 +14,7 @@ from engine.calibrate.order_margin import (
     groups_by_instruction,
     margin_report,
 )
-from engine.commands.shared.column_arguments import add_columns, columns_of
+from engine.commands.shared.column_arguments import add_columns, items_of_run
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible, printable, tell
 from engine.commands.shared.measure_arguments import files_of_runs
 from engine.commands.shared.printed_sheet import print_sheet
@@ -26,7 +26,6 @@ from engine.core.run_records import StoredRun
 from engine.core.sheets import Sheet
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import load_calibration
-from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import calibration_of_run
 from engine.decisions.second_order import KEEP, BothOrders, learned_from
 from engine.judge.order_tokens import order_tokens
@@ -100,7 +99,7 @@ def _report(
     instructions: dict[str, str] = {}
     tokens: list[OrderTokens] | None = None
     try:
-        dataset = dataset_of_run(run, options.dataset, cancel, columns_of(options))
+        dataset = items_of_run(options, run, options.dataset, cancel)
         instructions = dataset.instructions
         tokens = _tokens(run, dataset, read, cancel)
     except SetupError as error:

@@ -7,12 +7,11 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engine.commands.shared.column_arguments import add_columns, columns_of
+from engine.commands.shared.column_arguments import add_columns, items_of_run
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, tell
 from engine.commands.shared.printed_sheet import printed_section
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import counted, listed
-from engine.decisions.run_dataset import dataset_of_run
 from engine.people.hand_over import HandOver, hand_over, load_hand_over, save_hand_over
 from engine.people.joining import Joining, join, look_at
 from engine.report.hand_over_tables import joined_sentence, joining_sections
@@ -37,6 +36,9 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--out", type=Path, required=True, metavar="FILE.json", help="the file")
     export.add_argument("--person", action="append", default=[], metavar="NAME", help="of this person alone")
     export.add_argument("--with-texts", action="store_true", help="with the texts of the items")
+    export.add_argument(
+        "--dataset", type=Path, metavar="FILE", help="with --with-texts: where the dataset is now"
+    )
     add_columns(export, "dataset")
     export.set_defaults(action=_export)
     add = actions.add_parser("add", help="add such files of others to a run of the same items")
@@ -76,9 +78,13 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     identity = stored.identity
     check_targets(
         {"--out": out},
-        {"dataset": identity.dataset_path, "model": identity.model_path, "run store": store.path},
+        {
+            "dataset": options.dataset or identity.dataset_path,
+            "model": identity.model_path,
+            "run store": store.path,
+        },
     )
-    dataset = dataset_of_run(stored, columns=columns_of(options)) if options.with_texts else None
+    dataset = items_of_run(options, stored, options.dataset) if options.with_texts else None
     made = hand_over(store, options.id, options.person, dataset)
     save_hand_over(out, made)
     words = counted(sum(1 for _ in made.words.all), "word", "words")

@@ -10,7 +10,13 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from engine.commands.shared.column_arguments import add_rubric, rubric_of
+from engine.commands.shared.column_arguments import (
+    add_columns,
+    add_rubric,
+    items_of_run,
+    read_dataset,
+    rubric_of,
+)
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -38,8 +44,7 @@ from engine.core.rubric import ELOQUENT
 from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.run_setup import RunSetup
 from engine.core.settings import USUAL_WAYS
-from engine.data.dataset import Dataset, load_dataset
-from engine.decisions.run_dataset import dataset_of_run
+from engine.data.dataset import Dataset
 from engine.judge.item_prompt import (
     ItemQuestion,
     OnePrompt,
@@ -77,6 +82,7 @@ def parser() -> argparse.ArgumentParser:
     add_rubric(judging, "the questions (those of the task)")
     add_given(judging, _SETTINGS)
     add_examples(arguments)
+    add_columns(arguments, "dataset")
     run_store = arguments.add_argument_group("a run")
     run_store.add_argument("--dataset", type=Path, metavar="FILE", help="where its dataset is now")
     add_store(run_store, "runs")
@@ -141,9 +147,8 @@ def _question(options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
     if options.dataset is not None:
         raise SetupError("--dataset says where a run's dataset is now.", "Leave it out.")
     setup = _setup(options, Path(options.what), model_file(options.model))
-    return question_of_setup(
-        setup, _item(load_dataset(setup.dataset_path, setup.rubric, cancel), options.id), cancel
-    )
+    dataset = read_dataset(options, setup.dataset_path, cancel, setup.rubric)
+    return question_of_setup(setup, _item(dataset, options.id), cancel)
 
 
 def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelToken) -> ItemQuestion:
@@ -151,7 +156,7 @@ def _question_of_run(run_id: int, options: argparse.Namespace, cancel: CancelTok
         names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise SetupError(f"Run {run_id} has its own settings: {names} cannot change them.", "Leave them out.")
     stored = _stored(run_id, options)
-    item = _item(dataset_of_run(stored, options.dataset, cancel), options.id)
+    item = _item(items_of_run(options, stored, options.dataset, cancel), options.id)
     setup = _setup(options, stored.identity.dataset_path, stored.identity.model_path)
     return question_of_run(stored, setup, item, cancel)
 

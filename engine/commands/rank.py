@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from textwrap import indent
 
-from engine.commands.shared.column_arguments import read_dataset, read_labels, rubric_of
+from engine.commands.shared.column_arguments import items_of_run, read_dataset, read_labels, rubric_of
 from engine.commands.shared.console import (
     DONE,
     add_store,
@@ -35,7 +35,6 @@ from engine.core.errors import SetupError
 from engine.core.formatting import listed
 from engine.core.item_sample import USUAL_SEED, checked_seed
 from engine.core.rubric import OVERALL, rubric_for_labels, usual_criterion
-from engine.decisions.run_dataset import dataset_of_run
 from engine.measure.matching import match_items
 from engine.measure.systems import open_system
 from engine.rank.by_labels import by_labels
@@ -154,7 +153,7 @@ def _ranked(options: argparse.Namespace, what: str, cancel: CancelToken) -> Rank
         dataset = read_labels(options, options.gold, [system], cancel)
     else:
         assert system.results is not None  # WHAT is an id
-        dataset = dataset_of_run(system.results.run, cancel=cancel)
+        dataset = items_of_run(options, system.results.run, cancel=cancel)
     matched = match_items(system, dataset, options.partial or options.gold is None)
     say_what_was_left_out(matched)
     if options.weighted:

@@ -7,13 +7,15 @@ import argparse
 from pathlib import Path
 from textwrap import fill
 
+from engine.commands.shared.column_arguments import add_columns, columns_of, read_dataset
 from engine.commands.shared.console import DONE, command_parser, printable
 from engine.core.errors import InputError, SetupError
 from engine.core.formatting import counted
 from engine.core.rubric import Rubric
 from engine.data.rubrics.files import load_rubric, rubric_text, save_rubric
 from engine.data.rubrics.offered import draft_rubric, find_rubric, own_rubrics, shipped_rubrics
-from engine.data.tables import columns_of
+from engine.data.tables import columns_of as file_columns
+from engine.system.column_memory import remembered
 from engine.system.files import check_targets
 from engine.system.paths import rubrics_folder
 from engine.system.places import is_there
@@ -36,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
     draft = actions.add_parser("draft", help="make a rubric of the criteria that a dataset has labels on")
     draft.add_argument("dataset", type=Path, metavar="DATASET")
     draft.add_argument("--out", type=Path, required=True, metavar="FILE.toml", help="the rubric")
+    add_columns(draft, "DATASET")
     draft.set_defaults(action=_draft)
     check = actions.add_parser("check", help="say what a rubric asks, or all that is wrong in its file")
     check.add_argument("file", type=Path, metavar="FILE")
@@ -83,14 +86,18 @@ def _draft(options: argparse.Namespace) -> int:
     if is_there(out):
         raise SetupError(f"--out {out} is there already.", "Choose another name: a draft overwrites nothing.")
     check_targets({"--out": out}, {"dataset": path})
-    columns = columns_of(path)
-    rubric = draft_rubric(columns, path.name.partition(".")[0])
+    found, chosen = file_columns(path), columns_of(options)
+    known = chosen or remembered(found)
+    rubric = draft_rubric([*found, *(known.source_of if known else ())], path.name.partition(".")[0])
     if rubric is None:
         raise InputError(
             path,
             ["has no labels on criteria besides the task's."],
-            "A column of labels is called CRITERION_preference. Rubrics that there are: rubrics",
+            "A column of labels is called CRITERION_preference, or you say which it is: --columns"
+            " clarity_preference=COLUMN. Rubrics that there are: rubrics",
         )
+    if chosen is not None:
+        read_dataset(options, path, rubric=rubric)
     save_rubric(out, rubric)
     print(f"Rubric: {out} with {counted(len(rubric.criteria), 'criterion', 'criteria')}: {_names(rubric)}.")
     print("Its questions are a beginning: write into it what the annotators were asked.")

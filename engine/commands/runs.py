@@ -7,7 +7,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from engine.commands.shared.column_arguments import add_columns, add_rubric, columns_of, read_dataset
+from engine.commands.shared.column_arguments import (
+    add_columns,
+    add_rubric,
+    columns_of,
+    items_of_run,
+    keep_columns,
+    read_dataset,
+)
 from engine.commands.shared.console import DONE, INCOMPLETE, command_parser, printable, table, tell
 from engine.commands.shared.measure_arguments import add_labels_of
 from engine.commands.shared.other_tools import add_tools, check_tool, export_for_tool
@@ -39,7 +46,6 @@ from engine.decisions.health import run_health
 from engine.decisions.labelled_dataset import labelled_dataset, written_otherwise
 from engine.decisions.opened_submission import open_submission
 from engine.decisions.run_csv import write_results_csv
-from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, decided_again, load_results
 from engine.measure.run_drift import stored_drift
 from engine.report.drift_tables import drift_sections
@@ -221,11 +227,13 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
     if not (options.out or options.json or options.csv):
         return DONE  # what a dataset lacks is said; the judge's gaps are none of it
     if options.tool:
-        found = dataset_of_run(results.run, options.dataset, columns=columns_of(options))
+        found = items_of_run(options, results.run, options.dataset)
         export_for_tool(options, results, found)
     dataset = None
     if options.json or options.csv:
         dataset = dataset_beside(results, options, columns_of(options))
+        if dataset is not None:
+            keep_columns(options, dataset)
     submission = None if options.tool else options.out
     export_results(results, submission, options.json, dataset, options.with_outdated)
     if options.csv:
@@ -235,7 +243,7 @@ def _export(store: RunStore, options: argparse.Namespace) -> int:
 
 
 def _export_dataset(results: RunResults, options: argparse.Namespace) -> None:
-    dataset = dataset_of_run(results.run, options.dataset, columns=columns_of(options))
+    dataset = items_of_run(options, results.run, options.dataset)
     made = labelled_dataset(results, dataset, options.with_judge)
     write_dataset(options.as_dataset, made.columns)
     print(f"Dataset: {options.as_dataset}")
@@ -296,6 +304,7 @@ def _add_listing(
     diff.add_argument("id", type=int, metavar="ID")
     diff.add_argument("other", type=int, metavar="OTHER")
     diff.add_argument("--dataset", type=Path, metavar="FILE", help="where their dataset is now")
+    add_columns(diff, "dataset")
     diff.set_defaults(action=_diff)
     return [find, diff]
 
@@ -345,7 +354,7 @@ def _diff(store: RunStore, options: argparse.Namespace) -> int:
     number = difference_count(made)
     print(f"\n{counted(number, 'difference', 'differences')}." if number else "\nNo differences.")
     try:
-        drift = stored_drift(store, options.id, options.other, options.dataset)
+        drift = stored_drift(store, options.id, options.other, options.dataset, columns=columns_of(options))
     except SetupError as error:
         if options.dataset is not None:
             raise

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from engine.commands.shared.column_arguments import columns_of, read_dataset, read_labels, rubric_of
+from engine.commands.shared.column_arguments import items_of_run, read_dataset, read_labels, rubric_of
 from engine.commands.shared.console import DONE, add_store, command_parser, printable, tell
 from engine.commands.shared.measure_arguments import (
     add_gold,
@@ -32,7 +32,6 @@ from engine.core.formatting import counted, listed
 from engine.core.rubric import ELOQUENT, rubric_for_labels
 from engine.core.sheets import Part, Section, Sentences, Sheet
 from engine.data.dataset import Dataset
-from engine.decisions.run_dataset import dataset_of_run
 from engine.measure.matching import match_items, people_caveats
 from engine.measure.systems import System, open_system
 from engine.report.slice_tables import slice_caveats, weighed_slice_table
@@ -170,7 +169,7 @@ def _items(options: argparse.Namespace, system: System) -> Dataset | None:
         return None
     if system.results is None:
         raise SetupError("--by and --slice need the dataset of the items.", "Name it with --gold.")
-    return dataset_of_run(system.results.run, columns=columns_of(options))
+    return items_of_run(options, system.results.run)
 
 
 def _own_items(options: argparse.Namespace, system: System) -> Dataset | None:
@@ -178,7 +177,7 @@ def _own_items(options: argparse.Namespace, system: System) -> Dataset | None:
     if system.results is None:
         return None
     try:
-        return dataset_of_run(system.results.run, columns=columns_of(options))
+        return items_of_run(options, system.results.run)
     except SetupError as error:
         tell(f"Without intervals, which need the instructions of the items: {printable(error.problem)}")
         return None

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.core.cancel import CancelToken
+from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.judgments import AnyJudgment
 from engine.core.remedies import Remedy, Step
@@ -56,8 +57,10 @@ def stored_drift(
     cancel: CancelToken | None = None,
     *,
     gold: Dataset | None = None,
+    columns: ColumnMap | None = None,
 ) -> Drift:
-    """The same of two stored runs; `path`: where the dataset of one of them is, None for where it was.
+    """The same of two stored runs; `path`: where the dataset of one of them is, None for where it was;
+    `columns`: by which it is read, as `dataset_of_run` takes them.
 
     Raises what `run_drift` raises, SetupError where no dataset is there or holds the items, Cancelled.
     """
@@ -69,10 +72,10 @@ def stored_drift(
         raise _no_shared_item(*runs)
     before, after = (load_results(store, number) for number in (then, now))
     try:
-        dataset = dataset_of_run(runs[0], path, cancel)
+        dataset = dataset_of_run(runs[0], path, cancel, columns)
     except SetupError as missing:
         try:  # the later run may be of a part of the file that was kept, or of the file where it is now
-            dataset = dataset_of_run(runs[1], path, cancel)
+            dataset = dataset_of_run(runs[1], path, cancel, columns)
         except SetupError:
             raise missing from None
     return run_drift(before, after, dataset, gold)

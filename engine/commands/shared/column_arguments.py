@@ -14,13 +14,15 @@ from engine.core.cancel import CancelToken
 from engine.core.column_map import NO_LABEL, ColumnMap, check_targets, parse_columns, parse_labels, targets
 from engine.core.errors import SetupError
 from engine.core.formatting import clipped
+from engine.core.remedies import Step
 from engine.core.rubric import ELOQUENT, Rubric, rubric_for_labels, rubric_of_names
+from engine.core.run_records import StoredRun
 from engine.data.column_content import Sample, look_into
 from engine.data.column_guess import Guess, guess_columns
 from engine.data.dataset import Dataset, load_dataset
 from engine.data.mapped_table import MappedTable
 from engine.data.rubrics.offered import find_rubric
-from engine.decisions.run_dataset import load_as_judged
+from engine.decisions.run_dataset import dataset_of_run, load_as_judged
 from engine.system.column_memory import remember, remembered
 
 if TYPE_CHECKING:
@@ -99,6 +101,22 @@ def read_labels(
         tell(f"{printable(path.name)} is read by the columns that it was judged with.")
     if dataset.read_as:
         tell(printable(dataset.read_as))
+    return dataset
+
+
+def items_of_run(
+    options: argparse.Namespace, run: StoredRun, path: Path | None = None, cancel: CancelToken | None = None
+) -> Dataset:
+    """The items of a run as `dataset_of_run` finds them, by the options, which are remembered where that is
+    asked for. A command without --dataset has --gold, which names the file as well.
+    """
+    try:
+        dataset = dataset_of_run(run, path, cancel, columns_of(options))
+    except SetupError as error:
+        if hasattr(options, "dataset") or Step.FIND_DATASET not in error.remedy.parts:
+            raise
+        raise SetupError(error.problem, "Put it back there, or name its file with --gold.") from error
+    keep_columns(options, dataset)
     return dataset
 
 

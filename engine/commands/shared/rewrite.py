@@ -5,7 +5,7 @@ Knows: its arguments, the files it needs, what it prints.
 
 import argparse
 
-from engine.commands.shared.column_arguments import columns_of
+from engine.commands.shared.column_arguments import items_of_run
 from engine.commands.shared.console import DONE, INCOMPLETE, interruptible, printable, tell
 from engine.commands.shared.model_argument import model_file
 from engine.commands.shared.progress import show_measure
@@ -15,7 +15,6 @@ from engine.core.errors import SetupError
 from engine.core.formatting import counted, listed
 from engine.core.run_records import StoredRun, refuse_unasked
 from engine.core.settings import settings_of
-from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import load_results
 from engine.gguf.judge_file import read_model_file
 from engine.gguf.memory import check_memory
@@ -41,7 +40,7 @@ def rewrite(store: RunStore, options: argparse.Namespace) -> int:
 
 def _plan(run: StoredRun, options: argparse.Namespace, cancel: CancelToken) -> RunPlan:
     refuse_unasked(run, "have explanations written again")
-    dataset = dataset_of_run(run, options.dataset, cancel, columns_of(options))
+    dataset = items_of_run(options, run, options.dataset, cancel)
     examples = examples_of(options, run.identity.asked, cancel)
     model = _model(run, options.model, cancel)
     machine = machine_settings(options.threads)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from engine.core.errors import SetupError
-from engine.core.formatting import HIDDEN, quoted
+from engine.core.formatting import HIDDEN, counted, quoted
 from engine.core.rubric import ELOQUENT, LONGEST_RUBRIC_NAME, Rubric, fitting_names, rubric_of_names
 from engine.data.rubrics.files import load_rubric, own_rubric
 from engine.system.paths import rubrics_folder
@@ -73,7 +73,8 @@ def draft_rubric(columns: Iterable[str], name: str) -> Rubric | None:
     if set(names) <= set(ELOQUENT.names):
         return None
     source = (
-        f"Drafted from the columns of a dataset with labels on {len(names)} criteria; the questions are to be"
+        "Drafted from the columns of a dataset with labels on"
+        f" {counted(len(names), 'criterion', 'criteria')}; the questions are to be"
         " worded by whoever knows what its annotators were asked."
     )
     return replace(rubric_of_names(names), name=_on_one_line(name), source=source)

@@ -1,0 +1,115 @@
+"""What an error says to do next is an option of the command, or of another one that the error names."""
+
+import re
+import shlex
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import main
+from tests.commands import run_here
+from tests.test_docs import ACTIONS, options_of
+
+_OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")
+FOREIGN = "uid,prompt,a,b,best\n1,Say a,x,y,A\n2,Say b,x,y,B\n"
+
+OF_A_FILE = """
+judge FILE --model demo --plan
+judge --anchors 1 --gold FILE --plan
+tune demo FILE --out r.json
+prompt FILE --model demo
+prompt 1 --dataset FILE
+check FILE
+check sub.tsv --against FILE
+rubrics draft FILE --out r.toml
+runs add sub.tsv --dataset FILE
+runs export 1 --as-dataset x.tsv --dataset FILE
+runs export 1 --for dpo --out x.jsonl --dataset FILE
+runs diff 1 2 --dataset FILE
+evaluate 1 --gold FILE
+calibrate 1 --gold FILE --out c.json
+curve 1 --gold FILE
+panel 1 sub.tsv --dataset FILE
+panel 1 sub.tsv --gold FILE
+audit demo FILE
+audit 1 --gold FILE
+orders 1 --dataset FILE
+weigh 1 --gold FILE
+rank 1 --gold FILE
+rank FILE
+compare 1 sub.tsv --gold FILE
+report 1 --gold FILE --out r.html
+"""
+OF_A_RUN = """
+judge --anchors 1 --plan
+prompt 1
+runs export 1 --as-dataset x.tsv
+runs export 1 --for dpo --out x.jsonl
+runs export 1 --csv x.csv --json x.json
+runs diff 1 2
+people export 1 --with-texts --out p.json
+panel 1 2
+audit 1
+orders 1
+weigh 1
+weigh 1 --by length
+rank 1
+rank 1 --weighted
+"""
+
+
+def of_command(name: str, next_word: str) -> frozenset[str]:
+    return options_of(name, next_word if next_word in ACTIONS.get(name, ()) else "")
+
+
+def untaken(words: list[str], said: str) -> list[str]:
+    """The options that are named and that neither the command takes nor one that the sentence names."""
+    found = []
+    for sentence in re.split(r"(?<=[.:;])\s", said):
+        named = [of_command(words[0], words[1])]
+        for name in main.COMMANDS:
+            named += [of_command(name, after) for after in re.findall(rf"\b{name}\b ?([a-z]*)", sentence)]
+        taken = frozenset().union(*named)
+        found += [option for option in _OPTION.findall(sentence) if option not in taken]
+    return found
+
+
+@pytest.fixture
+def folder(demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, demo_tried: None) -> Path:
+    """Where the commands are typed: a store of two runs, a submission of one, a file with other columns."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(demo_store, tmp_path / "runs.sqlite")
+    shutil.copy(demo_store.with_name("submission.tsv"), tmp_path / "sub.tsv")
+    (tmp_path / "foreign.csv").write_text(FOREIGN, "utf-8")
+    words = ("judge", demo_store.with_name("gold.tsv"), "--model", "demo", "--mode", "labels", "--threads", 1)
+    more = ("--criteria", "safety", "--out", "second.tsv", "--store", "runs.sqlite")
+    assert run_here(*words, *more).returncode == 0
+    return tmp_path
+
+
+def refused(line: str) -> str:
+    """What a command says against what it was given."""
+    words = shlex.split(line)
+    has_store = "--store" in of_command(words[0], words[1])
+    done = run_here(*words, *(["--store", "runs.sqlite"] if has_store else []))
+    assert done.returncode in {0, 2}, (line, done.stderr)
+    assert not untaken(words, done.stderr), (line, done.stderr)
+    return done.stderr
+
+
+@pytest.mark.slow
+def test_other_columns_are_mended_by_options_that_the_command_takes(folder: Path) -> None:
+    for line in OF_A_FILE.strip().splitlines():
+        assert "--columns" in refused(line.replace("FILE", "foreign.csv")), line
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gone", ["moved.tsv", "foreign.csv", "sub.tsv"])
+def test_a_dataset_that_was_moved_is_named_by_options_that_the_command_takes(folder: Path, gone: str) -> None:
+    with closing(sqlite3.connect(folder / "runs.sqlite")) as db, db:
+        db.execute("UPDATE run SET dataset_path = ?", (str(folder / gone),))
+    for line in OF_A_RUN.strip().splitlines():
+        refused(line)
