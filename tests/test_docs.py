@@ -46,6 +46,7 @@ ACTIONS = {
 PLACEHOLDERS = {"COMMAND", "DATASET", "FILE"}
 """What stands for the first word after main.py."""
 NUMBERS = {"ID", "N", "K", "T", "RUN"}
+MOVED = ("https://eloquent-lab.github.io/task-",)  # to 2025archive/
 CLONED = "llama.cpp/"
 """A folder that the pages tell the reader to clone."""
 
@@ -246,6 +247,11 @@ def link_problems(text: str, page: Path = README) -> list[str]:
     return [target for target in targets if not target.startswith("http") and not leads(page, target)]
 
 
+def moved_problems(text: str, _page: Path = README) -> list[str]:
+    """The links to pages that are known to have moved to another address."""
+    return [first or second for first, second in _LINK.findall(text) if (first or second).startswith(MOVED)]
+
+
 def leads(page: Path, target: str) -> bool:
     """Whether a link of a page leads to a file, and to a heading of it where it names one."""
     path, _, anchor = target.partition("#")
@@ -356,6 +362,7 @@ CHECKS: tuple[Check, ...] = (
     command_problems,
     option_problems,
     link_problems,
+    moved_problems,
     name_problems,
     unfinished_problems,
     width_problems,
@@ -394,6 +401,24 @@ def test_every_option_of_a_command_is_described(command: str) -> None:
         options.update(*(options_of(command, action) for action in ACTIONS[command]))
     described = set(_OPTION.findall(text_of(DOCS / "commands.md")))
     assert not options - described - {"--help"}
+
+
+def test_the_table_of_commands_names_each_of_them() -> None:
+    text = text_of(DOCS / "commands.md").partition("\n## ")[0]
+    assert re.findall(r"^\| \[`(\w+)`\]\(", text, re.M) == list(main.COMMANDS)
+
+
+def test_a_table_of_options_is_of_options_that_the_command_takes() -> None:
+    text = text_of(DOCS / "commands.md")
+    tables = 0
+    for heading in re.findall(r"^##+ (\w+)$", text, re.M):
+        if heading not in main.COMMANDS:
+            continue
+        own = re.split(r"^##+ ", text.partition(f"# {heading}\n")[2], maxsplit=1, flags=re.M)[0]
+        rows = re.findall(r"^\| (`--.+?) \|", own, re.M)
+        assert not set(_OPTION.findall(" ".join(rows))) - options_of(heading), heading
+        tables += bool(rows)
+    assert tables == 2
 
 
 def test_every_picture_is_shown() -> None:
@@ -493,6 +518,7 @@ def test_a_right_command_line_passes(line: str) -> None:
         (link_problems, "[gone](docs/commands.md#jugde)"),
         (link_problems, "[gone](#no-such-heading)"),
         (link_problems, "![gone](docs/gone.png)"),
+        (moved_problems, "[the task](https://eloquent-lab.github.io/task-preference-prediction/)"),
         (link_problems, '<img src="docs/gone.png">'),
         (name_problems, "the function `engine.data.dataset.read_dataset`"),
         (name_problems, "the module `engine.data.datasets`"),

@@ -45,7 +45,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
         "engine.review": "core data decisions weigh",
         "engine.tune": "core system data store decisions judge measure calibrate",
         "engine.report": "core data gguf decisions people measure calibrate weigh rank audit tune",
-        "engine.api": "core system data store decisions judge measure calibrate rank audit report"
+        "engine.api": "core system data store decisions judge measure calibrate weigh rank audit report"
         " commands.shared",
         "gui.kit": "",
         "gui.work": "kit",

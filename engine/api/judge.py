@@ -56,6 +56,7 @@ from engine.data.id_list import read_ids
 from engine.decisions.health import run_health
 from engine.decisions.run_results import load_results
 from engine.judge.forecast import forecast
+from engine.judge.plan import RunPlan
 from engine.judge.plan_facts import plan_facts
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.judge.work import time_plan
@@ -229,12 +230,11 @@ class Judge:
         number of an earlier run of which `items` (50) are judged again, with all that this judge leaves open,
         the `model` too where it is None, as there; what changed says `Run.drift` of that run. `gold`: human
         labels of these where their dataset has none. `keep_awake`: the computer, on "mains" alone or not.
-        `name`, `note`: of the run. `progress`: show a bar on stderr.
+        `name`, `note`: of the run. `progress`: a bar on stderr.
 
         The model works in a process of its own: if that breaks down, Refused is raised; what was judged is
         kept. Ctrl-C stops; where long work would be lost, the first one lets it end. Then KeyboardInterrupt
         says how far the run came. What a person should know of data, model and run is warned of: Notice.
-
         Raises Refused for data, a model or settings that cannot be used.
 
         >>> judge.run(demo_dataset(), items=12, progress=False).complete
@@ -242,22 +242,18 @@ class Judge:
         """
         bar = _NotebookBar(progress)
         with stoppable(bar.loss_of_a_stop) as cancel:
-            made, asked = self._prepared(
-                data,
-                cancel,
-                **{"items": items, "sample": sample, "sample_by": sample_by, "ids": ids, "until": until},
-                **{"anchors": anchors, "gold": gold, "name": name, "note": note, "fresh": fresh},
-            )
+            chosen = {"items": items, "sample": sample, "sample_by": sample_by, "ids": ids, "until": until}
+            called = {"anchors": anchors, "gold": gold, "name": name, "note": note, "fresh": fresh}
+            made, asked = self._prepared(data, cancel, **chosen, **called)
             if asked.framed is not None:
                 asked.framed.keep()
             events = judged_here(made.plan, self._store, asked.fresh, cancel, apart=True)
             with told_to(None):
                 ended = shown_to_its_end(events, bar, KeepAwake(keep_awake))
-        given = GivenFile(made.plan.identity().dataset_path, made.plan.dataset.columns, asked.gold)
-        return self._ended(ended, bar, fresh, given, made.plan.inquiry)
+        return self._ended(ended, bar, fresh, made.plan, asked.gold)
 
     def _ended(
-        self, ended: RunEnded, bar: "_NotebookBar", fresh: bool, given: GivenFile, inquiry: object
+        self, ended: RunEnded, bar: "_NotebookBar", fresh: bool, plan: RunPlan, gold: Path | None
     ) -> Run:
         """The run, with what a person should know of it; KeyboardInterrupt where it was stopped."""
         for said in bar.left:
@@ -271,9 +267,10 @@ class Judge:
             notice("\n".join(health.sentences(PARAMETERS.of)))
         if results.one_labels:
             notice(results.one_label_sentence)
-        if isinstance(inquiry, UntilSure):
-            notice(_what_is_clear(told_of(inquiry, results)))
-        warn_of_gaps(results, partly=inquiry is not None)
+        if isinstance(plan.inquiry, UntilSure):
+            notice(_what_is_clear(told_of(plan.inquiry, results)))
+        warn_of_gaps(results, partly=plan.inquiry is not None)
+        given = GivenFile(plan.identity().dataset_path, plan.dataset.columns, gold)
         return Run(ended.run_id, self.store, _given=given)
 
     @property

@@ -35,7 +35,7 @@ class Refused(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.problem}\n{self.remedy}"
+        return "\n".join(map(str, (self.problem, self.remedy)))
 
 
 class TiebreakNotice(UserWarning):

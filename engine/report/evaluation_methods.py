@@ -12,12 +12,13 @@ from engine.report.methods import COMPUTED, Statement, labels_of_system
 from engine.report.works import BERGER, COHEN, KORN_GRAUBARD, LIN, ZHANG, CitedWork
 
 _MEASURES = f"Tiebreak {VERSION}, docs/measures.md"
+_LABELS = f"{_MEASURES}, Labels"
 _NUMBERS = (
     Statement(
-        "Accuracy is the share of human labels that the judge gives too; what it left without a label counts"
-        " as wrong, and a human tie of which nobody said more agrees with both kinds of ties. Its 95 %"
-        f" interval is that of {KORN_GRAUBARD.said} over instructions.",
-        f"{_MEASURES}, Labels",
+        "Accuracy is the share of human labels that the judge gives too; a human tie of which nobody said"
+        " more agrees with both kinds of ties. Its 95 % interval is that of"
+        f" {KORN_GRAUBARD.said} over instructions.",
+        _LABELS,
         (KORN_GRAUBARD,),
     ),
     Statement(
@@ -39,9 +40,14 @@ def evaluation_methods(
 
     `encoder`, `judge_model`: the models of BERTScore and of agreement, where these were measured.
     """
-    said = [*_data(evaluation), *labels_of_system(evaluation.matched.system, None), *_NUMBERS]
+    said = [
+        *_data(evaluation),
+        *labels_of_system(evaluation.matched.system, None),
+        _unscored(evaluation),
+        *_NUMBERS,
+    ]
     if evaluation.explanations:
-        said.append(_explanations(encoder, judge_model))
+        said.append(_explanations(evaluation, encoder, judge_model))
     return [*said, COMPUTED]
 
 
@@ -64,12 +70,34 @@ def _data(evaluation: Evaluation) -> Iterator[Statement]:
         yield Statement(" ".join(map(_sentence, known)), f"{dataset.path.name}, {evaluation.name}")
 
 
+def _unscored(evaluation: Evaluation) -> Statement:
+    """How many labels the system lacks, and how they count."""
+    lacking = {name: one.unscored for name, one in evaluation.labels.items() if one.unscored}
+    of = counted(sum(one.items for one in evaluation.labels.values()), "human label", "human labels")
+    if not lacking:
+        return Statement(f"Beside each of the {of} stands one of the judge: nothing is unscored.", _LABELS)
+    each = ", ".join(f"{words(name)} ({count:,})" for name, count in lacking.items())
+    are = "is" if sum(lacking.values()) == 1 else "are"
+    return Statement(
+        f"Of the {of} {sum(lacking.values()):,} {are} without one of the judge, so unscored, and count as"
+        f" wrong: {each}.",
+        _LABELS,
+    )
+
+
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _explanations(encoder: str | None, judge_model: str | None) -> Statement:
-    """Of the measures of explanations that were taken."""
+def _explanations(evaluation: Evaluation, encoder: str | None, judge_model: str | None) -> Statement:
+    """Of the measures of explanations that were taken, and what they are without."""
+    of, lacking, unmeasured = (
+        sum(getattr(one, name) for one in evaluation.explanations.values())
+        for name in ("items", "unexplained", "unmeasured")
+    )
+    missing = f" Of {of:,} the judge explains {of - lacking:,}; the others count 0." if lacking else ""
+    if unmeasured:
+        missing += f" {unmeasured:,} could not be asked about, and are left out of the agreement."
     taken: list[tuple[str, CitedWork | None]] = [(f"ROUGE-L ({LIN.short})", LIN)]
     if encoder is not None:
         taken.append((f"BERTScore ({ZHANG.short}) by the encoder {encoder}", ZHANG))
@@ -77,7 +105,7 @@ def _explanations(encoder: str | None, judge_model: str | None) -> Statement:
         taken.append((f"whether {judge_model} says that both agree", None))
     named = listed([name for name, _ in taken], shown=str)
     return Statement(
-        f"Explanations are held against people's by {named}.",
+        f"Explanations are held against people's by {named}.{missing}",
         f"{_MEASURES}, Explanations",
         tuple(work for _, work in taken if work is not None),
     )

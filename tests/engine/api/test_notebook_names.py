@@ -1,6 +1,7 @@
 """`import tiebreak`: light, all names real, all examples true, and the page on it tells all columns."""
 
 import doctest
+import inspect
 import re
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from engine.core import VERSION
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "docs" / "notebook.md"
+ENCODER = ROOT / "tests" / "encoders" / "roberta.gguf"
 MODULES = (
     "frames",
     "judge",
@@ -104,7 +106,9 @@ def real(frame: pd.DataFrame) -> dict[str, str]:
 def test_the_page_tells_the_columns_as_they_are(run: tiebreak.Run, judge: tiebreak.Judge) -> None:
     assert columns_of("`run.judgments`") == real(run.judgments)
     assert columns_of("`run.readings`") == real(run.readings)
-    assert columns_of("`run.evaluate()`") == real(run.evaluate())
+    by_models = run.evaluate(encoder=ENCODER, judge_model="demo", threads=1)
+    assert columns_of("`run.evaluate()`") == real(by_models)
+    assert list(run.evaluate()) == list(by_models)[: len(run.evaluate().columns)]
     assert columns_of("`run.health.signs`") == real(run.health.signs)
     assert columns_of("`judge.plan(data).facts`") == real(judge.plan(run.dataset, items=2).facts)
     assert {"category"} == set(real(run.labels).values())
@@ -117,4 +121,6 @@ def test_the_page_names_every_name() -> None:
     assert not missing
     public = [name for name in dir(tiebreak.Run) if not name.startswith("_")]
     public += [name for name in tiebreak.Judge.__dataclass_fields__ if name != "_"]
+    for call in (tiebreak.Judge.run, tiebreak.Judge.plan, tiebreak.Run.evaluate, tiebreak.Run.export):
+        public += [name for name in inspect.signature(call).parameters if name != "self"]
     assert not [name for name in public if not re.search(rf"`[^`\n]*\b{name}\b", text)]

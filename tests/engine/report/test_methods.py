@@ -27,7 +27,7 @@ from engine.report.ranking_methods import ranking_methods
 from engine.report.works import CitedWork, bibliography
 from engine.system.paths import demo_model
 from tests.engine.rank.worlds import davidson_contests
-from tests.judged import SURE_A, A, B, dataset, stored_run, system
+from tests.judged import SURE_A, A, B, dataset, matched, stored_run, system
 
 GOLD = dataset({"safety": [A, A, B, A]})
 
@@ -92,6 +92,20 @@ def test_without_strengths_nothing_is_said_of_them(tmp_path: Path, ranking: Rank
     text = text_of(of_run(tmp_path), replace(ranking, strengths=None))
     assert "Bradley-Terry" not in text
     assert "Korn and Graubard" in text
+
+
+def test_what_is_unscored_is_counted_and_said_how_it_counts() -> None:
+    gold = dataset({"safety": [A] * 4, "relevance": [A] * 4}, {"safety": ["It is safe."] * 4})
+    said = {"safety": ["It is.", "", "", "It is."]}
+    judge = system({"safety": [A, None, None, B], "relevance": [A, A, A, None]}, said)
+    text = methods_text(evaluation_methods(evaluate(match(judge, gold))))
+    assert (
+        "Of the 8 human labels 3 are without one of the judge, so unscored, and count as wrong: relevance"
+        " (1), safety (2)." in text
+    )
+    assert "Of 4 the judge explains 2; the others count 0." in text
+    whole = methods_text(evaluation_methods(evaluate(matched([A, B], [A, A]))))
+    assert "Beside each of the 2 human labels stands one of the judge: nothing is unscored." in whole
 
 
 def test_an_evaluation_is_told_by_its_data_its_judge_and_its_measures(tmp_path: Path) -> None:
