@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 import main
+from engine.core.items import Preference
+from engine.core.judgments import NewOverride
+from engine.store.run_store import RunStore
 from tests.commands import run_here
 from tests.test_docs import ACTIONS, options_of
 
@@ -104,6 +107,57 @@ def refused(line: str) -> str:
 def test_other_columns_are_mended_by_options_that_the_command_takes(folder: Path) -> None:
     for line in OF_A_FILE.strip().splitlines():
         assert "--columns" in refused(line.replace("FILE", "foreign.csv")), line
+
+
+FOREIGN_COLUMNS = "id=uid,instruction=prompt,output_a=a,output_b=b"
+
+
+def test_a_foreign_file_is_shown_and_drafted_from_by_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, demo_tried: None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "foreign.csv").write_text(FOREIGN, "utf-8")
+    columns = ("--columns", FOREIGN_COLUMNS)
+    shown = run_here("prompt", "foreign.csv", "--model", "demo", "--id", "2", *columns)
+    assert shown.returncode == 0, shown.stderr
+    assert "Say b" in shown.stdout
+    labelled = ("--columns", f"{FOREIGN_COLUMNS},clarity_preference=best")
+    assert run_here("rubrics", "draft", "foreign.csv", "--out", "none.toml", *columns).returncode == 2
+    wrong = run_here(
+        "rubrics", "draft", "foreign.csv", "--out", "none.toml", "--columns", "clarity_preference=x"
+    )
+    assert "clarity_preference: the file has no column 'x'" in wrong.stderr
+    assert not (tmp_path / "none.toml").exists()
+    drafted = run_here("rubrics", "draft", "foreign.csv", "--out", "r.toml", *labelled, "--save-columns")
+    assert "with 1 criterion: clarity." in drafted.stdout
+    assert run_here("rubrics", "draft", "foreign.csv", "--out", "again.toml").returncode == 0
+    assert (tmp_path / "again.toml").read_bytes() == (tmp_path / "r.toml").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_dataset_that_was_moved_is_read_where_it_is_named(folder: Path, demo_gold: Path) -> None:
+    with closing(sqlite3.connect(folder / "runs.sqlite")) as db, db:
+        db.execute("UPDATE run SET dataset_path = ?", (str(folder / "gone.tsv"),))
+    rows = demo_gold.read_text("utf-8").partition("\n")
+    named = rows[0].replace("output_a", "first").replace("output_b", "second")
+    (folder / "moved.tsv").write_text(f"{named}\n{rows[2]}", "utf-8")
+    there = (
+        "--dataset",
+        "moved.tsv",
+        "--columns",
+        "output_a=first,output_b=second",
+        "--store",
+        "runs.sqlite",
+    )
+    done = run_here("runs", "diff", 1, 2, *there)
+    assert (done.returncode, "is not told" in done.stderr) == (0, False), done.stderr
+    with RunStore(folder / "runs.sqlite") as store:
+        store.override(1, NewOverride("1", "safety", Preference.A, None, author="Ada"))
+    done = run_here("people", "export", 1, "--with-texts", "--out", "p.json", *there, "--save-columns")
+    assert done.returncode == 0, done.stderr
+    assert "The columns are remembered" in done.stderr
+    refused = run_here("rank", 1, "--store", "runs.sqlite")
+    assert "Put it back there, or name its file with --gold." in refused.stderr
 
 
 @pytest.mark.slow
