@@ -131,11 +131,11 @@ class PairwiseJudge:
         return replace(judge, criteria=(criterion,)), criterion, both_orders
 
 
-class RefusedScores(Refused, ValueError):
-    """What the weighted judge refuses, as an engine's function does: with a ValueError."""
+class RefusedScores(Refused, ValueError, TypeError):
+    """What the weighted judge refuses, which is also what the engine's function raises."""
 
 
-@wraps(weighted_judge.pairwise_preference_judge)
+@wraps(weighted_judge.pairwise_preference_judge, assigned=["__doc__"])  # its name is its own, for pickle
 def pairwise_preference_judge(
     comparisons: list[dict[str, Any]], criteria_weights: dict[str, float], tie_threshold: float
 ) -> dict[str, Any]:
