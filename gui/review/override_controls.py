@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QPlainTextEdit, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from engine.core.items import PREFERENCES, HumanLabel, Preference
+from gui.kit.actions import press_once
 from gui.kit.flow import FlowLayout
 from gui.kit.label_mark import LABEL_WORDS, LETTERS, label_icon
 from gui.kit.labels import name
@@ -35,6 +36,7 @@ class OverrideButtons(QWidget):
         for label, button in labels.items():
             button.setProperty("preference", label.value)
             button.setCheckable(True)
+            press_once(button)
             button.clicked.connect(self._want_label)
         edit.clicked.connect(self.edit_wanted)
         self.undo.clicked.connect(self.undo_wanted)

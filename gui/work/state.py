@@ -27,14 +27,14 @@ MOST_OF_QT = 2**31 - 1
 BLIND = "review/blind"
 """`on` while a person labels blind."""
 NEXT_CRITERION = "review/next criterion"
-"""`on` where a label takes the cursor to the next criterion."""
+"""`on` where a label takes the cursor to the next criterion, `items` where then to the next item, too."""
 _FILE = "window.ini"
 _LOOK_MS = 500  # after a change, until the file is written; Qt would do it about then, too
 _EXPORTED = "last/export"  # the folder
 
 
 class State(QObject):
-    """The remembered things, as this window has them; what is damaged in the file counts as not remembered."""
+    """The remembered things, as this window has them; what is damaged counts as not remembered."""
 
     recent_changed = Signal()
     trouble = Signal(object)  # a SetupError: the disk does not take the file; once, until it does again
