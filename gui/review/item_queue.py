@@ -17,7 +17,7 @@ from engine.core.judgments import JudgmentKey, ReviewState
 from gui.kit.actions import press_once
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, set_tip
-from gui.kit.labels import name
+from gui.kit.labels import guard, keep_room, name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.people.naming import WhoButton
 from gui.people.reviewer import Reviewer
@@ -43,6 +43,8 @@ class QueueLine(QWidget):
             flow.addWidget(button)
         for button in (self.confirm, self.skip):
             press_once(button)
+        keep_room(self.again, settle)
+        guard(self)
         in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
 
     def show_progress(self, words: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
@@ -318,10 +318,10 @@ class ReviewList(QWidget):
         self.updateGeometry()
 
     def put_below(self, widget: QWidget) -> None:
-        """Let something else stand below all."""
+        """Let something else stand below the items; the buttons below it stay where they are."""
         layout = self.layout()
-        assert layout is not None
-        layout.addWidget(widget)
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self.queue), widget)
 
     def begin_search(self) -> None:
         """Let the keys go to the search."""
