@@ -13,7 +13,7 @@ from engine.core.items import PREFERENCES, HumanLabel, Preference
 from gui.kit.actions import press_once
 from gui.kit.flow import FlowLayout
 from gui.kit.label_mark import LABEL_WORDS, LETTERS, label_icon
-from gui.kit.labels import guard, keep_room, name
+from gui.kit.labels import guard, name
 from gui.kit.layouts import STRETCH, in_column
 
 
@@ -41,7 +41,6 @@ class OverrideButtons(QWidget):
         edit.clicked.connect(self.edit_wanted)
         self.undo.clicked.connect(self.undo_wanted)
         self.redo.clicked.connect(self.redo_wanted)
-        keep_room(self.redo)
         guard(self)
         self.show_state(None, "", "", False)
         self.restyle()

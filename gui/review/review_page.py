@@ -194,17 +194,18 @@ class ReviewPage(Page):
             "P": self._want_prompt,
             "W": desk.show_ways,
             "N": self.reviewer.note.edit,
-            "S": queue.skip,
             "T": queue.take_back,
         }
         of_item |= {str(number + 1): partial(desk.choose_number, number) for number in range(9)}
-        of_item |= {key: partial(desk.override_label, label) for key, label in _LABEL_KEYS.items()}
         for key, do in of_item.items():
             add(key, partial(self._with_item, do))
+        for key, label in _LABEL_KEYS.items():
+            add(key, partial(self._with_item, partial(desk.override_label, label)), by_hand=True)
+        add("S", partial(self._with_item, queue.skip), by_hand=True)
         for key, by in (("J", 1), ("K", -1)):
             add(key, partial(self._with_item, partial(self.list.step, by)), repeat=True)
         for key in ("Return", "Enter"):
-            add(key, partial(self._with_item, queue.confirm), spares=_WRITING)
+            add(key, partial(self._with_item, queue.confirm), spares=_WRITING, by_hand=True)
         orders = partial(self._with_item, desk.show_orders)
         add("Space", orders, spares=(*_WRITING, QComboBox, QAbstractButton))
 

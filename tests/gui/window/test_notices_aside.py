@@ -44,6 +44,14 @@ def buttons_that_act(made: Interior) -> list[QAbstractButton]:
     return [button for button in (*inside, *alone) if button.isVisible()]
 
 
+def keep_submission(made: Interior) -> int:
+    """The number by which the labels of the open run are kept as a submission."""
+    run = made.workspace.run
+    assert run is not None
+    with RunStore(made.workspace.store_path) as store:
+        return store.keep_submission(submission_of(run.results), run.dataset).id
+
+
 def layouts(qtbot: QtBot, made: Interior) -> Iterator[str]:
     """Review in each way that it can look."""
     review = made.review
@@ -65,6 +73,15 @@ def layouts(qtbot: QtBot, made: Interior) -> Iterator[str]:
     review.desk.fold()
     yield "folded"
     review.desk.fold()
+    for kind in ("submission", "jury"):
+        if kind == "jury":
+            open_panel(qtbot, review, made.workspace.store_path)
+        else:
+            made.workspace.open_run(keep_submission(made))
+        qtbot.waitUntil(lambda: review.session.run_id == review._run_id and review.list.current is not None)
+        yield kind
+        made.workspace.open_run(1)
+        qtbot.waitUntil(lambda: review._run_id == 1 and review.session.run_id == 1)
 
 
 @pytest.mark.slow
