@@ -10,11 +10,16 @@ from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtWidgets import QAbstractButton, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from engine.data.submission import write_submission
+from engine.decisions.opened_submission import open_submission
+from engine.decisions.run_results import submission_of
+from engine.store.run_store import RunStore
 from gui.kit.labels import is_guarded
 from gui.kit.notice import Message
 from gui.review.override_controls import ExplanationEditor, OverrideButtons
 from gui.window.interior import Interior
 from gui.work.page_name import PageName
+from tests.gui.review.steps import open_panel
 from tests.gui.window.test_long_names import InteriorOf, interior_of  # noqa: F401  the fixture
 from tests.gui.window.test_sizes import SMALL, USUAL
 
@@ -48,8 +53,11 @@ def keep_submission(made: Interior) -> int:
     """The number by which the labels of the open run are kept as a submission."""
     run = made.workspace.run
     assert run is not None
+    assert run.dataset is not None
+    path = made.workspace.store_path.with_name("own.tsv")
+    write_submission(path, submission_of(run.results))
     with RunStore(made.workspace.store_path) as store:
-        return store.keep_submission(submission_of(run.results), run.dataset).id
+        return open_submission(path, run.dataset, store).id
 
 
 def layouts(qtbot: QtBot, made: Interior) -> Iterator[str]:
