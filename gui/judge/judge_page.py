@@ -31,7 +31,7 @@ from gui.judge.settings_panel import SettingsPanel
 from gui.judge.tune_dialog import TuneDialog
 from gui.judge.tune_jobs import open_recipe
 from gui.judge.usual_setup import usual_setup
-from gui.kit.labels import column, main_button, name, panel, scrolling, set_role
+from gui.kit.labels import column, guard, main_button, name, panel, scrolling, set_role
 from gui.reading.help_dialog import FirstSteps
 from gui.work.file_jobs import Loading
 from gui.work.lanes import Lane, LatestTask
@@ -204,6 +204,7 @@ class JudgePage(Page):
         # Stop keeps its place, and what stands beside it: a run ends by itself, under the hand of a person.
         for button in (self.results_button, self.over_button, self.run_button, self.stop_button):
             self.header.addWidget(button)
+            guard(button)
 
     def _make_body(self) -> None:
         left = column(panel(self.dataset_line), panel(self.picker), panel(self.settings))

@@ -15,7 +15,7 @@ from engine.core.formatting import visible, without_middle
 from engine.core.run_setup import RunSetup
 from gui.judge.run_control import RunControl
 from gui.kit.foreign_text import one_line, set_tip
-from gui.kit.labels import label, name
+from gui.kit.labels import guard, label, name
 from gui.kit.layouts import STRETCH, in_row
 from gui.work.workspace import Workspace
 
@@ -52,6 +52,7 @@ class ResumeBanner(QFrame):
         dismiss = QPushButton("Dismiss")
         name(dismiss, "Dismiss the offer to resume", "What was judged stays in the store.")
         dismiss.clicked.connect(self._dismiss)
+        guard(resume, queue, dismiss)
         in_row((self._text, STRETCH), resume, queue, dismiss, on=self, margins=(12, 8, 12, 8))
         control.started.connect(self._withdraw)
         control.ended.connect(self._follow_end)

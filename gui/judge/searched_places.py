@@ -73,11 +73,11 @@ class SearchedPlaces(QObject):
         self.removed.emit(path)
 
     def _kept(self, kind: str) -> list[Path]:
-        kept = self._state.record(_SEARCHED).get(kind, [])
+        kept = self._state.record_of_all(_SEARCHED).get(kind, [])
         return [Path(path) for path in kept if isinstance(path, str)] if isinstance(kept, list) else []
 
     def _set(self, kind: str, paths: Sequence[Path]) -> None:
-        record = self._state.record(_SEARCHED)
+        record = self._state.record_of_all(_SEARCHED)
         self._state.set_record(_SEARCHED, {**record, kind: [str(path) for path in paths]})
         self._show_button()
 

@@ -6,9 +6,9 @@ Knows: how an entry becomes an action of Qt. Does not know: which menus and keys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QMenu, QToolButton, QWidget
 
 Key = QKeySequence.StandardKey | str
 
@@ -49,6 +49,17 @@ class MenuButton(QToolButton):
         self._menu = kind(self)
         self._menu.setToolTipsVisible(tips)
         self.setMenu(self._menu)
+
+
+class _Once(QObject):
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Let nobody hear of the second press of a double click."""
+        return event.type() == QEvent.Type.MouseButtonDblClick
+
+
+def press_once(button: QAbstractButton) -> None:
+    """A double click presses it once: its second click would be of what the first one has led to."""
+    button.installEventFilter(_Once(button))
 
 
 def add_key(place: QWidget, key: Key, do: Callable[[], object], inside: bool = False) -> None:

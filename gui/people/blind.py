@@ -24,7 +24,7 @@ class Blind:
 
     def __init__(self, opened: Opened, on: bool = False) -> None:
         self._opened, self.on = opened, on
-        self._given: set[JudgmentKey] = set()  # not stored yet
+        self.given: set[JudgmentKey] = set()  # labels of this person that are not stored yet
 
     def shows(self, key: JudgmentKey) -> bool:
         """True where the judgment may be shown: not blind, or this person has given his own label."""
@@ -32,14 +32,14 @@ class Blind:
 
     def labelled(self, key: JudgmentKey) -> bool:
         """True where this person has given his own label, stored or not."""
-        return self.own(key) is not None or key in self._given
+        return self.own(key) is not None or key in self.given
 
     @property
     def seen(self) -> frozenset[JudgmentKey] | None:
         """The judgments that may be shown, for a job; None for all."""
         run = self._opened.run
         labels = run.results.reviews.labels.get(self._opened.author, {}) if run else {}
-        return frozenset({*labels, *self._given}) if self.on else None
+        return frozenset({*labels, *self.given}) if self.on else None
 
     def own(self, key: JudgmentKey) -> Preference | None:
         """The label that this person gave or confirmed."""
@@ -49,15 +49,15 @@ class Blind:
 
     def give(self, key: JudgmentKey) -> None:
         """This person gives his label now: it is on its way to the store."""
-        self._given.add(key)
+        self.given.add(key)
 
     def settle(self) -> None:
         """What was on its way and is stored now is the store's to say."""
-        self._given = {key for key in self._given if self.own(key) is None}
+        self.given = {key for key in self.given if self.own(key) is None}
 
     def forget(self) -> None:
         """Nothing is on its way any more."""
-        self._given.clear()
+        self.given.clear()
 
     def row(self, row: "ReviewRow") -> "ReviewRow":
         """A row as it may be shown: one that is hidden says nothing but its item and criterion."""

@@ -9,9 +9,11 @@ from itertools import chain
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from engine.core.formatting import words
 from engine.core.items import Preference
-from engine.core.judgments import NewReview, Origin, ReviewState
+from engine.core.judgments import JudgmentKey, NewOverride, NewReview, Origin, ReviewState
 from engine.core.said import AnyWord
+from gui.people.blind import Blind
 from gui.work.workspace import Workspace
 
 STATE_SIGNS = {ReviewState.TO_DO: "", ReviewState.DONE: "✓", ReviewState.SKIPPED: "»"}
@@ -31,13 +33,17 @@ class Progress(QObject):
     """The states of this person's items: what was asked for counts at once.
 
     All are counted for a run, a person and a list; then one item at a time, whatever the size of the run.
+
+    `criterion`: the only one that is labelled now. Then an item is done once it has this person's label on
+    it; None: once it was marked so.
     """
 
     changed = Signal(str)  # item id; empty for all
 
-    def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
+    def __init__(self, workspace: Workspace, blind: Blind, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._workspace = workspace
+        self._workspace, self._blind = workspace, blind
+        self.criterion: str | None = None
         self._author = workspace.author  # read once: it is asked for with each item
         self._asked: dict[str, ReviewState] = {}  # not stored yet
         self._listed: Sequence[str] = ()
@@ -52,9 +58,29 @@ class Progress(QObject):
     def state(self, item_id: str) -> ReviewState:
         """How far this person is with an item."""
         run = self._workspace.run
-        if item_id in self._asked or run is None:
-            return self._asked.get(item_id, ReviewState.TO_DO)
-        return run.results.reviews.state(item_id, self._author)
+        state = self._asked.get(item_id)
+        if state is None:
+            state = run.results.reviews.state(item_id, self._author) if run is not None else ReviewState.TO_DO
+        if self.criterion is None:
+            return state
+        key = JudgmentKey(item_id, self.criterion)
+        if key in self._labels or key in self._blind.given:
+            return ReviewState.DONE
+        return ReviewState.SKIPPED if state is ReviewState.SKIPPED else ReviewState.TO_DO
+
+    @property
+    def _labels(self) -> Mapping[JudgmentKey, Preference]:
+        run = self._workspace.run
+        return run.results.reviews.labels.get(self._author, {}) if run is not None else {}
+
+    def reopens(self, item_id: str) -> bool:
+        """Whether an item can be reopened: a label is taken back, or replaced, and stays until then."""
+        state = self.state(item_id)
+        return state is ReviewState.SKIPPED or (state is ReviewState.DONE and self.criterion is None)
+
+    def follow_criterion(self, criterion: str | None) -> None:
+        """One criterion alone is labelled from now on, or all of them."""
+        self.criterion, self._kept = criterion, None
 
     def follow_list(self, listed: Sequence[str]) -> None:
         """These items are listed, in this order."""
@@ -78,10 +104,12 @@ class Progress(QObject):
         if run is None:
             return _Tally({}, counts, 0)
         marks = run.results.reviews.marks_in_force
-        said = {item_id: mark.state for (item_id, who), mark in marks.items() if who == self._author}
-        said.update(self._asked)
+        touched = {item_id for item_id, who in marks if who == self._author} | self._asked.keys()
+        if self.criterion is not None:
+            touched |= {key.item_id for key in (*self._labels, *self._blind.given)}
+        found = ((item_id, self.state(item_id)) for item_id in touched)
         states: dict[str, ReviewState] = {
-            item_id: state for item_id, state in said.items() if state is not ReviewState.TO_DO
+            item_id: state for item_id, state in found if state is not ReviewState.TO_DO
         }
         for state in states.values():
             counts[state] += 1
@@ -110,23 +138,30 @@ class Progress(QObject):
     def mark(
         self,
         item_id: str,
-        state: ReviewState,
+        state: ReviewState | None,
         confirmed: Mapping[str, Preference] | None = None,
         origin: Origin | None = None,
         seed: int | None = None,
     ) -> bool:
-        """Let an item be in a state, with the labels that a person confirms; `origin`, `seed`: of these.
+        """Let an item be in a state, with the labels that a person confirms; `origin`, `seed`: of these. No
+        state: it stays in the one that it is in.
 
         False where that is not said, and nothing changes.
         """
         author, before = self._workspace.author, self._asked.get(item_id)
         said = self._workspace.review(NewReview(item_id, author, state, confirmed or {}, origin, seed))
-        counts = state if said else before  # what was said before may still wait for the store
+        counts = state if said and state else before  # what was said before may still wait for the store
         if counts is not None:
             self._asked[item_id] = counts
-            self._count_again(item_id)
-            self.changed.emit(item_id)
+        for criterion in (confirmed or {}) if said else ():
+            self._blind.give(JudgmentKey(item_id, criterion))
+        self.follow_label(item_id)
         return said
+
+    def follow_label(self, item_id: str) -> None:
+        """Count an item again: a label of it, which is all that counts of one criterion, may be given now."""
+        self._count_again(item_id)
+        self.changed.emit(item_id)
 
     def next_to_do(self, after: int) -> int | None:
         """The place of the next item to do among those that are listed, after a place, else from the top."""
@@ -136,10 +171,13 @@ class Progress(QObject):
 
     @property
     def in_words(self) -> str:
-        """`37 of 99 done, 2 skipped, 12 left by this filter`; those that are left are listed ones."""
+        """`37 of 99 done, 2 skipped, 12 left by this filter`; those that are left are listed ones. Of one
+        criterion alone: `37 of 99 done on relevance`.
+        """
         counts, left = self.counts, self._tally.left
         total = sum(counts.values())
-        parts = [f"{counts[ReviewState.DONE]:,} of {total:,} done"]
+        on = f" on {words(self.criterion)}" if self.criterion else ""
+        parts = [f"{counts[ReviewState.DONE]:,} of {total:,} done{on}"]
         if counts[ReviewState.SKIPPED]:
             parts.append(f"{counts[ReviewState.SKIPPED]:,} skipped")
         parts.append(f"{left:,} left{' by this filter' if len(self._listed) < total else ''}")
@@ -151,15 +189,15 @@ class Progress(QObject):
         stored = run.results.reviews.state(item_id, self._author) if run is not None else None
         if stored is not None and self._asked.get(item_id) is stored:
             del self._asked[item_id]
-        self._count_again(item_id)
-        self.changed.emit(item_id)
+        self.follow_label(item_id)
 
     @Slot(object)
     def _take_back(self, what: AnyWord) -> None:
         """What was asked for will never be stored."""
-        if isinstance(what, NewReview) and self._asked.pop(what.item_id, None) is not None:
-            self._count_again(what.item_id)
-            self.changed.emit(what.item_id)
+        if isinstance(what, NewReview | NewOverride):
+            if isinstance(what, NewReview):
+                self._asked.pop(what.item_id, None)
+            self.follow_label(what.item_id)
 
     @Slot(str)
     def _forget(self, item_id: str) -> None:

@@ -37,7 +37,7 @@ class Reviewer(QObject):
         workspace.run_changed.connect(self._forget)
         workspace.unsaid.connect(self._forget)
         workspace.taken_back.connect(self._forget)
-        self.progress = Progress(workspace, self)
+        self.progress = Progress(workspace, self.blind, self)
         self.who = WhoButton(workspace)
         self.drafts = Drafts(workspace, workspace.say, self)
         self.drafts.take_over(workspace.state)

@@ -14,7 +14,7 @@ from engine.core.formatting import visible
 from gui.kit.busy import BusyLine
 from gui.kit.file_dialogs import ask_source, ask_target
 from gui.kit.fold import Fold
-from gui.kit.labels import hint, label, main_button, name, panel, set_role
+from gui.kit.labels import guard, hint, label, main_button, name, panel, set_role
 from gui.kit.layouts import STRETCH, as_column, in_column, in_row
 from gui.reading.glossary import Topic
 from gui.reading.help_dialog import headed
@@ -229,6 +229,7 @@ class CalibrationPanel(QWidget):
         name(self.save_button, "Save the calibration", "To judge other datasets with it")
         self.off_button = QPushButton("&Take off")
         self.apply_button = main_button("Appl&y")
+        guard(self.fit_button, self.off_button, self.apply_button)
         name(self.apply_button, "Apply the calibration")
         self.learning = LearningPanel(self._workspace, self._wishes)
         self._source = label("")

@@ -234,7 +234,7 @@ class Beside(QObject):
         self._arrange()
 
     def _kept(self) -> dict[str, Any]:
-        kept = self._workspace.state.record(_STATE)
+        kept = self._workspace.state.record_of_all(_STATE)
         return {key: value for key, value in kept.items() if isinstance(value, dict)}
 
     def _remember(self) -> None:

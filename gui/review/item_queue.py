@@ -4,7 +4,8 @@ Knows: whose turn it is, what needs a name, what a blind person still owes. Does
 listed, what is stored of them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QObject, Slot
@@ -13,9 +14,10 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from engine.core.formatting import words
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey, ReviewState
+from gui.kit.actions import press_once
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, set_tip
-from gui.kit.labels import name
+from gui.kit.labels import guard, keep_room, name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.people.naming import WhoButton
 from gui.people.reviewer import Reviewer
@@ -30,19 +32,19 @@ class QueueLine(QWidget):
         super().__init__()
         self.text = OneLine()
         self.confirm = QPushButton("Confirm (Enter)")
-        name(
-            self.confirm,
-            "Confirm the item",
-            "You agree with all its labels; the next one to do follows",
-        )
+        self.follow_criterion(None)
         self.skip = QPushButton("Skip (S)")
         name(self.skip, "Skip the item", "Leave the item out for now; the next one to do follows")
-        self.again = QPushButton("To do (T)")
+        self.again = QPushButton("Reopen (T)")
         name(self.again, "Reopen the item: it is to do")
         buttons = QWidget()
         flow = FlowLayout(buttons, gap=4, whole=True)
         for button in (self.confirm, self.skip, self.again, settle):
             flow.addWidget(button)
+        for button in (self.confirm, self.skip):
+            press_once(button)
+        keep_room(self.again, settle)
+        guard(self)
         in_column(in_row((self.text, STRETCH), who), buttons, on=self, spacing=4)
 
     def show_progress(self, words: str) -> None:
@@ -51,12 +53,16 @@ class QueueLine(QWidget):
         set_tip(self.text, words)
         self.text.setAccessibleName(words)
 
-    def show_state(self, state: ReviewState | None) -> None:
+    def follow_criterion(self, criterion: str | None) -> None:
+        """Confirm one criterion from now on, or all of them."""
+        what = f"its label on {words(criterion)}" if criterion else "all its labels"
+        name(self.confirm, "Confirm the item", f"You agree with {what}; the next one to do follows")
+
+    def show_state(self, state: ReviewState | None, reopens: bool) -> None:
         """Offer what can be done with an item in this state; None where there is no item."""
         self.confirm.setEnabled(state is not None)
         self.skip.setEnabled(state is not None)
-        self.again.setVisible(state not in (None, ReviewState.TO_DO))
-        self.again.setText("Reopen (T)" if state else "")
+        self.again.setVisible(reopens)
 
 
 class ItemQueue(QObject):
@@ -80,10 +86,13 @@ class ItemQueue(QObject):
         line.confirm.clicked.connect(self.confirm)
         line.skip.clicked.connect(self.skip)
         line.again.clicked.connect(self.take_back)
+        desk.labelled.connect(self._go_on_by_itself)
 
     @Slot()
     def confirm(self) -> None:
-        """Agree with all labels in force of the item; who settles settles the open judgment."""
+        """Agree with all labels in force of the item, or with that on the criterion that alone is wanted; who
+        settles settles the open judgment.
+        """
         if self._desk.session.settling:
             self._reviewer.who.then(self._settle)
         else:
@@ -103,6 +112,11 @@ class ItemQueue(QObject):
         _, item_id = shown
         if progress.state(item_id) is ReviewState.TO_DO:
             self._workspace.note.emit("The item is to do already.")
+        elif not progress.reopens(item_id):
+            on = words(progress.criterion or "")
+            self._workspace.note.emit(
+                f"You have labelled {on}: U takes that back, another label replaces it."
+            )
         else:
             progress.mark(item_id, ReviewState.TO_DO)
 
@@ -124,17 +138,33 @@ class ItemQueue(QObject):
         self._desk.finish_writing()
         if self._shown is None or not self._desk.settle():
             return
-        following = self._next_unsettled(key)
+        self._go_on_settling(key)
+
+    def _go_on_settling(self, settled: JudgmentKey) -> None:
+        following = self._next_unsettled(settled)
         if following is None:
             self._workspace.note.emit("Nothing listed is left to settle.")
         else:
             self._workspace.show_in_review(following)
 
+    @Slot(object)
+    def _go_on_by_itself(self, before: Collection[datetime]) -> None:
+        """All that is wanted of the item is labelled; `before`: when it was said what was said before."""
+        session, shown = self._desk.session, self._shown
+        if shown is None:
+            return
+        if session.settling:
+            self._go_on_settling(session.key)
+        else:
+            self._finish(shown, ReviewState.DONE)
+        session.went_on(shown[1], before)
+        self._desk.show_changes()
+
     def _finish(self, shown: tuple[int, str], state: ReviewState) -> None:
         if self._shown != shown:
             return
         _, item_id = shown
-        session = self._desk.session
+        session, alone = self._desk.session, self._reviewer.progress.criterion
         confirmed: Mapping[str, Preference] = {}
         if state is ReviewState.DONE and (missing := self._owed(item_id)):
             self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
@@ -142,18 +172,31 @@ class ItemQueue(QObject):
             return
         if state is ReviewState.DONE and not self._reviewer.blind.on:
             self._desk.finish_writing()
-            confirmed = session.labels_in_force()
-        said = self._reviewer.progress.mark(item_id, state, confirmed, session.origin, session.seed)
+            in_force = session.labels_in_force()
+            confirmed = in_force if alone is None else {alone: in_force[alone]}
+        closes = state is ReviewState.DONE and alone is not None
+        rest = self._without_label(item_id, but=alone) if closes else ()
+        mark = None if rest else state  # of the item as a whole
+        mark_item = partial(self._reviewer.progress.mark, item_id, mark)
+        nothing = mark is None and not confirmed  # a label that was given blind is said
+        said = nothing or mark_item(confirmed, session.origin, session.seed)
         if said and not self._go_on():
             self._workspace.note.emit("No item is left to do by this filter.")
 
     def _owed(self, item_id: str) -> Sequence[str]:
         """The criteria that this person must label before the item is done."""
-        session, blind = self._desk.session, self._reviewer.blind
-        if blind.on:
+        session, alone = self._desk.session, self._reviewer.progress.criterion
+        wanted = session.criteria if alone is None else [alone]
+        if self._reviewer.blind.on:
             # Each label was given by itself; that of another person must not take its place unseen.
-            return [each for each in session.criteria if not blind.shows(JudgmentKey(item_id, each))]
-        if session.run is None or not session.run.results.run.submitted:
+            return [each for each in self._without_label(item_id) if each in wanted]
+        if session.run is None or (alone is None and not session.run.results.run.submitted):
             return []
         labelled = session.labels_in_force()  # what a submission lacks, only people can add
-        return [each for each in session.criteria if each not in labelled]
+        return [each for each in wanted if each not in labelled]
+
+    def _without_label(self, item_id: str, but: str | None = None) -> Sequence[str]:
+        """The criteria on which this person has not labelled an item, `but` one."""
+        blind, criteria = self._reviewer.blind, self._desk.session.criteria
+        unlabelled = (each for each in criteria if not blind.labelled(JudgmentKey(item_id, each)))
+        return [each for each in unlabelled if each != but]

@@ -27,12 +27,22 @@ from gui.review.session import Change, ReviewSession, Shown
 from gui.work.state import NEXT_CRITERION
 from gui.work.workspace import Workspace
 
+NEXT_ITEM = "items"
+AFTER_LABEL = {
+    "": "stay with its criterion",
+    "on": "go on to the next criterion without a label of yours",
+    NEXT_ITEM: "go on to the next criterion, after the last one to the next item",
+}
+"""What follows a label, by how the window remembers it."""
+
 
 class JudgmentDesk(QWidget):
     """Shows the judgments of the item that it is given, and carries out what a person wishes of them."""
 
     shown = Signal(object)  # a Shown, other than the one before: what the card shows now
     focus_free = Signal()  # the editor is about to vanish, and keys must go somewhere else
+    labelled = Signal(object)  # all that is wanted of the item: go on; when it was said what was said before
+    item_wanted = Signal(object)  # a JudgmentKey of another item, which was left by itself
     put_aside = Signal()  # the editor vanishes though nobody closed it: its text is a draft
 
     def __init__(
@@ -44,6 +54,7 @@ class JudgmentDesk(QWidget):
         super().__init__()
         self._workspace = workspace
         self._named = reviewer.who.then  # does what needs a person's name
+        self._progress = reviewer.progress
         self.session = session
         self._shown: Shown | None = None
         self.strip = CriterionStrip()
@@ -201,9 +212,17 @@ class JudgmentDesk(QWidget):
         return change.override is not None or not change.note
 
     def _change(self, key: JudgmentKey, label: Preference) -> None:
-        self._carry_out(self.session.change(key, label))
-        if key == self.session.key and self._workspace.state.text(NEXT_CRITERION) == "on":
-            self.choose_criterion(self.session.next_to_label)
+        session, before = self.session, self.session.said_of_item()
+        said = self._carry_out(session.change(key, label))
+        follows = self._workspace.state.text(NEXT_CRITERION)
+        self._progress.follow_label(key.item_id)
+        if not (said and follows and key == session.key):
+            return
+        settled = session.settling and follows == NEXT_ITEM  # one judgment, whoever labelled the others
+        if missing := session.to_label(self._progress.criterion) if not settled else []:
+            self.choose_criterion(missing[0])
+        elif follows == NEXT_ITEM and not self.writing:
+            self.labelled.emit(before)
 
     @Slot()
     def undo(self) -> None:
@@ -217,18 +236,24 @@ class JudgmentDesk(QWidget):
         if self.session.judgment is not None:
             self._carry_out(self.session.redo())
 
-    def _carry_out(self, change: Change) -> None:
-        """Let the store keep it. What is in force is shown once it is stored, not when it is wished for."""
-        new = change.override
+    def _carry_out(self, change: Change) -> bool:
+        """Let the store keep it; True where a label or an explanation is said. What is in force is shown once
+        it is stored, not when it is wished for.
+        """
+        new, said = change.override, False
         if new is not None:
-            self._workspace.say(new, over=change.over)
+            said = bool(self._workspace.say(new, over=change.over))
         if change.review is not None:
-            self._workspace.review(change.review)
-        if change.undo is not None:
-            self._workspace.take_back(change.undo)
+            said = self._workspace.review(change.review)
+        for undo in change.undo:
+            self._workspace.take_back(undo)
+        if change.item_id:
+            self.item_wanted.emit(JudgmentKey(change.item_id, change.criterion or self.session.criterion))
+        elif change.undo:
             self.choose_criterion(change.criterion or self.session.criterion)
         if change.note:
             self._workspace.note.emit(change.note)
+        return said
 
     @Slot()
     def edit(self) -> None:

@@ -10,9 +10,10 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QPlainTextEdit, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from engine.core.items import PREFERENCES, HumanLabel, Preference
+from gui.kit.actions import press_once
 from gui.kit.flow import FlowLayout
 from gui.kit.label_mark import LABEL_WORDS, LETTERS, label_icon
-from gui.kit.labels import name
+from gui.kit.labels import guard, name
 from gui.kit.layouts import STRETCH, in_column
 
 
@@ -35,10 +36,12 @@ class OverrideButtons(QWidget):
         for label, button in labels.items():
             button.setProperty("preference", label.value)
             button.setCheckable(True)
+            press_once(button)
             button.clicked.connect(self._want_label)
         edit.clicked.connect(self.edit_wanted)
         self.undo.clicked.connect(self.undo_wanted)
         self.redo.clicked.connect(self.redo_wanted)
+        guard(self)
         self.show_state(None, "", "", False)
         self.restyle()
 
@@ -141,6 +144,7 @@ class ExplanationEditor(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._begun_with = ""
+        guard(self)
         self.field = _Field()
         self.field.setTabChangesFocus(True)
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.core.item_sample import USUAL_SEED
-from engine.core.judgments import JudgmentKey, ReviewState
+from engine.core.items import Gold
+from engine.core.judgments import JudgedItem, JudgmentKey, ReviewState
 from engine.core.review_filters import Filters, ListOrder, search_pattern
 from gui.work.garbage import many_records
 from gui.work.lanes import Job, JobControl
@@ -317,3 +318,26 @@ def in_units(text: str, spans: Sequence[tuple[int, int]]) -> Sequence[tuple[int,
 
 def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def human_label(
+    rows: "Sequence[tuple[Dataset | None, int | None]]", judged: JudgedItem, criterion: str
+) -> tuple[Gold | None, Sequence[Path]]:
+    """What the first of the datasets with a label says of an item, at its row there, and which one that is.
+
+    Where none has a label: an explanation alone, else nothing, and all datasets that were looked into.
+    """
+    found: list[tuple[Gold, Path]] = []
+    looked_into: dict[Path, None] = {}
+    for dataset, row in rows:
+        if dataset is None:
+            continue
+        looked_into[dataset.path] = None
+        item = dataset[row] if row is not None and row < len(dataset) else None
+        same = item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash)
+        if item is not None and same and (human := item.gold.get(criterion)):
+            found.append((human, dataset.path))
+    if not found:
+        return None, tuple(looked_into)
+    human, path = next((pair for pair in found if pair[0].label is not None), found[0])
+    return human, (path,)

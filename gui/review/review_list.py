@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from engine.core.errors import EngineError
 from engine.core.judgments import JudgmentKey, Origin, ReviewState
@@ -55,6 +55,7 @@ class ReviewList(QWidget):
     chosen = Signal(str)
     emptied = Signal()
     listed = Signal()
+    criterion_chosen = Signal(str)  # the only one that is listed from now on
 
     def __init__(
         self,
@@ -189,17 +190,23 @@ class ReviewList(QWidget):
         return part if passing is None else passing if part is None else passing & part
 
     def _origin(self, row: int) -> Origin:
-        """How a person comes to the item of a row: in turn of a random sample only where he has labelled or
-        skipped each item before it, and nothing but other criteria and labelled items is left out.
+        """How a person comes to the item of a row: in turn of a random sample only where he has labelled (on
+        the criterion that is chosen, if one is) or skipped each item before it, and nothing but other
+        criteria and labelled items is left out.
         """
-        asked, run = replace(self.wish, criterion=None, labelled=frozenset()), self._workspace.run
-        if asked.narrows or self.filters.part is not None or self.people.leaves_out_to_do or run is None:
+        asked, run = replace(self.wish, labelled=frozenset()), self._workspace.run
+        if (
+            replace(asked, criterion=None).narrows
+            or self.filters.part is not None
+            or self.people.leaves_out_to_do
+            or run is None
+        ):
             return Origin.CHOSEN
         order = self.filters.list_order
         if order is not ListOrder.RANDOM:
             return _ORIGINS.get(order, Origin.CHOSEN)
         labels = run.results.reviews.labels.get(self._workspace.author, {})
-        labelled = {key.item_id for key in labels}
+        labelled = {key.item_id for key in labels if asked.criterion in (None, key.criterion)}
         before = (self.table.item_at(place) for place in range(row))
         passed = (
             item.item_id in labelled or self.progress.state(item.item_id) is not ReviewState.TO_DO
@@ -231,13 +238,17 @@ class ReviewList(QWidget):
         self._show_progress()
 
     def next_unsettled(self, but: JudgmentKey) -> JudgmentKey | None:
-        """Where people differ next and nobody settled it, `but` this one: here, below, then from the top."""
+        """Where people differ next and nobody settled it, `but` this one: here, below, then from the top; of
+        the criterion that is chosen, if one is.
+        """
         run, review = self._workspace.run, self.review
         open_ones = run.results.reviews.unsettled - {but} if run is not None else frozenset()
         count, row = self.shown, self.view.currentIndex().row()
         for place in range(count):
             item = self.table.item_at((row + place) % count)
             for criterion in review.criteria if review and item else ():
+                if self.progress.criterion not in (None, criterion):
+                    continue
                 if item is not None and (key := JudgmentKey(item.item_id, criterion)) in open_ones:
                     return key
         return None
@@ -307,10 +318,10 @@ class ReviewList(QWidget):
         self.updateGeometry()
 
     def put_below(self, widget: QWidget) -> None:
-        """Let something else stand below all."""
+        """Let something else stand below the items; the buttons below it stay where they are."""
         layout = self.layout()
-        assert layout is not None
-        layout.addWidget(widget)
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(self.queue), widget)
 
     def begin_search(self) -> None:
         """Let the keys go to the search."""
@@ -326,6 +337,7 @@ class ReviewList(QWidget):
     @Slot()
     def list_again(self) -> None:
         """Filter and order the rows that are there."""
+        self._follow_criterion()
         self.filters.offer_to_clear()
         self.view.show_order(self.filters.list_order)
         run = self._workspace.run
@@ -350,6 +362,18 @@ class ReviewList(QWidget):
         self.filters.restore(record, criteria)
         if record.get("run") != run_id:
             self.filters.clear()
+        self._follow_criterion()
+
+    def _follow_criterion(self) -> None:
+        """What is chosen above the list is what is labelled, confirmed and counted; by the next key already,
+        while the list is still made.
+        """
+        criterion = self.wish.criterion
+        if criterion != self.progress.criterion:
+            self.progress.follow_criterion(criterion)
+            self.queue.follow_criterion(criterion)
+            if criterion is not None and self.follows:
+                self.criterion_chosen.emit(criterion)
 
     @Slot(object)
     def _take_review(self, review: Review) -> None:
@@ -416,8 +440,11 @@ class ReviewList(QWidget):
         run = self._workspace.run
         settled = run.results.reviews.settled_in_words if run and self._session.settling else ""
         self.queue.show_progress(settled or self.progress.in_words)
-        current = self.current
-        self.queue.show_state(self.progress.state(current.item_id) if current else None)
+        self._show_state(self.current)
+
+    def _show_state(self, item: "ReviewItem | None") -> None:
+        state = self.progress.state(item.item_id) if item else None
+        self.queue.show_state(state, item is not None and self.progress.reopens(item.item_id))
 
     def _show_lines(self, listing: Listing) -> None:
         shown = len(listing.items)
@@ -518,7 +545,7 @@ class ReviewList(QWidget):
     @Slot(QModelIndex, QModelIndex)
     def _tell(self, now: QModelIndex, _before: QModelIndex) -> None:
         item = self.table.item_at(now.row())
-        self.queue.show_state(self.progress.state(item.item_id) if item else None)
+        self._show_state(item)
         if item is not None:
             origin, review = self._origin(now.row()), self.review
             self._session.origin = origin

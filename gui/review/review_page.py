@@ -31,7 +31,7 @@ from gui.review.card_room import CardRoom
 from gui.review.item_queue import ItemQueue
 from gui.review.item_reading import ItemReading, MarkingBox
 from gui.review.judge_again import JudgeAgain
-from gui.review.judgment_desk import JudgmentDesk
+from gui.review.judgment_desk import AFTER_LABEL, JudgmentDesk
 from gui.review.notices import HealthLine, MissingDataset, NothingToReview, PartOfRun
 from gui.review.page_keys import PageKeys
 from gui.review.review_list import ReviewList
@@ -42,6 +42,7 @@ from gui.work.page import Page, PageSplitter, two_parts
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
 from gui.work.run_picker import RunPicker
+from gui.work.state import NEXT_CRITERION
 from gui.work.workspace import Workspace
 
 _CHOSEN = "review/chosen"
@@ -60,15 +61,16 @@ class ReviewPage(Page):
     KEYS: ClassVar[Sequence[tuple[str, str]]] = (
         ("J, K", "Next, previous item"),
         ("1 to 9", "Criterion"),
-        ("A, B", "Override the label with A, with B; File > Settings says what is open then"),
-        ("G, X", "Override the label with both good, both bad"),
-        ("U, Shift+U", "Take back what you did last with this item, do it again"),
+        ("A, B", "Override the label of the open criterion with A, with B"),
+        ("G, X", "Override it with both good, both bad"),
+        ("L", "What follows a label: nothing, the next criterion, or that and then the next item"),
+        ("U, Shift+U", "Take back what you did last with this item, or the one left by itself; do it again"),
         ("E", "Write another explanation: Ctrl+Enter saves, Esc leaves"),
         ("V", "Other systems side by side, or the judgment alone"),
         ("M", "Markdown or plain text"),
         ("F", "Fold the judgment to one line, or open it"),
         ("D", "Highlight differences, shared words, nothing"),
-        ("Enter", "Confirm the item: you agree with all its labels; on to the next one to do"),
+        ("Enter", "Confirm the item: you agree with all its labels, or that of the criterion chosen above"),
         ("Enter, while you settle", "Settle the judgment as most people say; on to the next they differ on"),
         ("S", "Skip the item; on to the next one to do"),
         ("T", "Reopen the item: it is to do"),
@@ -161,6 +163,8 @@ class ReviewPage(Page):
         self.reviewer.settle_changed.connect(self._switch_settling)
         self.desk.focus_free.connect(self.list.take_focus)
         self.desk.put_aside.connect(self.keys.pause)
+        self.list.criterion_chosen.connect(self.desk.choose_criterion)
+        self.desk.item_wanted.connect(self._go_back)
         self.part.again.clicked.connect(self.list.take_focus)
         for texts in (self.reading, self.beside.columns):
             self.markdown.toggled.connect(texts.set_markdown)
@@ -175,6 +179,7 @@ class ReviewPage(Page):
         add, queue, desk = self.keys.add, self.queue, self.desk
         add("M", self.markdown.toggle)
         add("D", self.marking.choose_next)
+        add("L", self._choose_what_follows)
         add("/", self._search)
         add("F6", partial(self._turn_to_part, 1))
         add("Shift+F6", partial(self._turn_to_part, -1))
@@ -189,17 +194,18 @@ class ReviewPage(Page):
             "P": self._want_prompt,
             "W": desk.show_ways,
             "N": self.reviewer.note.edit,
-            "S": queue.skip,
             "T": queue.take_back,
         }
         of_item |= {str(number + 1): partial(desk.choose_number, number) for number in range(9)}
-        of_item |= {key: partial(desk.override_label, label) for key, label in _LABEL_KEYS.items()}
         for key, do in of_item.items():
             add(key, partial(self._with_item, do))
+        for key, label in _LABEL_KEYS.items():
+            add(key, partial(self._with_item, partial(desk.override_label, label)), by_hand=True)
+        add("S", partial(self._with_item, queue.skip), by_hand=True)
         for key, by in (("J", 1), ("K", -1)):
             add(key, partial(self._with_item, partial(self.list.step, by)), repeat=True)
         for key in ("Return", "Enter"):
-            add(key, partial(self._with_item, queue.confirm), spares=_WRITING)
+            add(key, partial(self._with_item, queue.confirm), spares=_WRITING, by_hand=True)
         orders = partial(self._with_item, desk.show_orders)
         add("Space", orders, spares=(*_WRITING, QComboBox, QAbstractButton))
 
@@ -294,6 +300,24 @@ class ReviewPage(Page):
     def _show_wanted(self, key: JudgmentKey) -> None:
         self._wanted = key
         self.list.choose(key.item_id)
+
+    @Slot(object)
+    def _go_back(self, key: JudgmentKey) -> None:
+        """To an item that was left by itself, where it is still listed."""
+        self._wanted = key
+        self.list.choose(key.item_id, clearing=False)
+        if self._item_id == key.item_id:
+            self.session.went_back()
+            self.desk.show_changes()
+
+    @Slot()
+    def _choose_what_follows(self) -> None:
+        """The next of what may follow a label."""
+        state, follows = self.workspace.state, list(AFTER_LABEL)
+        now = state.text(NEXT_CRITERION)
+        chosen = follows[(follows.index(now) + 1) % len(follows) if now in follows else 0]
+        state.set_text(NEXT_CRITERION, chosen)
+        self.workspace.note.emit(f"After a label: {AFTER_LABEL[chosen]}.")
 
     @Slot(object)
     def _follow_override(self, key: JudgmentKey) -> None:

@@ -6,6 +6,7 @@ widgets, lists, how anything is stored.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,10 +28,10 @@ from gui.kit.label_mark import LABEL_WORDS
 from gui.people.blind import Blind
 from gui.people.drafts import Drafts
 from gui.people.said_in_words import step_in_words
+from gui.review.review_jobs import human_label
 from gui.work.open_run import Opened, OpenRun
 
 if TYPE_CHECKING:
-    from engine.data.dataset import Dataset
     from engine.review.doubt import ReviewRow
     from gui.review.review_jobs import Review
 
@@ -68,17 +69,27 @@ class Shown:
 
 @dataclass(frozen=True)
 class Change:
-    """What comes of a wish: what the store is to keep, `undo` a step, and what the person is told.
+    """What comes of a wish: what the store is to keep, steps to `undo`, and what the person is told.
 
-    `over`: names of the drafts that end with the override. `criterion`: where the person is to look.
+    `over`: names of the drafts that end with the override. `criterion`: where the person is to look; also on
+    the item `item_id`, where that is another one than the open one.
     """
 
     override: NewOverride | None = None
     over: tuple[str, ...] = ()
     review: NewReview | None = None
-    undo: Undo | None = None
+    undo: tuple[Undo, ...] = ()
     note: str = ""
     criterion: str = ""
+    item_id: str = ""
+
+
+class _Left(NamedTuple):
+    """An item that was left by itself after a label, for the item `to`; `said`: the steps that led to it."""
+
+    item_id: str
+    to: str
+    said: frozenset[datetime]
 
 
 class _Own(NamedTuple):
@@ -104,6 +115,8 @@ class ReviewSession:
         self.settling = False  # whether he says what counts, as an adjudicator
         self._asked: dict[JudgmentKey, _Own] = {}  # not stored yet
         self._saving: JudgmentKey | None = None
+        self._left: list[_Left] = []  # the way by which a person came to the item without a key of his
+        self._left_before: list[_Left] = []  # by which he came to the item that was open before
 
     # Which judgment is open
 
@@ -112,6 +125,8 @@ class ReviewSession:
         run_id = self._opened.run.id if self._opened.run else 0
         if run_id != self.run_id:
             self._asked.clear()
+        if (run_id, item_id) != (self.run_id, self.item_id):
+            self._left_before, self._left = self._left, []
         self.run_id, self._review = run_id, review
         self.item_id, self.criterion = item_id, criterion
 
@@ -156,15 +171,13 @@ class ReviewSession:
         """Whether the open judgment may be shown to this person."""
         return self._blind.shows(self.key)
 
-    @property
-    def next_to_label(self) -> str:
-        """The criterion after the open one on which this person has given no label; the open one where he has
-        given all.
+    def to_label(self, alone: str | None) -> list[str]:
+        """The criteria on which this person has given the item no label, from the one after the open one on;
+        `alone`: the only one that is wanted of it, if one is.
         """
         after = self.criteria.index(self.criterion) + 1
-        around = [*self.criteria[after:], *self.criteria[:after]]
-        lacking = (each for each in around if not self._blind.labelled(JudgmentKey(self.item_id, each)))
-        return next(lacking, self.criterion)
+        wanted = [*self.criteria[after:], *self.criteria[:after]] if alone is None else [alone]
+        return [each for each in wanted if not self._blind.labelled(JudgmentKey(self.item_id, each))]
 
     @property
     def judgment(self) -> AnyJudgment | None:
@@ -187,9 +200,9 @@ class ReviewSession:
             return None
         results, key, author = run.results, self.key, self._opened.author
         if not self.may_see:
-            return Shown(Unscored(*key, ""), reviewer=author, writing=self.writing, hidden=True)
-        steps = self._steps
-        undo, redo = to_undo(steps), to_redo(steps)
+            undo = self._undo_in_words
+            return Shown(Unscored(*key, ""), reviewer=author, undo=undo, writing=self.writing, hidden=True)
+        redo = to_redo(self._steps)
         human, human_from = self._human(run, review)
         return Shown(
             judgment,
@@ -205,7 +218,7 @@ class ReviewSession:
             people=sorted(self._labels_of_people(key).items()),
             proposed=self._proposed(judgment) if self.settling else "",
             reviewer=author,
-            undo=step_in_words(undo) if undo else "",
+            undo=self._undo_in_words,
             redo=step_in_words(redo) if redo else "",
             writing=self.writing,
         )
@@ -285,10 +298,13 @@ class ReviewSession:
         return self.change(self.key, label)
 
     def undo(self) -> Change:
-        """Take back what this person did last with the item."""
+        """Take back what this person did last with the item, or with the one that was left by itself."""
+        if (left := self._last_left) is not None:
+            elsewhere = left.item_id if left.item_id != left.to else ""
+            return self._take_back(self._standing_of(left), item_id=elsewhere)
         step = to_undo(self._steps)
         if step is not None:
-            return self._take_back(step)
+            return self._take_back([step])
         standing = self._standing(self.key)
         if standing is not None and self.may_see:
             author = visible(clipped(standing.author))
@@ -300,29 +316,72 @@ class ReviewSession:
         step = to_redo(self._steps)
         if step is None:
             return Change(note="There is nothing of yours on this item to repeat.")
-        return self._take_back(step, again=True)
+        return self._take_back([step], again=True)
 
-    def _take_back(self, step: PersonStep, again: bool = False) -> Change:
-        judged = self._judged
+    def _take_back(self, steps: Sequence[PersonStep], again: bool = False, item_id: str = "") -> Change:
+        """Let steps, of which the first is told, be history or stand again; `item_id`: of another item."""
+        judged = self._judged_item(item_id or self.item_id)
         assert judged is not None
-        for key in step.keys:
+        keys = {key for step in steps for key in step.keys}
+        for key in keys:
             self._asked.pop(key, None)
-        undo = Undo(judged.item_id, judged.content_hash, self._opened.author, step.at, again)
-        criteria = sorted(key.criterion for key in step.keys)
-        elsewhere = criteria and self.criterion not in criteria
-        told = f"{'Done again' if again else 'Taken back'}: {step_in_words(step)}."
-        return Change(undo=undo, note=told, criterion=criteria[0] if elsewhere else "")
+        author, of_item = self._opened.author, (judged.item_id, judged.content_hash)
+        undo = tuple(Undo(*of_item, author, step.at, again) for step in reversed(steps))
+        criteria = sorted(key.criterion for key in keys)
+        elsewhere = criteria and (item_id or self.criterion not in criteria)
+        where = f" (item {visible(clipped(item_id))})" if item_id else ""
+        told = f"{'Done again' if again else 'Taken back'}: {step_in_words(steps[0])}{where}."
+        return Change(undo=undo, note=told, criterion=criteria[0] if elsewhere else "", item_id=item_id)
+
+    def said_of_item(self) -> frozenset[datetime]:
+        """When this person said what stands of the open item."""
+        return frozenset(step.at for step in self._steps if step.undone is None)
+
+    def went_on(self, left: str, before: Collection[datetime]) -> None:
+        """The item `left` was left by itself for the open one; `before`: what was said of it before."""
+        said = frozenset(step.at for step in self._steps_of(left)) - frozenset(before)
+        way = self._left if left == self.item_id else self._left_before  # nothing else is to do: it stays
+        self._left = [*way, _Left(left, self.item_id, said)]
+
+    def went_back(self) -> None:
+        """The open item is again the one that was left last."""
+        self._left = self._left_before[:-1]
 
     @property
-    def _judged(self) -> JudgedItem | None:
-        run, review = self.run, self._review
-        if run is None or review is None or self.item_id not in review.places:
+    def _last_left(self) -> _Left | None:
+        """The item that was left by itself for the open one, where nothing was done since with this one and
+        what was said of that one stands.
+        """
+        left = next((left for left in reversed(self._left) if self._standing_of(left)), None)
+        if left is None or left.to != self.item_id:
             return None
-        return run.results.judged[review.places[self.item_id]]
+        own = to_undo(self._steps)
+        return left if own is None or own.at <= max(left.said) else None
+
+    def _standing_of(self, left: _Left) -> list[PersonStep]:
+        return [step for step in self._steps_of(left.item_id) if step.at in left.said and step.undone is None]
+
+    @property
+    def _undo_in_words(self) -> str:
+        """What U would take back; empty for nothing."""
+        left = self._last_left
+        step = self._standing_of(left)[0] if left is not None else to_undo(self._steps)
+        where = f" on item {visible(clipped(left.item_id))}" if left and left.item_id != left.to else ""
+        return f"{step_in_words(step)}{where}" if step is not None else ""
+
+    def _judged_item(self, item_id: str) -> JudgedItem | None:
+        run, review = self.run, self._review
+        if run is None or review is None or item_id not in review.places:
+            return None
+        return run.results.judged[review.places[item_id]]
 
     @property
     def _steps(self) -> "Sequence[PersonStep]":
-        judged = self._judged
+        return self._steps_of(self.item_id)
+
+    def _steps_of(self, item_id: str) -> "Sequence[PersonStep]":
+        """What this person did with an item, the oldest first."""
+        judged = self._judged_item(item_id)
         return () if judged is None else self._opened.steps(judged)
 
     def _standing(self, key: JudgmentKey) -> Standing | None:
@@ -439,26 +498,3 @@ class ReviewSession:
             return (self._opened.author,)
         standing = self._standing(key)
         return standing.label_by if standing else ()
-
-
-def human_label(
-    rows: "Sequence[tuple[Dataset | None, int | None]]", judged: JudgedItem, criterion: str
-) -> tuple[Gold | None, Sequence[Path]]:
-    """What the first of the datasets with a label says of an item, at its row there, and which one that is.
-
-    Where none has a label: an explanation alone, else nothing, and all datasets that were looked into.
-    """
-    found: list[tuple[Gold, Path]] = []
-    looked_into: dict[Path, None] = {}
-    for dataset, row in rows:
-        if dataset is None:
-            continue
-        looked_into[dataset.path] = None
-        item = dataset[row] if row is not None and row < len(dataset) else None
-        same = item is not None and (item.id, item.content_hash) == (judged.item_id, judged.content_hash)
-        if item is not None and same and (human := item.gold.get(criterion)):
-            found.append((human, dataset.path))
-    if not found:
-        return None, tuple(looked_into)
-    human, path = next((pair for pair in found if pair[0].label is not None), found[0])
-    return human, (path,)

@@ -15,7 +15,7 @@ from engine.core.run_setup import RunSetup
 from gui.kit.actions import add_key
 from gui.kit.flow import FlowLayout
 from gui.kit.foreign_text import OneLine, one_line, tip
-from gui.kit.labels import heading, name
+from gui.kit.labels import guard, heading, name
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.value_table import Head, HeadedModel, Index
 from gui.kit.views import FillingView, dressed
@@ -207,6 +207,7 @@ class QueuePanel(QFrame):
             "Clear ended", "Take all runs that have ended out of the queue; what is judged is kept", flow
         )
         self.clear_button.clicked.connect(queue.clear_ended)
+        guard(self._buttons)
 
     def _button(self, text: str, what: str, flow: FlowLayout) -> QPushButton:
         button = QPushButton(text)

@@ -88,7 +88,7 @@ class RunWeights:
 
     def keep(self, run: "StoredRun", wish: Wish) -> None:
         """Remember those of a run."""
-        runs = self._state.record(OF_RUNS)
+        runs = self._state.record_of_all(OF_RUNS)
         before = runs.pop(_key(run), None)
         if wish.source != DEFAULT:
             runs[_key(run)] = {**_values(wish), "source": wish.source}
@@ -99,7 +99,7 @@ class RunWeights:
     @property
     def saved(self) -> Mapping[str, Wish]:
         """Those that have a name, in the order of the alphabet."""
-        kept = self._state.record(SAVED)
+        kept = self._state.record_of_all(SAVED)
         found = {name: kept[name] for name in sorted(kept, key=str.casefold) if isinstance(kept[name], dict)}
         none = Wish({}, ELOQUENT.tie_threshold)
         return {
@@ -108,14 +108,14 @@ class RunWeights:
 
     def save(self, name: str, wish: Wish) -> Wish:
         """Keep a copy under a name, in the place of what had this name; the same wish, from there now."""
-        self._state.set_record(SAVED, {**self._state.record(SAVED), name: _values(wish)})
+        self._state.set_record(SAVED, {**self._state.record_of_all(SAVED), name: _values(wish)})
         self._keep_fit(wish.fit)
         self._state.save()
         return replace(wish, source=saved_as(name))
 
     def remove(self, name: str) -> None:
         """Forget what is saved under a name; runs that have it keep it."""
-        others = {other: kept for other, kept in self._state.record(SAVED).items() if other != name}
+        others = {other: kept for other, kept in self._state.record_of_all(SAVED).items() if other != name}
         self._state.set_record(SAVED, others)
         self._keep_fit(None)
         self._state.save()
@@ -123,7 +123,7 @@ class RunWeights:
     def _wish(self, kept: Mapping[str, Any], usual: Wish) -> Wish:
         """Remembered values; the usual ones for those that are missing or damaged."""
         wish = _wish(kept, usual)
-        fit = self._state.record(FITS).get(_fit_in(kept)) if _fit_in(kept) else None
+        fit = self._state.record_of_all(FITS).get(_fit_in(kept)) if _fit_in(kept) else None
         try:
             return wish if fit is None else replace(wish, fit=kept_fit_of(fit))
         except (KeyError, TypeError, ValueError):
@@ -131,8 +131,9 @@ class RunWeights:
 
     def _keep_fit(self, fit: KeptFit | None) -> None:
         """Keep a fit once, however many runs have it, and forget those that nothing has any more."""
-        fits = self._state.record(FITS) | ({_fit_key(fit): fit.as_json()} if fit else {})
-        users = [*self._state.record(OF_RUNS).values(), *self._state.record(SAVED).values()]
+        state = self._state
+        fits = state.record_of_all(FITS) | ({_fit_key(fit): fit.as_json()} if fit else {})
+        users = [*state.record_of_all(OF_RUNS).values(), *state.record_of_all(SAVED).values()]
         used = set(map(_fit_in, users))
         self._state.set_record(FITS, {key: kept for key, kept in fits.items() if key in used})
 

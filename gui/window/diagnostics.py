@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from engine.system.awake import KeepAwake
 from gui.kit.theme import ThemeWish, is_dark
+from gui.review.judgment_desk import NEXT_ITEM
 from gui.runs.run_watch import kept_awake
 from gui.window.diagnostics_jobs import tell
 from gui.work.lanes import Lane, LatestTask
@@ -65,11 +66,12 @@ def _screen() -> _Pairs:
 def _settings(state: State) -> _Pairs:
     """Those that were changed; whatever stands in the file, only words of the window are told."""
     theme, text_size = state.text("theme"), state.number("text_size", 100, MOST_OF_QT)
+    after_label = state.text(NEXT_CRITERION)
     changed = {
         "theme": theme if theme in (ThemeWish.LIGHT, ThemeWish.DARK) else "",
         "text size": f"{text_size} %" if text_size != 100 else "",
         "awake while judging": "" if kept_awake(state) is KeepAwake.MAINS else kept_awake(state).value,
-        "next criterion after a label": "on" if state.text(NEXT_CRITERION) == "on" else "",
+        "next after a label": {"on": "criterion", NEXT_ITEM: "item"}.get(after_label, ""),
         "blind": "on" if state.text(BLIND) == "on" else "",
     }
     return [(name, value) for name, value in changed.items() if value]

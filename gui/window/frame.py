@@ -142,7 +142,7 @@ class MainWindow(ReadingOrder, QMainWindow):
         self.setCentralWidget(content)
         self._run_state = hint("", wrap=False)
         self.statusBar().addPermanentWidget(self._run_state)
-        self.notices = NoticePlace(content)
+        self.notices = NoticePlace(content, self.stack)
         self.notices.left.connect(self._enter)
         self.statusBar().addPermanentWidget(self.notices.button)
 

@@ -1,5 +1,8 @@
 """The one place in which a window says what it must say: over its lower corner, so that nothing moves for it.
 
+Over what labels, stores or deletes something at a click it never lies: there what folds away under the hand
+would let the next click be one on that. Then it lies as high up as there is room.
+
 What comes there waits for what a person does: one notice is seen, the others are counted. What nobody waits
 for is told by the button in the status bar alone, so that it covers nothing. No notice takes the keys by
 itself, nor for a moment a click: what a person was about to press is what he presses.
@@ -7,7 +10,7 @@ itself, nor for a moment a click: what a person was about to press is what he pr
 Knows: notices, their order, the place. Does not know: what they are about.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal, Slot
@@ -17,7 +20,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QWidget
 from engine.core.formatting import counted, visible
 from gui.kit.announcer import Announcer
 from gui.kit.flow import FlowLayout
-from gui.kit.labels import label, name, set_role
+from gui.kit.labels import DownScroll, is_guarded, label, name, set_role
 from gui.kit.layouts import STRETCH, in_column
 from gui.kit.notice import CopyButton, Message, NoticeWords
 
@@ -26,29 +29,36 @@ _MARGIN = 12  # to the edges of the window
 _LETTERS = 84  # of the average width: how wide it is, where there is room
 _BUTTON_LETTERS, _EDGES = 40, 26  # of the button: letters, pixels around them
 _SHARE = 0.7  # of the height that there is, at the most
+_FEWEST_LINES = 3
+_SPACING = 8
+_MOVES = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide)
 SETTLE_MS = 700
 """In which a click cannot have been meant for a notice that has just come."""
 _REST_MS = 20_000  # until a notice that is no problem folds itself away
 
 
 class NoticePlace(QFrame):
-    """Over the lower right corner of `over`; `button` elsewhere counts, shows and folds them."""
+    """Over a part of `over`, the pages; `button` elsewhere counts, shows and folds them."""
 
     left = Signal()  # it is gone, and had the keys
 
-    def __init__(self, over: QWidget) -> None:
+    def __init__(self, over: QWidget, pages: QWidget) -> None:
         super().__init__(over)
-        self._over = over
+        self._over, self._pages = over, pages
         self._all: list[Message] = []  # the latest first
         self._at = 0  # which of them is seen
         self.button = QPushButton()
         self.button.clicked.connect(self.toggle)
-        self._words = NoticeWords()
-        in_column((self._words, STRETCH), self._make_buttons(), on=self, margins=(12, 8, 12, 8), spacing=8)
+        self._words, self._buttons = NoticeWords(), self._make_buttons()
+        self._scroll = DownScroll(self._words)
+        margins = (12, 8, 12, 8)
+        in_column((self._scroll, STRETCH), self._buttons, on=self, margins=margins, spacing=_SPACING)
+        self._watched: set[QObject] = set()  # what, where it moves, may come to lie under the notice
+        self._soon = self._timer(0, self._fit)
         self._settling = self._timer(SETTLE_MS, self._settle)
         self._resting = self._timer(_REST_MS, self._rest)
         self._announcer = Announcer(self.button)  # which is seen while a notice is folded, too
-        over.installEventFilter(self)
+        pages.installEventFilter(self)
         self._size_button()
         self._show()
 
@@ -136,6 +146,7 @@ class NoticePlace(QFrame):
         """Show nothing; what it holds is kept."""
         had_keys = self._has_keys
         self.hide()
+        self._watch(())
         self._resting.stop()
         if had_keys:
             self.left.emit()
@@ -216,25 +227,67 @@ class NoticePlace(QFrame):
     def _do_step(self, number: int) -> None:
         list(self._all[self._at].steps.values())[number]()
 
+    @Slot()
     def _fit(self) -> None:
-        """As high as the words need, in the lower right corner."""
-        room, margins = self._over.rect(), self.contentsMargins()
-        most = room.width() - 2 * _MARGIN
-        width = min(self.fontMetrics().averageCharWidth() * _LETTERS, most)
-        layout = self.layout()
+        """As high as the words need, where there is room for it: over the lower right corner, or as high up
+        as there is a gap between what is guarded. Where there is none, it folds away.
+        """
+        if self.isHidden():
+            return
+        guarded = [widget for widget in self._over.findChildren(QWidget) if is_guarded(widget)]
+        self._watch(guarded)
+        places = [self._place_of(widget) for widget in guarded if widget.isVisible()]
+        room = self._pages.geometry().adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
+        width = min(self.fontMetrics().averageCharWidth() * _LETTERS, room.width())
+        height = min(self._needed(width), int(room.height() * _SHARE))
+        gaps = [QRect(room.right() - width + 1, room.top(), width, room.height())]
+        if places:
+            gaps = [*_gaps(gaps[0], places), *_gaps(QRect(room.topLeft(), gaps[0].size()), places)]
+        gap = max(gaps, key=lambda gap: min(gap.height(), height), default=QRect())
+        least = self._needed(width, self.fontMetrics().lineSpacing() * _FEWEST_LINES)
+        if gap.height() < min(height, least):
+            self.fold()
+            return
+        height = min(height, gap.height())
+        top = gap.top() if places else gap.bottom() - height + 1
+        self.setGeometry(gap.left(), top, width, height)
+
+    def _needed(self, width: int, words: int | None = None) -> int:
+        """How high it is at a width; `words`: the height of its words, where they are scrolled."""
+        margins, layout = self.contentsMargins(), self.layout()
         assert layout is not None
-        self._words.updateGeometry()  # else, where they change in sight, it is as high as before
-        layout.activate()
-        height = layout.totalHeightForWidth(width) + margins.top() + margins.bottom()
-        height = min(height, int(room.height() * _SHARE))
-        self.setGeometry(
-            QRect(room.right() - width - _MARGIN, room.bottom() - height - _MARGIN, width, height)
-        )
+        inner = layout.contentsMargins()
+        width -= inner.left() + inner.right() + margins.left() + margins.right()
+        around = inner.top() + inner.bottom() + margins.top() + margins.bottom() + _SPACING
+        of_words = self._words.layout()
+        assert of_words is not None
+        of_words.activate()  # else, where they change in sight, it is as high as before
+        return (words or of_words.totalHeightForWidth(width)) + self._buttons.heightForWidth(width) + around
+
+    def _place_of(self, widget: QWidget) -> QRect:
+        """Where it is seen, or hidden by the notice, with some room around it; empty where it is scrolled
+        away.
+        """
+        place = widget.rect()
+        for part in _up_to(self._over, widget):
+            place = place.translated(part.pos()).intersected(part.parentWidget().rect())
+        return place.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN) if place.isValid() else QRect()
+
+    def _watch(self, guarded: Sequence[QWidget]) -> None:
+        """Follow what is guarded, wherever it goes, and nothing else."""
+        now = {part for widget in guarded for part in _up_to(self._over, widget)}
+        for gone in self._watched - now:
+            gone.removeEventFilter(self)
+        for new in now - self._watched:
+            new.installEventFilter(self)
+        self._watched = now
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay in the corner."""
-        if watched is self._over and event.type() == QEvent.Type.Resize:
+        """Stay in the corner, and away from what is guarded."""
+        if watched is self._pages and event.type() == QEvent.Type.Resize:
             self._fit()
+        elif event.type() in _MOVES and not self.isHidden():
+            self._soon.start()
         return super().eventFilter(watched, event)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -286,3 +339,23 @@ class NoticePlace(QFrame):
             name(made, what)
         made.clicked.connect(lambda: self._obey(action))
         return made
+
+
+def _up_to(top: QWidget, widget: QWidget) -> Iterator[QWidget]:
+    """A widget and all that it is in, below `top`."""
+    part: QWidget | None = widget
+    while part is not None and part is not top:
+        yield part
+        part = part.parentWidget()
+
+
+def _gaps(strip: QRect, places: Sequence[QRect]) -> list[QRect]:
+    """What some places leave free of a strip, from its top."""
+    found, top = [], strip.top()
+    for place in sorted((place for place in places if place.intersects(strip)), key=QRect.top):
+        if place.top() > top:
+            found.append(QRect(strip.left(), top, strip.width(), place.top() - top))
+        top = max(top, place.bottom() + 1)
+    if top <= strip.bottom():
+        found.append(QRect(strip.left(), top, strip.width(), strip.bottom() - top + 1))
+    return found

@@ -6,12 +6,14 @@ Knows: which settings there are. Does not know: how they take effect.
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QPushButton, QWidget
 
+from engine.core.formatting import capitalised
 from engine.system.awake import KeepAwake
 from engine.system.paths import text_of_path
 from gui.kit.fields import ComboBox
 from gui.kit.labels import hint, label, name
 from gui.kit.layouts import in_column
 from gui.kit.theme import TEXT_SIZES, ThemeWish
+from gui.review.judgment_desk import AFTER_LABEL
 from gui.runs.run_watch import KEEP_AWAKE, kept_awake
 from gui.work.state import MOST_OF_QT, NEXT_CRITERION
 from gui.work.workspace import LONGEST_NAME, Workspace
@@ -21,7 +23,6 @@ _THEMES = {
     ThemeWish.LIGHT: "Light",
     ThemeWish.DARK: "Dark",
 }
-_AFTER_LABEL = {"": "Stay with its criterion", "on": "Go on to the next one without a label of yours"}
 _AWAKE = {
     KeepAwake.MAINS: "The computer stays awake on mains",
     KeepAwake.YES: "The computer stays awake, also on its battery",
@@ -85,8 +86,8 @@ class SettingsDialog(QDialog):
         form.addRow("While judging", self._awake)
         self._after_label = ComboBox()
         name(self._after_label, "After you give a label", "What Review opens once you have given a label")
-        for wanted, words in _AFTER_LABEL.items():
-            self._after_label.addItem(words, wanted)
+        for wanted, words in AFTER_LABEL.items():
+            self._after_label.addItem(capitalised(words), wanted)
         self._after_label.activated.connect(self._keep_after_label)
         form.addRow("After a label", self._after_label)
         form.addRow("Run store", _path_label(text_of_path(self._workspace.store_path)))

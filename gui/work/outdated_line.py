@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QBoxLayout, QFrame, QPushButton
 
 from gui.kit.busy import BusyLine
-from gui.kit.labels import hint, label, name
+from gui.kit.labels import guard, hint, label, name
 from gui.work.rewriter import Rewriter
 
 
@@ -22,6 +22,7 @@ class OutdatedLine(QFrame):
         self.why_not = hint("")
         self.button = QPushButton("")
         self.button.clicked.connect(rewriter.start)
+        guard(self.button)
         self.busy = BusyLine()
         self.busy.cancelled.connect(rewriter.cancel)
         direction = QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom

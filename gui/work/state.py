@@ -1,5 +1,8 @@
 """What the window remembers from one day to the next, in a plain file in the user's data folder.
 
+All windows of an account write the same file. What this one read at its start or wrote since holds for its
+life: who labels, blind or not, by which weights. What another one writes is what the next one starts with.
+
 Knows: QSettings, which things are kept. Does not know: what shows them.
 """
 
@@ -24,14 +27,14 @@ MOST_OF_QT = 2**31 - 1
 BLIND = "review/blind"
 """`on` while a person labels blind."""
 NEXT_CRITERION = "review/next criterion"
-"""`on` where a label takes the cursor to the next criterion."""
+"""`on` where a label takes the cursor to the next criterion, `items` where then to the next item, too."""
 _FILE = "window.ini"
 _LOOK_MS = 500  # after a change, until the file is written; Qt would do it about then, too
 _EXPORTED = "last/export"  # the folder
 
 
 class State(QObject):
-    """The remembered things; what is damaged in the file counts as not remembered."""
+    """The remembered things, as this window has them; what is damaged counts as not remembered."""
 
     recent_changed = Signal()
     trouble = Signal(object)  # a SetupError: the disk does not take the file; once, until it does again
@@ -40,6 +43,7 @@ class State(QObject):
         super().__init__()
         path = (folder or data_folder()) / _FILE
         self._settings = QSettings(str(path), QSettings.Format.IniFormat)
+        self._held: dict[str, object] = {key: self._settings.value(key) for key in self._settings.allKeys()}
         self._told = False
         self._looking = QTimer(self, singleShot=True, interval=_LOOK_MS)
         self._looking.timeout.connect(self.save)
@@ -68,7 +72,7 @@ class State(QObject):
 
     def text(self, name: str, default: str = "") -> str:
         """A remembered text."""
-        value = self._settings.value(name, default)
+        value = self._held.get(name)
         return value if isinstance(value, str) else default
 
     def set_text(self, name: str, value: str) -> None:
@@ -89,7 +93,12 @@ class State(QObject):
 
     def record(self, name: str) -> dict[str, Any]:
         """Remembered plain values; empty where there are none."""
-        value = self._plain(name)
+        value = _plain(self.text(name))
+        return value if isinstance(value, dict) else {}
+
+    def record_of_all(self, name: str) -> dict[str, Any]:
+        """The same as the windows have it together by now: for what each of them adds to."""
+        value = _plain(self._settings.value(name))
         return value if isinstance(value, dict) else {}
 
     def set_record(self, name: str, values: Mapping[str, Any]) -> None:
@@ -98,13 +107,14 @@ class State(QObject):
 
     def forget(self, name: str) -> None:
         """Remember a thing no more."""
+        self._held.pop(name, None)
         if self._settings.contains(name):
             self._settings.remove(name)
             self.save()
 
     def layout(self, name: str) -> QByteArray:
         """The remembered layout of a window, splitter or header; empty where there is none."""
-        value = self._settings.value(f"layout/{name}")
+        value = self._held.get(f"layout/{name}")
         return value if isinstance(value, QByteArray) else QByteArray()
 
     def set_layout(self, name: str, value: QByteArray) -> None:
@@ -113,7 +123,7 @@ class State(QObject):
 
     def recent(self, kind: str) -> list[Path]:
         """The files of a kind (`datasets`, `models`) that were opened last, the newest first."""
-        names = self._plain(f"recent/{kind}")
+        names = _plain(self._settings.value(f"recent/{kind}"))
         return [Path(name) for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
     def add_recent(self, kind: str, path: Path) -> None:
@@ -141,20 +151,16 @@ class State(QObject):
 
     def forget_all_but(self, *names: str) -> None:
         """Back to how it was at first; what `names` name is kept."""
-        kept = {name: self.text(name) for name in names if self.text(name)}
+        kept = {name: self._settings.value(name) for name in names if self._settings.contains(name)}
+        self._held = {name: value for name, value in self._held.items() if name in names}
         self._settings.clear()
         for name, value in kept.items():
-            self.set_text(name, value)
+            self._settings.setValue(name, value)
+        self.save()
         self.recent_changed.emit()
 
-    def _plain(self, name: str) -> Any:
-        """Remembered plain values; None where there are none, or no such ones as are kept here."""
-        try:
-            return plain_values(self.text(name, "null"), most=MOST_OF_QT)
-        except ValueError:
-            return None
-
     def _set(self, name: str, value: object) -> None:
+        self._held[name] = value
         self._settings.setValue(name, value)
         if not self._looking.isActive():
             self._looking.start()
@@ -162,3 +168,11 @@ class State(QObject):
     def _write_recent(self, kind: str, paths: list[Path]) -> None:
         self._set(f"recent/{kind}", json.dumps([str(path) for path in paths]))
         self.recent_changed.emit()
+
+
+def _plain(value: object) -> Any:
+    """Plain values out of what is kept; None where nothing is, or no such ones as are kept here."""
+    try:
+        return plain_values(value, most=MOST_OF_QT) if isinstance(value, str) else None
+    except ValueError:
+        return None

@@ -4,6 +4,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from engine.core.judgments import NewReview, ReviewState
+from gui.people.blind import Blind
 from gui.people.progress import Progress
 from gui.work.workspace import Workspace
 
@@ -14,7 +15,7 @@ TO_DO, DONE, SKIPPED = ReviewState.TO_DO, ReviewState.DONE, ReviewState.SKIPPED
 def progress(qtbot: QtBot, space: Workspace) -> Progress:
     """That of Ada with the 30 items of run 1, three of which are listed."""
     space.set_author("Ada")
-    made = Progress(space, space)
+    made = Progress(space, Blind(space), space)
     with qtbot.waitSignal(space.run_changed):
         space.open_run(1)
     made.follow_list(["1", "2", "3"])

@@ -81,7 +81,7 @@ def test_no_key_of_the_page_works_while_a_list_is_open(
     keys.press("S", "A", "T", "G")
     assert order.view().isVisible()
     keys.press("Escape")
-    assert (page.reviewer.progress.state(item), page.session.undo().undo) == (ReviewState.TO_DO, None)
+    assert (page.reviewer.progress.state(item), page.session.undo().undo) == (ReviewState.TO_DO, ())
     assert current(page) == item
 
 

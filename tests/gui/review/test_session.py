@@ -128,8 +128,8 @@ def test_the_label_of_another_is_agreed_with_and_the_own_one_is_said_to_be_there
     session.stored(KEY)
     assert session.change(KEY, A) == Change(note="The label is A by you already.")
     undone = session.undo()
-    assert undone.undo is not None
-    assert (undone.undo.item_id, undone.undo.again, undone.note) == (
+    (step,) = undone.undo
+    assert (step.item_id, step.again, undone.note) == (
         "1",
         False,
         "Taken back: label A on safety.",
@@ -177,7 +177,7 @@ def test_of_another_run_nothing_is_shown_or_stored(session: ReviewSession, windo
     results = window.results
     window.run = OpenRun(replace(results, run=replace(results.run, id=2)), GOLD)
     assert (session.run, session.judgment, session.shown) == (None, None, None)
-    assert session.undo().undo is None
+    assert session.undo().undo == ()
     assert session.begin_writing() is None
 
 

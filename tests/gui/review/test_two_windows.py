@@ -1,0 +1,104 @@
+"""Two windows of one account, over one store and one memory: what one of them shows is what it does."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from engine.core.people import Reviews
+from engine.decisions.run_results import load_reviews
+from engine.store.run_store import RunStore
+from gui.people.note_line import NoteDialog
+from gui.review.review_page import ReviewPage
+from gui.weigh.run_weights import BY_HAND, RunWeights, Wish
+from gui.work.lanes import EngineThreads
+from gui.work.state import BLIND, NEXT_CRITERION, State
+from gui.work.workspace import Workspace
+from tests.gui.review.steps import Open, current, press, save
+
+
+@pytest.fixture
+def first(workspace: Workspace, store: Path, open_page: Open) -> ReviewPage:
+    """A window in which Ada labels."""
+    return open_page()
+
+
+@pytest.fixture
+def second(first: ReviewPage) -> Iterator[Workspace]:
+    """A window that is opened beside it, in which Ben labels from now on."""
+    space = first.workspace
+    space.state.save()
+    threads = EngineThreads()
+    made = Workspace(threads, State(space.state.path.parent), space.store_path)
+    assert made.author == "Ada"
+    made.set_author("Ben")
+    made.state.save()
+    yield made
+    made.close()
+    assert threads.stop()
+
+
+def said(qtbot: QtBot, page: ReviewPage, act: Callable[[], object]) -> Reviews:
+    """What people have said of the run, once what is done has come to the store."""
+    with qtbot.waitSignal(page.workspace.words.stored):
+        act()
+    with RunStore(page.workspace.store_path) as opened:
+        return load_reviews(opened, 1)
+
+
+def test_the_name_that_a_window_shows_is_the_author_of_all_that_is_said_in_it(
+    qtbot: QtBot, first: ReviewPage, second: Workspace
+) -> None:
+    space = first.workspace
+    with qtbot.waitSignal(space.run_changed):
+        space.open_run(1)
+    qtbot.waitUntil(lambda: first.list.review is not None and bool(first.desk.card.badge.text))
+    assert first.reviewer.who.text() == "You are Ada"
+    item = current(first)
+    label = "B" if first.session.labels_in_force()[first.session.criterion] == "A" else "A"
+    said(qtbot, first, lambda: press(qtbot, first, label))
+    press(qtbot, first, "E")
+    first.desk.card.editor.field.setPlainText("Both say it.")
+    said(qtbot, first, lambda: save(qtbot, first.desk.card.editor.field))
+    press(qtbot, first, "N")
+    dialog = first.reviewer.note.dialog
+    assert isinstance(dialog, NoteDialog)
+    dialog.field.setPlainText("Look again.")
+    said(qtbot, first, lambda: save(qtbot, dialog.field))
+    reviews = said(qtbot, first, first.queue.confirm)
+    assert {each.author for each in reviews.words_of(item)} == {"Ada"}
+    assert space.run is not None
+    assert [note.author for note in space.run.results.all_notes] == ["Ada"]
+    assert State(space.state.path.parent).text("author") == "Ben"
+
+
+def test_blind_or_not_what_follows_a_label_and_weights_are_a_windows_own(
+    first: ReviewPage, second: Workspace
+) -> None:
+    space, run = first.workspace, first.workspace.run
+    assert run is not None
+    first.reviewer.switch_blind(True)
+    weights, usual = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
+    others = Wish(dict.fromkeys(usual.weights, 7.0), 3.0, BY_HAND)
+    for name in (BLIND, NEXT_CRITERION):
+        second.state.set_text(name, "" if name == BLIND else "on")
+    RunWeights(second.state).keep(run.results.run, others)
+    second.state.save()
+    space.state.save()
+    assert (space.state.text(BLIND), space.state.text(NEXT_CRITERION)) == ("on", "")
+    assert weights.of(run.results.run) == usual
+    following = State(space.state.path.parent)
+    assert (following.text(BLIND), following.text(NEXT_CRITERION)) == ("", "on")
+    assert RunWeights(following).of(run.results.run) == others
+
+
+def test_what_windows_save_under_names_and_open_is_there_for_all_of_them(
+    first: ReviewPage, second: Workspace, tmp_path: Path
+) -> None:
+    wish = Wish({"relevance": 2.0}, 1.0)
+    for place, state in enumerate((first.workspace.state, second.state)):
+        RunWeights(state).save(f"by {place}", wish)
+        state.add_recent("datasets", tmp_path / f"{place}.tsv")
+    assert list(RunWeights(first.workspace.state).saved) == ["by 0", "by 1"]
+    assert len(first.workspace.state.recent("datasets")) == 2
