@@ -2,19 +2,23 @@
 
 An item is the same one where its texts are: by the hash of its content, and by its id where several items
 have one text. A person is the same one where a word of his is here already, or where it was said before;
-where neither is so and the run has other words by that name, a person is to be asked.
+where neither is so and the run has other words by that name, a person is to be asked. A word is the same one
+where it says the same at the same time; two of one time that contradict each other are both kept, and it is
+said.
 
 Knows: which items, words and people are the same ones. Does not know: files, what is shown.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted
-from engine.core.handed_words import HandedWords, identity_of
+from engine.core.formatting import words as in_words
+from engine.core.handed_words import HandedWords, identity_of, step_of
+from engine.core.items import Preference
 from engine.core.judgments import Confirmation, ItemNote, Override, ReviewMark
 from engine.core.people import Word
 from engine.core.run_records import StoredRun
@@ -64,6 +68,29 @@ class PersonJoined:
 
 
 @dataclass(frozen=True)
+class Contradiction:
+    """Two words of one person on one item and at one time (UTC), of which the second is new here.
+
+    `place`: the item, with the criterion where they are of one. `counts`: the one that stands.
+    """
+
+    name: str
+    place: str
+    at: datetime
+    said: tuple[str, str]
+    counts: str
+
+    @property
+    def in_words(self) -> str:
+        """What to do about it."""
+        first, second = self.said
+        return (
+            f"{self.place}: {self.name} said {first} and {second} at one time ({self.at:%Y-%m-%d %H:%M:%S}"
+            f" UTC). Both are kept, and {self.counts} counts, until {self.name} says it again."
+        )
+
+
+@dataclass(frozen=True)
 class Namesake:
     """A name that words of the file and words of the run have, and nobody has said whether it is one person.
 
@@ -89,7 +116,8 @@ class Namesake:
 @dataclass(frozen=True)
 class FileJoined:
     """What one file comes to. `file`: its name. `lacking`: words on criteria that the run has not, by
-    criterion; `ahead`: words that are dated later than now.
+    criterion; `ahead`: words that are dated later than now; `contradicting`: that say something else than a
+    word of the same person and time.
     """
 
     file: str
@@ -99,6 +127,7 @@ class FileJoined:
     lacking: Mapping[str, int]
     namesakes: tuple[Namesake, ...]
     ahead: int = 0
+    contradicting: tuple[Contradiction, ...] = ()
 
     @property
     def items_in_words(self) -> str:
@@ -168,7 +197,8 @@ def look_at(
         known |= {(made.store, each): called[each] for each in made.people if each in called}
         own, lacking = _without_criteria(own.called(called), run.identity.criteria)
         people = [_counted(own, here, each, called.get(each, each)) for each in made.people]
-        found.append(FileJoined(name, made, items, tuple(people), lacking, namesakes, _ahead(own, now())))
+        odd = (_ahead(own, now()), tuple(_contradicting(own, here)))
+        found.append(FileJoined(name, made, items, tuple(people), lacking, namesakes, *odd))
         here, words = here.together(own), words.together(own)
     learned = {at: name for at, name in known.items() if met.get(at) != name and at[0] != own_id}
     return Joining(run, tuple(found), words, learned)
@@ -281,6 +311,72 @@ def _counted(words: HandedWords, here: HandedWords, name: str, called: str) -> P
         else:
             counts["notes" if isinstance(word, ItemNote) else "labels"] += 1
     return PersonJoined(name, called, **counts)
+
+
+def _contradicting(words: HandedWords, here: HandedWords) -> Iterator[Contradiction]:
+    """What is new of some words and says something else than a word of the same person, item and time."""
+    known = set(here.states)
+    of_moment: dict[tuple[object, ...], list[Word]] = {}
+    for word in here.all:
+        of_moment.setdefault(_moment(word), []).append(word)
+    for word in words.all:
+        if identity_of(word) in known:
+            continue
+        known.add(identity_of(word))
+        others = of_moment.setdefault(_moment(word), [])
+        for other in others:
+            if _label(word) != _label(other) or type(word) is type(other):
+                last = max(word, other, key=_rank)
+                said = (_in_words(other), _in_words(word))
+                yield Contradiction(word.author, _place(word), word.created, said, _in_words(last))
+        others.append(word)
+
+
+def _moment(word: Word) -> tuple[object, ...]:
+    """What words have in common of which only one can be meant."""
+    match word:
+        case Override():
+            return ("label", *step_of(word), word.criterion, word.settles)
+        case Confirmation():
+            return ("label", *step_of(word), word.criterion, False)
+        case _:
+            return (type(word), *step_of(word))
+
+
+def _label(word: Word) -> Preference | None:
+    return word.preference if isinstance(word, Override | Confirmation) else None
+
+
+def _rank(word: Word) -> tuple[object, ...]:
+    """Of two words of one moment the one that ranks higher stands: as the store has them in order."""
+    match word:
+        case Override():
+            return (True, word.preference or "", word.explanation or "")
+        case Confirmation():
+            return (False, word.preference, "")
+        case ReviewMark():
+            return (word.state,)
+        case ItemNote():
+            return (word.text, word.tags)
+
+
+def _place(word: Word) -> str:
+    if isinstance(word, ItemNote):
+        return "A note"
+    criterion = f", {in_words(word.criterion)}" if isinstance(word, Override | Confirmation) else ""
+    return f"Item {word.item_id}{criterion}"
+
+
+def _in_words(word: Word) -> str:
+    match word:
+        case Override() | Confirmation():
+            text = quoted(word.explanation) if isinstance(word, Override) and word.explanation else ""
+            label = in_words(word.preference) if word.preference else ""
+            return " with ".join(filter(None, (label, text)))
+        case ReviewMark():
+            return in_words(word.state)
+        case ItemNote():
+            return quoted(" ".join([word.text, *(f"[{tag}]" for tag in word.tags)]).strip())
 
 
 def _ahead(words: HandedWords, at: datetime) -> int:

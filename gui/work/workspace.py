@@ -23,7 +23,7 @@ from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewRevie
 from engine.core.people import PersonStep
 from engine.core.review_filters import WantedItems
 from engine.core.run_records import DamagedRun
-from engine.core.said import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now
+from engine.core.said import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now, place_of
 from engine.system.paths import account_name, default_store
 from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
@@ -446,7 +446,7 @@ class Workspace(QObject):
         to is shown once the store has it.
         """
         run_id = run_id or (self.run.id if self.run else None)
-        said = Said(what, now(), over=tuple(over))
+        said = Said(what, now(self._last_said(what)), over=tuple(over))
         if not isinstance(what, NewNote):
             if run_id is None:
                 return ""
@@ -456,6 +456,14 @@ class Workspace(QObject):
         except SetupError as error:
             self._tell_unsaid(what, error)
             return ""
+
+    def _last_said(self, what: AnyWord) -> datetime | None:
+        """When the last word was said of the same item, of all that this window knows."""
+        if self.run is None:
+            return None
+        places, stored = self.run.results.last_said(place_of(what))
+        times = (stored, self.words.last_said(places))
+        return max((at for at in times if at is not None), default=None)
 
     def close(self) -> None:
         """Let go of what belongs to this window."""
