@@ -68,6 +68,7 @@ to a label of a submission.
 """
 
 LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
+_LONGEST_PART = 30
 _LONGEST_STEM = 60  # bytes: the ends of file names must have room
 
 
@@ -308,6 +309,12 @@ class StoredRun:
         return self._with_name(f"the submission {file}" if self.submitted else self._number)
 
     @property
+    def of_what(self) -> str:
+        """What stands behind its name, so that it is told from others: `(demo.tsv, demo-judge)`."""
+        by = [] if self.submitted else [short_name(self.identity.model_name)]
+        return f"({', '.join([short_name(self.identity.dataset_path.name), *by])})"
+
+    @property
     def in_short(self) -> str:
         """What a button calls it that acts on it: `run 7`, `the submission`."""
         return "the submission" if self.submitted else self._number
@@ -350,12 +357,12 @@ class StoredRun:
 
     @property
     def stem(self) -> str:
-        """How the names of files begin that are made of it: `run-7`, `baseline-reviewed`."""
-        return (
-            f"{file_stem(self.identity.model_path.stem, _LONGEST_STEM)}-reviewed"
-            if self.submitted
-            else f"{self._kind.lower()}-{self.id}"
-        )
+        """How the names of files begin that are made of it: `run-7-demo-demo-judge`, `baseline-reviewed`."""
+        if self.submitted:
+            return f"{file_stem(self.identity.model_path.stem, _LONGEST_STEM)}-reviewed"
+        files = (self.identity.dataset_path.stem, self.identity.model_name)
+        parts = (file_stem("-".join(each.split()), _LONGEST_PART) for each in files)
+        return "-".join([self._kind.lower(), str(self.id), *filter(None, parts)])
 
     @property
     def not_in_dataset(self) -> tuple[str, ...]:

@@ -81,7 +81,8 @@ class ExportDialog(QDialog):
         self._looking = LatestTask(threads, Lane.STORE, self)
         self._looking.finished.connect(self._take_look)
         self._looking.failed.connect(self._refuse)
-        self.setWindowTitle(f"Export {_run_in_words(what)}: {_KINDS[form]}")
+        run = what.whole.run
+        self.setWindowTitle(f"Export {run.called} {run.of_what}: {_KINDS[form]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")
@@ -287,13 +288,6 @@ class ExportDialog(QDialog):
 def figures_name(what: Exported) -> str:
     """What the folder of figures is called."""
     return f"{what.whole.run.stem}-figures"
-
-
-def _run_in_words(what: Exported) -> str:
-    """Which run it is: `run 2 (demo.tsv, demo-judge)`."""
-    run, identity = what.whole.run, what.whole.run.identity
-    by = [] if run.submitted else [short_name(identity.model_name)]
-    return f"{run.called} ({', '.join([short_name(identity.dataset_path.name), *by])})"
 
 
 def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:
