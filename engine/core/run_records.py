@@ -68,8 +68,7 @@ to a label of a submission.
 """
 
 LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
-_LONGEST_PART = 30
-_LONGEST_STEM = 60  # bytes: the ends of file names must have room
+_LONGEST_STEM, _LONGEST_PART = 60, 30  # bytes: the ends of file names must have room
 
 
 class RunKind(StrEnum):
@@ -307,12 +306,6 @@ class StoredRun:
         """The same within a sentence: `run 7`, `run 7 “night”`, `the submission baseline.tsv`."""
         file = short_name(self.identity.model_name)
         return self._with_name(f"the submission {file}" if self.submitted else self._number)
-
-    @property
-    def of_what(self) -> str:
-        """What stands behind its name, so that it is told from others: `(demo.tsv, demo-judge)`."""
-        by = [] if self.submitted else [short_name(self.identity.model_name)]
-        return f"({', '.join([short_name(self.identity.dataset_path.name), *by])})"
 
     @property
     def in_short(self) -> str:

@@ -24,6 +24,7 @@ from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
 from engine.core.label_sources import LAST
+from engine.core.run_list import of_what
 from engine.core.run_records import RunKind
 from gui.kit.file_dialogs import ask_folder, ask_target
 from gui.kit.foreign_text import plain_label, set_tip
@@ -82,7 +83,7 @@ class ExportDialog(QDialog):
         self._looking.finished.connect(self._take_look)
         self._looking.failed.connect(self._refuse)
         run = what.whole.run
-        self.setWindowTitle(f"Export {run.called} {run.of_what}: {_KINDS[form]}")
+        self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_KINDS[form]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")

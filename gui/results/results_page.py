@@ -20,6 +20,7 @@ from engine.core.formatting import visible
 from engine.core.people import Reviews
 from engine.core.remedies import Remedy, Step
 from engine.core.review_filters import Filters, WantedItems
+from engine.core.run_list import of_what
 from engine.core.value_tables import ItemsBehind
 from gui.kit.actions import Entry, MenuButton
 from gui.kit.busy import BusyLine
@@ -222,7 +223,7 @@ class ResultsPage(Page):
     def _name_export(self, run: "StoredRun | None") -> None:
         """Which run would be written: another one may have ended meanwhile."""
         what = f" {run.in_short}" if run is not None else ""
-        whole = f"Write {run.called} {run.of_what} to files" if run else "There is no run to write"
+        whole = f"Write {run.called} {of_what(run)} to files" if run else "There is no run to write"
         self.export_button.setText(f"E&xport{what}")
         name(self.export_button, f"Export{what}", visible(whole))
         self.export_button.setEnabled(run is not None)

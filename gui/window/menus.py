@@ -15,6 +15,7 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from engine.core.formatting import without_middle
+from engine.core.run_list import of_what
 from gui.kit.actions import Entry
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.theme import ThemeWish
@@ -108,7 +109,7 @@ class Menus(QObject):
         """Say which run is exported, checked and added to; another one may have ended meanwhile."""
         called = of = to = ""
         if run is not None:
-            called = f" {without_middle(one_line(f'{run.called} {run.of_what}'), _LONGEST_RUN)}"
+            called = f" {without_middle(one_line(f'{run.called} {of_what(run)}'), _LONGEST_RUN)}"
             of = "" if run.submitted else f" of {run.in_short}"
             to = f" to {run.in_short}"
         self._export.setTitle(f"&Export{called.translate(_NO_AMPERSAND)}")

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QPushButton, QStyle, QStyleOptionComboBox, QStylePainter
 
-from engine.core.run_list import run_in_a_line, run_in_lines
+from engine.core.run_list import of_what, run_in_a_line, run_in_lines
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, set_tip, tip
 from gui.kit.labels import name
@@ -128,7 +128,7 @@ class OfferedRun(QPushButton):
         run = next((run for run in self._workspace.runs if run.id == number), None)
         text = f"Show run {number}"
         self.setText(text)
-        what = one_line(f"{run.title} {run.of_what} has ended since.") if run is not None else ""
+        what = one_line(f"{run.title} {of_what(run)} has ended since.") if run is not None else ""
         name(self, text, tip(what))
         self.setVisible(number is not None)
 

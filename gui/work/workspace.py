@@ -23,6 +23,7 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, Origin, Override
 from engine.core.people import PersonStep
 from engine.core.review_filters import WantedItems
+from engine.core.run_list import of_what
 from engine.core.run_records import DamagedRun
 from engine.core.said import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now, place_of
 from engine.system.paths import account_name, default_store
@@ -321,7 +322,9 @@ class Workspace(QObject):
             self.note.emit(f"Run {run_id} {how}.")
             self._open(run_id)
             return
-        title = next((f"{run.title} {run.of_what}" for run in self.runs if run.id == run_id), f"Run {run_id}")
+        title = next(
+            (f"{run.title} {of_what(run)}" for run in self.runs if run.id == run_id), f"Run {run_id}"
+        )
         open_one = "what is open" if looked_at is None else self._called(looked_at)
         self._offer(run_id)
         self.notice.emit(
@@ -359,7 +362,7 @@ class Workspace(QObject):
             self.offer_changed.emit()
 
     def _called(self, run_id: int | None) -> str:
-        return next((f"{run.called} {run.of_what}" for run in self.runs if run.id == run_id), "the run")
+        return next((f"{run.called} {of_what(run)}" for run in self.runs if run.id == run_id), "the run")
 
     @property
     def judges_open_run(self) -> bool:

@@ -23,7 +23,7 @@ from gui.runs.queued import QueueState
 from gui.window.frame import MainWindow
 from gui.window.interior import Interior
 from gui.work.page_name import PageName
-from gui.work.run_picker import OfferedRun
+from gui.work.run_picker import OfferedRun, RunPicker
 from gui.work.state import State
 from tests.gui.windows import end_window
 
@@ -84,7 +84,8 @@ def shows_run_2(qtbot: QtBot, interior: Interior) -> None:
     assert dialog.path.name == "run-2-gold-demo-judge-labels.tsv"
     dialog.close()
     for page in (interior.results, interior.review, interior.ranking):
-        assert "Run 2: gold.tsv, demo-judge" in page.findChild(type(interior.results.picker)).currentText()
+        [picker] = page.findChildren(RunPicker)
+        assert "Run 2: gold.tsv, demo-judge" in picker.currentText()
     [title] = [menu.title() for menu in interior.frame.findChildren(QMenu) if "Export" in menu.title()]
     assert title == "&Export run 2 (gold.tsv, demo-judge)"
 
