@@ -322,14 +322,13 @@ class Workspace(QObject):
             self.note.emit(f"Run {run_id} {how}.")
             self._open(run_id)
             return
-        title = next(
-            (f"{run.title} {of_what(run)}" for run in self.runs if run.id == run_id), f"Run {run_id}"
-        )
+        run = next((run for run in self.runs if run.id == run_id), None)
+        ended = f"{run.title} {how} {of_what(run)}" if run is not None else f"Run {run_id} {how}"
         open_one = "what is open" if looked_at is None else self._called(looked_at)
         self._offer(run_id)
         self.notice.emit(
             Message(
-                f"{title} {how}. {health.in_short}".rstrip(),
+                f"{ended}. {health.in_short}".rstrip(),
                 f"Results, Review, Ranking and exports stay with {open_one}.",
                 "problem" if health.doubted else "note",
                 steps={f"Show run {run_id}": lambda: self.show_run(run_id)},

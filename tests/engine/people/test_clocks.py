@@ -54,6 +54,8 @@ def test_what_is_said_after_the_clock_was_set_back_counts(laptop: Made) -> None:
     assert in_force(one) is B
     one.label(1, BAD, "Ben")
     assert in_force(one) is BAD
+    one.agree(1, BAD, "Ada")
+    assert one.labels == {("Ada", "1"): "both_bad", ("Ben", "1"): "both_bad"}
     one.note(1, "after", "Ada")
     [note] = results(one).all_notes
     assert note.text == "after"

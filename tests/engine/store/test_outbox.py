@@ -213,6 +213,16 @@ def test_words_of_a_newer_version_are_left_alone(path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
+def test_what_is_said_after_a_crash_comes_after_the_words_left_by_a_clock_that_was_ahead(
+    path: Path, outbox: Outbox
+) -> None:
+    outbox.say(word(LABEL, at=datetime.now(UTC) + timedelta(hours=1)))
+    outbox.close()
+    with RunStore(path) as store:
+        store.override(1, NewOverride("1", "safety", A, None, "Ada"))
+    assert labels(path) == ["B", "A"]
+
+
 def test_a_full_disk_is_said_at_once_and_takes_nothing_back(path: Path, outbox: Outbox) -> None:
     outbox.say(word(LABEL))
     size = path.with_name(outbox.name).stat().st_size

@@ -191,7 +191,7 @@ def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
         workspace.open_run(1)
     [said] = told
     assert said.in_words == (
-        "Run 3 (gold.tsv, demo-judge) has finished.\n"
+        "Run 3 has finished (gold.tsv, demo-judge).\n"
         "Results, Review, Ranking and exports stay with run 1 (gold.tsv, demo-judge)."
     )
     qtbot.waitUntil(partial(is_open, workspace, 1), timeout=A_WHILE)
@@ -203,7 +203,7 @@ def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
     workspace.stay()
     with qtbot.waitSignal(workspace.notice, timeout=A_WHILE) as stopped:
         control.stop()
-    assert stopped.args[0].text.endswith("of 30 items.")
+    assert stopped.args[0].text.endswith("of 30 items (gold.tsv, demo-judge).")
 
 
 def test_a_run_that_is_looked_at_is_read_again_when_it_ends(

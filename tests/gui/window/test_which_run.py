@@ -28,7 +28,7 @@ from gui.work.state import State
 from tests.gui.windows import end_window
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("demo_tried")]
-_FINISHED = "Run 2 (gold.tsv, demo-judge) has finished."
+_FINISHED = "Run 2 has finished (gold.tsv, demo-judge)."
 
 
 @pytest.fixture
