@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import chain
 
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted
 from engine.core.formatting import words as in_words
-from engine.core.handed_words import HandedWords, identity_of, step_of
-from engine.core.items import Preference
+from engine.core.handed_words import HandedWords, identity_of
 from engine.core.judgments import Confirmation, ItemNote, Override, ReviewMark
 from engine.core.people import Word
 from engine.core.run_records import StoredRun
@@ -68,29 +68,6 @@ class PersonJoined:
 
 
 @dataclass(frozen=True)
-class Contradiction:
-    """Two words of one person on one item and at one time (UTC), of which the second is new here.
-
-    `place`: the item, with the criterion where they are of one. `counts`: the one that stands.
-    """
-
-    name: str
-    place: str
-    at: datetime
-    said: tuple[str, str]
-    counts: str
-
-    @property
-    def in_words(self) -> str:
-        """What to do about it."""
-        first, second = self.said
-        return (
-            f"{self.place}: {self.name} said {first} and {second} at one time ({self.at:%Y-%m-%d %H:%M:%S}"
-            f" UTC). Both are kept, and {self.counts} counts, until {self.name} says it again."
-        )
-
-
-@dataclass(frozen=True)
 class Namesake:
     """A name that words of the file and words of the run have, and nobody has said whether it is one person.
 
@@ -116,8 +93,8 @@ class Namesake:
 @dataclass(frozen=True)
 class FileJoined:
     """What one file comes to. `file`: its name. `lacking`: words on criteria that the run has not, by
-    criterion; `ahead`: words that are dated later than now; `contradicting`: that say something else than a
-    word of the same person and time.
+    criterion; `ahead`: words that are dated later than now; `contradicting`: sentences on those that
+    contradict a word of the same person and time.
     """
 
     file: str
@@ -127,7 +104,7 @@ class FileJoined:
     lacking: Mapping[str, int]
     namesakes: tuple[Namesake, ...]
     ahead: int = 0
-    contradicting: tuple[Contradiction, ...] = ()
+    contradicting: tuple[str, ...] = ()
 
     @property
     def items_in_words(self) -> str:
@@ -313,70 +290,38 @@ def _counted(words: HandedWords, here: HandedWords, name: str, called: str) -> P
     return PersonJoined(name, called, **counts)
 
 
-def _contradicting(words: HandedWords, here: HandedWords) -> Iterator[Contradiction]:
-    """What is new of some words and says something else than a word of the same person, item and time."""
-    known = set(here.states)
-    of_moment: dict[tuple[object, ...], list[Word]] = {}
-    for word in here.all:
-        of_moment.setdefault(_moment(word), []).append(word)
-    for word in words.all:
-        if identity_of(word) in known:
+def _contradicting(words: HandedWords, here: HandedWords) -> Iterator[str]:
+    """A sentence on each label or explanation that is new here and says something else than one of the same
+    person, judgment and time.
+    """
+    known, seen = here.states, set[tuple[object, ...]]()
+    of_moment: dict[tuple[object, ...], list[Override | Confirmation]] = {}
+    for word in chain(here.all, words.all):
+        if isinstance(word, ReviewMark | ItemNote) or identity_of(word) in seen:
             continue
-        known.add(identity_of(word))
-        others = of_moment.setdefault(_moment(word), [])
-        for other in others:
-            if _label(word) != _label(other) or type(word) is type(other):
-                last = max(word, other, key=_rank)
-                said = (_in_words(other), _in_words(word))
-                yield Contradiction(word.author, _place(word), word.created, said, _in_words(last))
+        seen.add(identity_of(word))
+        settles = isinstance(word, Override) and word.settles
+        others = of_moment.setdefault((word.key, word.author, word.created, settles), [])
+        for other in others if identity_of(word) not in known else ():
+            if word.preference is not other.preference or type(word) is type(other):
+                what, when = f"{_said(other)} and {_said(word)}", f"{word.created:%Y-%m-%d %H:%M:%S} UTC"
+                yield (
+                    f"Item {word.item_id}, {in_words(word.criterion)}: {word.author} said {what} at one time"
+                    f" ({when}). Both are kept, and {_said(max(word, other, key=_rank))} counts, until"
+                    f" {word.author} says it again."
+                )
         others.append(word)
 
 
-def _moment(word: Word) -> tuple[object, ...]:
-    """What words have in common of which only one can be meant."""
-    match word:
-        case Override():
-            return ("label", *step_of(word), word.criterion, word.settles)
-        case Confirmation():
-            return ("label", *step_of(word), word.criterion, False)
-        case _:
-            return (type(word), *step_of(word))
+def _rank(word: Override | Confirmation) -> tuple[bool, str, str]:
+    """As the store has words of one moment in order: the last one counts."""
+    text = word.explanation if isinstance(word, Override) else None
+    return isinstance(word, Override), word.preference or "", text or ""
 
 
-def _label(word: Word) -> Preference | None:
-    return word.preference if isinstance(word, Override | Confirmation) else None
-
-
-def _rank(word: Word) -> tuple[object, ...]:
-    """Of two words of one moment the one that ranks higher stands: as the store has them in order."""
-    match word:
-        case Override():
-            return (True, word.preference or "", word.explanation or "")
-        case Confirmation():
-            return (False, word.preference, "")
-        case ReviewMark():
-            return (word.state,)
-        case ItemNote():
-            return (word.text, word.tags)
-
-
-def _place(word: Word) -> str:
-    if isinstance(word, ItemNote):
-        return "A note"
-    criterion = f", {in_words(word.criterion)}" if isinstance(word, Override | Confirmation) else ""
-    return f"Item {word.item_id}{criterion}"
-
-
-def _in_words(word: Word) -> str:
-    match word:
-        case Override() | Confirmation():
-            text = quoted(word.explanation) if isinstance(word, Override) and word.explanation else ""
-            label = in_words(word.preference) if word.preference else ""
-            return " with ".join(filter(None, (label, text)))
-        case ReviewMark():
-            return in_words(word.state)
-        case ItemNote():
-            return quoted(" ".join([word.text, *(f"[{tag}]" for tag in word.tags)]).strip())
+def _said(word: Override | Confirmation) -> str:
+    _, label, text = _rank(word)
+    return " with ".join(filter(None, (in_words(label), quoted(text) if text else "")))
 
 
 def _ahead(words: HandedWords, at: datetime) -> int:

@@ -57,7 +57,7 @@ def _caveats(file: FileJoined, joining: Joining) -> list[str]:
     for criterion, count in sorted(file.lacking.items()):
         some = counted(count, "word", "words")
         said.append(f"{joining.run.title} has no criterion {words(criterion)}: {some} on it left out.")
-    said += [each.in_words for each in file.contradicting[:_MOST_SAID]]
+    said += file.contradicting[:_MOST_SAID]
     if more := len(file.contradicting[_MOST_SAID:]):
         said.append(f"{counted(more, 'other word contradicts', 'other words contradict')} one in this way.")
     if file.ahead:

@@ -372,6 +372,8 @@ class Workspace(QObject):
         """Let the pages know how far the run is that is being judged; None once it has ended."""
         if judging != self.judging:
             self.judging = judging
+            if judging is not None and judging.run_id == self.offered:
+                self._offer(None)  # it goes on
             self.judging_changed.emit()
 
     @Slot(object)

@@ -156,7 +156,7 @@ def test_two_labels_of_one_time_are_both_kept_and_said(laptop: Made, tmp_path: P
     with pytest.raises(SetupError, match="Is it one person, or two"):
         hub.add(away.file())
     joining = hub.look(away.file(), Ada="Ada")
-    [said] = [each.in_words for each in joining.files[0].contradicting]
+    [said] = joining.files[0].contradicting
     assert said.startswith("Item 1, safety: Ada said both good and B at one time (2026-11-02 09:00:00 UTC).")
     assert said in str(joining_sections(joining))
     assert joining.new == 1
