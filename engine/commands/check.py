@@ -88,7 +88,9 @@ def _describe_dataset(dataset: Dataset) -> str:
 
 
 def _describe_submission(submission: Submission, path: Path) -> str:
-    kind = "labels and explanations (sub-task 2)" if submission.with_explanations else "labels (sub-task 1)"
+    kind = "labels and explanations" if submission.with_explanations else "labels"
+    if set(submission.criteria) <= set(ELOQUENT.names):
+        kind += " (sub-task 2)" if submission.with_explanations else " (sub-task 1)"
     counts = {
         name: Counter(row.predictions[name].preference or "" for row in submission.rows)
         for name in submission.criteria

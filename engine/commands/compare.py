@@ -35,7 +35,7 @@ from engine.core.formatting import counted
 from engine.core.sheets import Part, Section, Sentences, Sheet
 from engine.data.slices import Slicing
 from engine.measure.accuracy import UNSCORED
-from engine.measure.comparison import Comparison, Difference, about_the_task, compare, match_all
+from engine.measure.comparison import Comparison, Difference, compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures
@@ -101,9 +101,7 @@ def run(options: argparse.Namespace) -> int:
     for system in (joined.system for joined in matched if joined.system.health.doubted):
         print(printable(f"{system.name}:"))
         print(indent(health_lines(system.health), "    "))
-    ours = any(about_the_task(joined.system) for joined in matched)
-    sections = [*comparison_sheet(result, matched).sections, *([beside.section] if beside else ())]
-    shown = [each for each in sections if ours or each.key != "published"]
+    shown = [*comparison_sheet(result, matched).sections, *([beside.section] if beside else ())]
     shown += _slice_sections(matched, slices, wins)
     write_table_files(options, "compare", Sheet(" against ".join(result.systems), shown))
     print("\n\n".join(map(printed_section, shown)))

@@ -17,16 +17,19 @@ StepKey = tuple[str, str, datetime]
 
 
 def identity_of(word: Word) -> tuple[object, ...]:
-    """What a word has in common with itself in another store: kind, item, criterion, author, time."""
+    """What a word has in common with itself in another store: kind, item, criterion, author, time, and what
+    it says: two words of one time that say different things are two, and none of them is lost.
+    """
     match word:
         case Override():
-            return ("override", *word.key, word.author, word.created, word.settles)
+            said = (word.settles, word.preference, word.explanation)
+            return ("override", *word.key, word.author, word.created, *said)
         case Confirmation():
-            return ("confirmation", *word.key, word.author, word.created)
+            return ("confirmation", *word.key, word.author, word.created, word.preference)
         case ReviewMark():
-            return ("mark", word.item_id, "", word.author, word.created)
+            return ("mark", word.item_id, "", word.author, word.created, word.state)
         case ItemNote():
-            return ("note", word.content_hash, "", word.author, word.created)
+            return ("note", word.content_hash, "", word.author, word.created, word.text, word.tags)
 
 
 def step_of(word: Word) -> StepKey:

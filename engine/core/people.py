@@ -144,7 +144,10 @@ def steps_of(words: Iterable[Word], author: str) -> list[PersonStep]:
     for word in words:
         if word.author == author:
             by_time.setdefault(word.created, []).append(word)
-    return [PersonStep(at, said[0].undone, tuple(said)) for at, said in sorted(by_time.items())]
+    return [
+        PersonStep(at, None if any(word.undone is None for word in said) else said[0].undone, tuple(said))
+        for at, said in sorted(by_time.items())
+    ]
 
 
 def to_undo(steps: Sequence[PersonStep]) -> PersonStep | None:

@@ -93,6 +93,12 @@ def run_in_a_line(run: StoredRun) -> str:
     return f"{run.title}: {dataset}, {model}, {_far(run)}"
 
 
+def of_what(run: StoredRun) -> str:
+    """What stands behind the name of a run, so that it is told from others: `(demo.tsv, demo-judge)`."""
+    by = [] if run.submitted else [short_name(run.identity.model_name)]
+    return f"({', '.join([short_name(run.identity.dataset_path.name), *by])})"
+
+
 def _far(run: StoredRun) -> str:
     identity = run.identity
     what = f"items ({identity.items_are})" if identity.items_are else "items"

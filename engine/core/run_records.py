@@ -68,7 +68,7 @@ to a label of a submission.
 """
 
 LONGEST_NAME, LONGEST_NOTE = 255, 20_000  # letters, of a run
-_LONGEST_STEM = 60  # bytes: the ends of file names must have room
+_LONGEST_STEM, _LONGEST_PART = 60, 30  # bytes: the ends of file names must have room
 
 
 class RunKind(StrEnum):
@@ -350,12 +350,12 @@ class StoredRun:
 
     @property
     def stem(self) -> str:
-        """How the names of files begin that are made of it: `run-7`, `baseline-reviewed`."""
-        return (
-            f"{file_stem(self.identity.model_path.stem, _LONGEST_STEM)}-reviewed"
-            if self.submitted
-            else f"{self._kind.lower()}-{self.id}"
-        )
+        """How the names of files begin that are made of it: `run-7-demo-demo-judge`, `baseline-reviewed`."""
+        if self.submitted:
+            return f"{file_stem(self.identity.model_path.stem, _LONGEST_STEM)}-reviewed"
+        files = (self.identity.dataset_path.stem, self.identity.model_name)
+        parts = (file_stem("-".join(each.split()), _LONGEST_PART) for each in files)
+        return "-".join([self._kind.lower(), str(self.id), *filter(None, parts)])
 
     @property
     def not_in_dataset(self) -> tuple[str, ...]:

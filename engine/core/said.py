@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
+from secrets import randbelow
 from threading import Lock
 from typing import Any
 
@@ -117,8 +118,24 @@ def said_of(values: Mapping[str, Any]) -> Said:
         raise ValueError(f"it is no word of a person: {error!r}") from error
 
 
-def now() -> datetime:
+def place_of(what: AnyWord) -> str:
+    """The item that a word is of: its id, of a note the hash of its content; empty for a word on a run."""
+    return str(getattr(what, "item_id", getattr(what, "content_hash", "")))
+
+
+def later(at: datetime, than: datetime | None) -> datetime:
+    """A time, or where it is not after another one, the next moment after that."""
+    if than is None or at > than:
+        return at
+    # Not always the same moment: two computers may both go on from one word that came to both.
+    return than + timedelta(milliseconds=1, microseconds=randbelow(1000))
+
+
+def now(after: datetime | None = None) -> datetime:
     """The time in UTC, in milliseconds: what one person says is told in its order.
+
+    `after`: when the last word was said that this one follows. Clocks are set back, and what is said later
+    counts: so no word is told to be before one that was known when it was said.
 
     No two of one program are equal, for words of one time are one step: some clocks go by 16 milliseconds.
     """
@@ -128,7 +145,7 @@ def now() -> datetime:
         if timedelta() <= _TOLD[-1] - time < _NEAR:  # else the clock was set
             time = _TOLD[-1] + timedelta(milliseconds=1)
         _TOLD.append(time)
-    return time
+    return later(time, after)
 
 
 def refuse_unfit(what: AnyWord) -> None:

@@ -5,6 +5,7 @@ Knows: judged items and what each form holds. Does not know: SQL, how files are 
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -138,6 +139,17 @@ class RunResults:
         """What a person did with an item, the oldest first; also what he took back."""
         said = self.reviews.words_of(item.item_id)
         return steps_of([*said, *self.notes.get(item.content_hash, ())], author)
+
+    def last_said(self, place: str) -> tuple[frozenset[str], datetime | None]:
+        """Of an item, by its id or the hash of its content: both of these, and when anything was said of it
+        last, or taken back, by whomever (UTC).
+        """
+        items = [item for item in self.judged if place in (item.item_id, item.content_hash)]
+        places = frozenset(name for item in items for name in (item.item_id, item.content_hash))
+        notes = chain.from_iterable(self.notes.get(name, ()) for name in places)
+        said = chain(notes, *(self.reviews.words_of(item.item_id) for item in items))
+        times = (at for word in said for at in (word.created, word.undone) if at is not None)
+        return places, max(times, default=None)
 
     def _override(self, judgment: AnyJudgment) -> Standing | None:
         return self.overrides.get(judgment.key)

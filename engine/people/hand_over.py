@@ -38,6 +38,7 @@ _IS_ONE = re.compile(rb'\s*(?:\xef\xbb\xbf)?\s*\{\s*"' + _MARK.encode() + rb'"\s
 _NO_TEXTS = "no texts of the dataset"
 _TEXTS = ("instruction", "output_a", "output_b")
 _EXPORT_AGAIN = "Have it exported again by the person that it comes from."
+_LAST_YEAR = 8999  # that a store reads
 _SHA256 = re.compile("[0-9a-f]{64}")
 
 Made = TypeVar("Made")
@@ -343,7 +344,7 @@ class _Reader:
         content = self._items[said.pop("item_id")]
         tags = tuple(checked_tags(gate.texts("tags", row["tags"])))
         return self._kept(
-            gate, row, ItemNote(content, text=gate.text("text", row["text"]), tags=tags, **said)
+            gate, row, ItemNote(content, text=gate.text("text", row["text"]).strip(), tags=tags, **said)
         )
 
 
@@ -402,7 +403,10 @@ def _judged(gate: Gate, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _time(gate: Gate, field_name: str, value: object) -> datetime:
-    return gate.time(field_name, value).astimezone(UTC)
+    at = gate.time(field_name, value).astimezone(UTC)
+    if at.year >= _LAST_YEAR:
+        gate.refuse(field_name, value, "a time after which something else can be said")
+    return at
 
 
 def _or_none(read: Callable[[Any], Made], value: object) -> Made | None:

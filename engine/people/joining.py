@@ -2,18 +2,22 @@
 
 An item is the same one where its texts are: by the hash of its content, and by its id where several items
 have one text. A person is the same one where a word of his is here already, or where it was said before;
-where neither is so and the run has other words by that name, a person is to be asked.
+where neither is so and the run has other words by that name, a person is to be asked. A word is the same one
+where it says the same at the same time; two of one time that contradict each other are both kept, and it is
+said.
 
 Knows: which items, words and people are the same ones. Does not know: files, what is shown.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import chain
 
 from engine.core.errors import SetupError
 from engine.core.formatting import quoted
+from engine.core.formatting import words as in_words
 from engine.core.handed_words import HandedWords, identity_of
 from engine.core.judgments import Confirmation, ItemNote, Override, ReviewMark
 from engine.core.people import Word
@@ -89,7 +93,8 @@ class Namesake:
 @dataclass(frozen=True)
 class FileJoined:
     """What one file comes to. `file`: its name. `lacking`: words on criteria that the run has not, by
-    criterion; `ahead`: words that are dated later than now.
+    criterion; `ahead`: words that are dated later than now; `contradicting`: sentences on those that
+    contradict a word of the same person and time.
     """
 
     file: str
@@ -99,6 +104,7 @@ class FileJoined:
     lacking: Mapping[str, int]
     namesakes: tuple[Namesake, ...]
     ahead: int = 0
+    contradicting: tuple[str, ...] = ()
 
     @property
     def items_in_words(self) -> str:
@@ -168,7 +174,8 @@ def look_at(
         known |= {(made.store, each): called[each] for each in made.people if each in called}
         own, lacking = _without_criteria(own.called(called), run.identity.criteria)
         people = [_counted(own, here, each, called.get(each, each)) for each in made.people]
-        found.append(FileJoined(name, made, items, tuple(people), lacking, namesakes, _ahead(own, now())))
+        odd = (_ahead(own, now()), tuple(_contradicting(own, here)))
+        found.append(FileJoined(name, made, items, tuple(people), lacking, namesakes, *odd))
         here, words = here.together(own), words.together(own)
     learned = {at: name for at, name in known.items() if met.get(at) != name and at[0] != own_id}
     return Joining(run, tuple(found), words, learned)
@@ -281,6 +288,40 @@ def _counted(words: HandedWords, here: HandedWords, name: str, called: str) -> P
         else:
             counts["notes" if isinstance(word, ItemNote) else "labels"] += 1
     return PersonJoined(name, called, **counts)
+
+
+def _contradicting(words: HandedWords, here: HandedWords) -> Iterator[str]:
+    """A sentence on each label or explanation that is new here and says something else than one of the same
+    person, judgment and time.
+    """
+    known, seen = here.states, set[tuple[object, ...]]()
+    of_moment: dict[tuple[object, ...], list[Override | Confirmation]] = {}
+    for word in chain(here.all, words.all):
+        if isinstance(word, ReviewMark | ItemNote) or identity_of(word) in seen:
+            continue
+        seen.add(identity_of(word))
+        settles = isinstance(word, Override) and word.settles
+        others = of_moment.setdefault((word.key, word.author, word.created, settles), [])
+        for other in others if identity_of(word) not in known else ():
+            if word.preference is not other.preference or type(word) is type(other):
+                what, when = f"{_said(other)} and {_said(word)}", f"{word.created:%Y-%m-%d %H:%M:%S} UTC"
+                yield (
+                    f"Item {word.item_id}, {in_words(word.criterion)}: {word.author} said {what} at one time"
+                    f" ({when}). Both are kept, and {_said(max(word, other, key=_rank))} counts, until"
+                    f" {word.author} says it again."
+                )
+        others.append(word)
+
+
+def _rank(word: Override | Confirmation) -> tuple[bool, str, str]:
+    """As the store has words of one moment in order: the last one counts."""
+    text = word.explanation if isinstance(word, Override) else None
+    return isinstance(word, Override), word.preference or "", text or ""
+
+
+def _said(word: Override | Confirmation) -> str:
+    _, label, text = _rank(word)
+    return " with ".join(filter(None, (in_words(label), quoted(text) if text else "")))
 
 
 def _ahead(words: HandedWords, at: datetime) -> int:

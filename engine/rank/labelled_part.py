@@ -165,7 +165,7 @@ def _labels_of_people(results: RunResults, criterion: str) -> Iterator[tuple[str
             yield judgment.item_id, standing.preference
         elif results.source == LAST:
             given = results.reviews.given_on(judgment.key).values()
-            last = max(given, key=lambda each: each.created, default=None)
+            last = max(given, key=lambda each: (each.created, each.author), default=None)
             if last is not None and last.preference is not None:
                 yield judgment.item_id, last.preference
 

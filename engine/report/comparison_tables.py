@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.core.formatting import counted, number, words
+from engine.core.items import digest
 from engine.core.measure_words import best_of
 from engine.core.sheets import Section, Sentences, Sheet
 from engine.core.value_tables import Column, Estimate, Kind, Ranked, Row, Table
-from engine.measure.comparison import Comparison, Measure
+from engine.measure.comparison import Comparison, Measure, about_the_task
 from engine.measure.evaluation import Evaluation, mean_of, official_json
 from engine.measure.matching import Matched
 from engine.measure.slice_measures import SlicedMeasures
@@ -64,6 +65,10 @@ PUBLISHED = (
     ),
 )
 """Of the ELOQUENT 2025 Preference Prediction task. Source: its overview in the CLEF 2025 working notes."""
+_ITEMS_OF_TASK = 99
+_TEXTS_OF_TASK = "e1060ed9485a00d3c9e8c3582593a75f63d6a2c9761ca8590d28c116f02c54d5"
+"""By what the task's development set is known, whatever its ids, labels, order and line ends: the digest of
+its texts."""
 
 _TITLES = {
     "accuracy": "accuracy (%)",
@@ -137,6 +142,12 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
     whole = comparison.items if part else len(first.whole or first.dataset)
     some = f"{comparison.items:,} of " if comparison.items < whole else ""
     chosen = best_of("systems", comparison.choice)
+    published = Section(
+        "published",
+        "Published systems",
+        [published_table()],
+        f"In percent, for reference: measured on {MEASURED_ON}, not ranked.",
+    )
     sections = (
         Section(
             "systems", "", [Sentences([f"{one.system.name}: {one.system.description}" for one in matched])]
@@ -156,14 +167,20 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
             "Only one right: items to which the one system alone, and the other alone, gives the human label."
             " p: how likely that much difference is if neither is more often right; Holm: for all together.",
         ),
-        Section(
-            "published",
-            "Published systems",
-            [published_table()],
-            f"In percent, for reference: measured on {MEASURED_ON}, not ranked.",
-        ),
+        *([published] if of_the_task(matched) else ()),
     )
     return Sheet("Comparison", sections)
+
+
+def of_the_task(matched: Sequence[Matched]) -> bool:
+    """Whether systems answer the task's questions on items of its development set: beside others what was
+    published of the task says nothing.
+    """
+    items = matched[0].whole or matched[0].dataset
+    if len(items) != _ITEMS_OF_TASK or not any(about_the_task(one.system) for one in matched):
+        return False
+    texts = (text for item in items for text in (item.instruction, item.output_a, item.output_b))
+    return digest(sorted(" ".join(text.split()) for text in texts)) == _TEXTS_OF_TASK
 
 
 def measure_table(comparison: Comparison) -> Table:
@@ -194,10 +211,10 @@ def _trivial(comparison: Comparison, measure: Measure) -> str:
 
 
 def borda_table(comparison: Comparison) -> Table:
-    """The Borda counts of both sub-tasks; the second only where two systems or more explain."""
-    counts = {"labels (sub-task 1)": comparison.borda_labels}
+    """The Borda counts of labels and of explanations; these only where two systems or more explain."""
+    counts = {"labels": comparison.borda_labels}
     if comparison.borda_explanations:
-        counts["explanations (sub-task 2)"] = comparison.borda_explanations
+        counts["explanations"] = comparison.borda_explanations
     points = [[known.get(name) for name in comparison.systems] for known in counts.values()]
     rows = [[title, *values] for title, values in zip(counts, points, strict=True)]
     return Table((_BORDA, *_systems(comparison, Kind.SHORTEST)), rows, _best(points))
@@ -252,7 +269,8 @@ def comparison_json(
     wins: Sequence[Mapping[str, SlicedWeighing]] = (),
     beside: RankingsBeside | None = None,
 ) -> Mapping[str, Any]:
-    """All of a comparison with every difference, the published systems, and each system's own scores.
+    """All of a comparison with every difference, and each system's own scores; what was published of the
+    task, where it is of that.
 
     `judge_name`: the model that was asked for agreement. `slices`: those of each system, if asked for.
     `wins`: for each division what the weighted judge decides on its slices, by system. `beside`: the
@@ -263,9 +281,10 @@ def comparison_json(
         for found, divisions in zip(evaluations, slices, strict=False)
         if divisions
     }
+    published = {"measured_on": MEASURED_ON, "results": [asdict(result) for result in PUBLISHED]}
     return {
         **asdict(comparison),
-        "published": {"measured_on": MEASURED_ON, "results": [asdict(result) for result in PUBLISHED]},
+        **({"published": published} if of_the_task([found.matched for found in evaluations]) else {}),
         "scores": {found.name: official_json(found, judge_name) for found in evaluations},
         **({"slices": of_each} if of_each else {}),
         **({"wins": [_wins_json(by_system) for by_system in wins]} if wins else {}),

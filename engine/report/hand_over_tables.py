@@ -18,6 +18,8 @@ _PEOPLE = (
     Column("known", "here already", Kind.COUNT, "Words that are here as they are: nothing is said twice."),
 )
 
+_MOST_SAID = 20  # contradictions, each a sentence
+
 
 def joining_sections(joining: Joining) -> list[Section]:
     """What each file comes to."""
@@ -55,6 +57,9 @@ def _caveats(file: FileJoined, joining: Joining) -> list[str]:
     for criterion, count in sorted(file.lacking.items()):
         some = counted(count, "word", "words")
         said.append(f"{joining.run.title} has no criterion {words(criterion)}: {some} on it left out.")
+    said += file.contradicting[:_MOST_SAID]
+    if more := len(file.contradicting[_MOST_SAID:]):
+        said.append(f"{counted(more, 'other word contradicts', 'other words contradict')} one in this way.")
     if file.ahead:
         some = counted(file.ahead, "word is", "words are")
         said.append(f"{some} dated later than now: the clock of one of the two computers is wrong.")

@@ -24,6 +24,7 @@ from engine.store.people_rows import (
     TABLES,
     check_criterion,
     confirmation_rows,
+    content_of,
     insert_word,
     mark_rows,
     note_rows,
@@ -119,8 +120,8 @@ def add_handed(db: sqlite3.Connection, run: StoredRun, words: HandedWords) -> No
 
 def _turn(db: sqlite3.Connection, run_id: int, word: Word, turned: Turned) -> None:
     """Let a word that is there be taken back, or stand again."""
-    place = place_of(run_id, word)
-    where = " AND ".join(f"{name} = ?" for name in place)
+    place = place_of(run_id, word) | content_of(word)
+    where = " AND ".join(f"{name} IS ?" for name in place)
     db.execute(
         f"UPDATE {TABLES[type(word)]} SET undone = ?, redone = ? WHERE {where}",
         (
@@ -132,8 +133,11 @@ def _turn(db: sqlite3.Connection, run_id: int, word: Word, turned: Turned) -> No
 
 
 def words_mark(db: sqlite3.Connection, run_id: int) -> WordsMark:
-    """As RunStore: of each table how many rows, the last, and when one was taken back or done again last."""
-    marks = "count(*), max(id), max(undone), max(redone)"
+    """As RunStore: of each table how many rows, the last, and which are taken back.
+
+    Not when: a clock that was set back tells earlier times than the last one.
+    """
+    marks = "count(*), max(id), group_concat(CASE WHEN undone IS NOT NULL THEN id END)"
     found = [
         db.execute(f"SELECT {marks} FROM {table} WHERE run_id = ?", (run_id,)).fetchone() for table in OF_RUN
     ]

@@ -27,7 +27,7 @@ from engine.core.judgments import (
     ReviewState,
 )
 from engine.core.people import Word
-from engine.core.said import NewNote, Undo, checked_author, checked_explanation, checked_tags, now
+from engine.core.said import NewNote, Undo, checked_author, checked_explanation, checked_tags, later, now
 from engine.store.row_gate import DamagedError, Gate
 
 _OVERRIDE = (
@@ -35,8 +35,9 @@ _OVERRIDE = (
     " blind, settles"
 )
 _CONFIRMATION = "item_id, criterion, preference, author, created, origin, seed, blind, undone"
-OLDEST_FIRST = "ORDER BY created, id"
-"""Not by number alone: what was said elsewhere comes into the store later than it was said."""
+_OLDEST_FIRST = "ORDER BY created, author"
+"""Not by number: what was said elsewhere comes into the store later than it was said. Words of one person and
+one time are in the order of what they say, so that it is the same in all stores."""
 OF_DAMAGED = datetime.fromtimestamp(0, UTC)
 """When what is said of a damaged note was said: never."""
 TABLES: Mapping[type[Word], str] = {
@@ -65,7 +66,7 @@ def add_override(
         preference=new.preference,
         explanation=checked_explanation(new.explanation),
         author=checked_author(new.author),
-        created=at or now(),
+        created=at or now(_last_said(db, run_id, new.item_id)),
         origin=new.origin,
         seed=_seed(db, run_id, new),
         written_for=new.written_for,
@@ -84,6 +85,21 @@ def place_of(run_id: int | None, word: Word) -> dict[str, object]:
     return place if isinstance(word, ReviewMark) else place | {"criterion": word.criterion}
 
 
+def content_of(word: Word) -> dict[str, object]:
+    """By column, what a word says."""
+    match word:
+        case ItemNote():
+            tags = json.dumps(checked_tags(word.tags), ensure_ascii=False)
+            return {"text": word.text.strip(), "tags": tags}
+        case ReviewMark():
+            return {"state": word.state.value}
+        case Confirmation():
+            return {"preference": word.preference.value}
+        case Override():
+            label = word.preference and word.preference.value
+            return {"preference": label, "explanation": checked_explanation(word.explanation)}
+
+
 def insert_word(
     db: sqlite3.Connection, run_id: int | None, word: Word, redone: datetime | None = None
 ) -> int:
@@ -92,30 +108,16 @@ def insert_word(
     White space around texts is left out. SetupError for no name, an explanation that a submission cannot
     hold, a tag of several lines.
     """
-    values = place_of(run_id, replace(word, author=checked_author(word.author)))
+    word = replace(word, author=checked_author(word.author))
+    values = place_of(run_id, word) | content_of(word)
     values |= {
         "undone": word.undone and word.undone.isoformat(),
         "redone": redone and redone.isoformat(),
     }
-    match word:
-        case ItemNote():
-            tags = json.dumps(checked_tags(word.tags), ensure_ascii=False)
-            values |= {"text": word.text.strip(), "tags": tags}
-        case ReviewMark():
-            values |= {"state": word.state.value}
-        case Override() | Confirmation():
-            values |= {
-                "preference": word.preference and word.preference.value,
-                "origin": word.origin and word.origin.value,
-                "seed": word.seed,
-                "blind": word.blind,
-            }
+    if isinstance(word, Override | Confirmation):
+        values |= {"origin": word.origin and word.origin.value, "seed": word.seed, "blind": word.blind}
     if isinstance(word, Override):
-        values |= {
-            "explanation": checked_explanation(word.explanation),
-            "written_for": word.written_for and word.written_for.value,
-            "settles": word.settles,
-        }
+        values |= {"written_for": word.written_for and word.written_for.value, "settles": word.settles}
     columns, places = ", ".join(values), ", ".join("?" * len(values))
     table = TABLES[type(word)]
     added = db.execute(f"INSERT INTO {table} ({columns}) VALUES ({places})", tuple(values.values()))
@@ -127,7 +129,9 @@ def take_back(db: sqlite3.Connection, run_id: int, step: Undo, at: datetime | No
 
     False where there is no such step, or it is so already. `at`: now if None.
     """
-    turned = (at or now()).isoformat()
+    at = at or now(_last_said(db, run_id, step.item_id, step.content_hash))
+    # Later than the state that it changes, for elsewhere the later of two states counts.
+    turned = later(at, _last_said(db, run_id, step.item_id, step.content_hash, step)).isoformat()
     undone, redone = (None, turned) if step.again else (turned, None)
     now_so = "NOT NULL" if step.again else "NULL"
     where = f"author = ? AND created = ? AND undone IS {now_so}"
@@ -146,9 +150,33 @@ def take_back(db: sqlite3.Connection, run_id: int, step: Undo, at: datetime | No
     return changed > 0
 
 
+def _last_said(
+    db: sqlite3.Connection,
+    run_id: int | None,
+    item_id: str | None,
+    content_hash: str | None = None,
+    step: Undo | None = None,
+) -> datetime | None:
+    """When anything was said last of an item of a run, taken back or done again, by whomever; None where
+    nothing was. `content_hash`: of the item, looked up where None. `step`: in this step alone.
+    """
+    of_step = "" if step is None else " AND author = :author AND created = :created"
+    last = "SELECT max(max(created, coalesce(undone, ''), coalesce(redone, ''))) FROM"
+    parts = [f"{last} {table} WHERE run_id = :run AND item_id = :item{of_step}" for table in OF_RUN]
+    notes = (
+        f"{last} item_note WHERE content_hash = coalesce(:content,"
+        f" (SELECT content_hash FROM judged_item WHERE run_id = :run AND item_id = :item)){of_step}"
+    )
+    place = {"run": run_id, "item": item_id, "content": content_hash}
+    place |= {"author": step.author, "created": step.step.isoformat()} if step is not None else {}
+    times = [at for (at,) in db.execute(" UNION ALL ".join([*parts, notes]), place) if at is not None]
+    return Gate("What people said").time("created", max(times)) if times else None
+
+
 def override_rows(db: sqlite3.Connection, run_id: int) -> list[Override]:
     """Those of a run, the oldest first."""
-    rows = db.execute(f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? {OLDEST_FIRST}", (run_id,))
+    order = f"{_OLDEST_FIRST}, item_id, criterion, preference, explanation, id"
+    rows = db.execute(f"SELECT {_OVERRIDE} FROM override WHERE run_id = ? {order}", (run_id,))
     gate = Gate(f"Run {run_id}")
     return [_override(gate, row) for row in rows]
 
@@ -181,7 +209,8 @@ def add_review(db: sqlite3.Connection, run_id: int, new: NewReview, at: datetime
     StoreError where the run has not judged the item; SetupError for no name.
     """
     _check_judged(db, run_id, new.item_id)
-    created, how = at or now(), (new.origin, _seed(db, run_id, new), new.blind)
+    created = at or now(_last_said(db, run_id, new.item_id))
+    how = (new.origin, _seed(db, run_id, new), new.blind)
     if new.state is not None:
         insert_word(db, run_id, ReviewMark(new.item_id, new.author, new.state, created))
     for criterion, label in new.confirmed.items():
@@ -191,7 +220,8 @@ def add_review(db: sqlite3.Connection, run_id: int, new: NewReview, at: datetime
 def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
     """The marks of a run, the oldest first."""
     rows = db.execute(
-        f"SELECT item_id, author, state, created, undone FROM review_mark WHERE run_id = ? {OLDEST_FIRST}",
+        "SELECT item_id, author, state, created, undone FROM review_mark WHERE run_id = ?"
+        f" {_OLDEST_FIRST}, item_id, state, id",
         (run_id,),
     )
     gate = Gate(f"Run {run_id}")
@@ -210,7 +240,8 @@ def mark_rows(db: sqlite3.Connection, run_id: int) -> list[ReviewMark]:
 def confirmation_rows(db: sqlite3.Connection, run_id: int) -> list[Confirmation]:
     """The confirmed labels of a run, the oldest first."""
     rows = db.execute(
-        f"SELECT {_CONFIRMATION} FROM confirmation WHERE run_id = ? {OLDEST_FIRST}",
+        f"SELECT {_CONFIRMATION} FROM confirmation WHERE run_id = ?"
+        f" {_OLDEST_FIRST}, item_id, criterion, preference, id",
         (run_id,),
     )
     gate = Gate(f"Run {run_id}")
@@ -261,7 +292,8 @@ def add_note(db: sqlite3.Connection, new: NewNote, at: datetime | None = None) -
     and tags leaves nothing noted. SetupError for no name, and for a tag of several lines. `at`: now if
     None.
     """
-    insert_word(db, None, ItemNote(new.content_hash, new.author, new.text, new.tags, at or now()))
+    created = at or now(_last_said(db, None, None, new.content_hash))
+    insert_word(db, None, ItemNote(new.content_hash, new.author, new.text, new.tags, created))
 
 
 def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str, tuple[ItemNote, ...]]:
@@ -270,11 +302,12 @@ def note_rows(db: sqlite3.Connection, content_hashes: Iterable[str]) -> dict[str
     """
     wanted = list(dict.fromkeys(content_hashes))
     found: dict[str, list[ItemNote]] = {}
+    order = f"{_OLDEST_FIRST}, content_hash, text, tags, id"
     for start in range(0, len(wanted), _MOST_AT_ONCE):
         part = wanted[start : start + _MOST_AT_ONCE]
         rows = db.execute(
             "SELECT content_hash, author, text, tags, created, undone FROM item_note"
-            f" WHERE content_hash IN ({', '.join('?' * len(part))}) {OLDEST_FIRST}",
+            f" WHERE content_hash IN ({', '.join('?' * len(part))}) {order}",
             part,
         )
         for row in rows:

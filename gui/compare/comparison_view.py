@@ -98,6 +98,9 @@ class ComparisonView(QTabWidget):
         show_text(self.notes, "\n".join(compared.notes))
         for section in compared.sheet.sections:
             self._show_section(section)
+        there = any(section.key == "published" for section in compared.sheet.sections)
+        for widget in (self._titles["published"], self._notes["published"], self._views[-1]):
+            widget.setVisible(there)
         self.setTabVisible(self._rankings_tab, compared.beside is not None)
         if compared.beside is not None:
             self.rankings.show_section(compared.beside.section)

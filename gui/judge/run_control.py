@@ -151,10 +151,12 @@ class RunControl(QObject):
         """True where the store had this run when it was read last."""
         return any(run.id == run_id for run in self._workspace.runs)
 
-    def start(self, setup: RunSetup) -> None:
-        """Judge; nothing where a run is under way already."""
+    def start(self, setup: RunSetup, *, goes_on: bool = False) -> None:
+        """Judge; nothing where a run is under way already. `goes_on`: after another one, of itself."""
         if self.running:
             return
+        if not goes_on:
+            self._workspace.tell_begun()
         at_hand, store = self._workspace.dataset, self._workspace.store_path
         waits = self._workspace.threads.busy(Lane.MODEL)
         self._setup = setup

@@ -139,10 +139,10 @@ class Drafts(QObject):
 
     def _newest(self, run_id: int, key: JudgmentKey) -> Draft | None:
         found = [draft for draft in self._standing(run_id) if draft.key == key]
-        return max(found, key=lambda draft: draft.created, default=None)
+        return found[-1] if found else None
 
     def _standing(self, run_id: int) -> list[Draft]:
-        """All of this person that have not ended."""
+        """All of this person that have not ended, those of this window last: each newer than those before."""
         run = self._opened.run
         read = run.drafts if run is not None and run.id == run_id else ()
         own = [draft for number, draft in self._own if number == run_id]

@@ -32,7 +32,7 @@ from gui.work.framed_picture import FramedPicture
 from gui.work.lanes import Lane, LatestTask
 from gui.work.page import Page
 from gui.work.page_name import PageName
-from gui.work.run_picker import RunPicker
+from gui.work.run_picker import OfferedRun, RunPicker
 from gui.work.workspace import Workspace
 
 _DEBOUNCE_MS = 300
@@ -143,6 +143,7 @@ class RankingPage(Page):
         self.rank_button = main_button("Ran&k")
         name(self.rank_button, "Rank the candidates", "Ctrl+Enter")
         self.header.addWidget(self.picker, 4)
+        self.header.addWidget(OfferedRun(self.workspace))
         self.header.addWidget(self.save_button)
         self.header.addWidget(self.rank_button)
         self.title = OneLine(role="heading")

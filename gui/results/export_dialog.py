@@ -24,6 +24,7 @@ from engine.core.errors import EngineError
 from engine.core.formatting import counted, short_name, visible
 from engine.core.health import HealthVerdict
 from engine.core.label_sources import LAST
+from engine.core.run_list import of_what
 from engine.core.run_records import RunKind
 from gui.kit.file_dialogs import ask_folder, ask_target
 from gui.kit.foreign_text import plain_label, set_tip
@@ -81,7 +82,8 @@ class ExportDialog(QDialog):
         self._looking = LatestTask(threads, Lane.STORE, self)
         self._looking.finished.connect(self._take_look)
         self._looking.failed.connect(self._refuse)
-        self.setWindowTitle(f"Export {_run_in_words(what)}: {_KINDS[form]}")
+        run = what.whole.run
+        self.setWindowTitle(f"Export {run.called} {of_what(run)}: {_KINDS[form]}")
         self.facts = {title: plain_label(text) for title, text in facts(form, what)}
         self.health = label("")
         self.unfinished = label("", "warning")
@@ -287,13 +289,6 @@ class ExportDialog(QDialog):
 def figures_name(what: Exported) -> str:
     """What the folder of figures is called."""
     return f"{what.whole.run.stem}-figures"
-
-
-def _run_in_words(what: Exported) -> str:
-    """Which run it is: `run 2 (demo.tsv, demo-judge)`."""
-    run, identity = what.whole.run, what.whole.run.identity
-    by = [] if run.submitted else [short_name(identity.model_name)]
-    return f"{run.called} ({', '.join([short_name(identity.dataset_path.name), *by])})"
 
 
 def facts(form: Form, what: Exported) -> Iterator[tuple[str, str]]:

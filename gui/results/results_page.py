@@ -20,6 +20,7 @@ from engine.core.formatting import visible
 from engine.core.people import Reviews
 from engine.core.remedies import Remedy, Step
 from engine.core.review_filters import Filters, WantedItems
+from engine.core.run_list import of_what
 from engine.core.value_tables import ItemsBehind
 from gui.kit.actions import Entry, MenuButton
 from gui.kit.busy import BusyLine
@@ -44,7 +45,7 @@ from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
-from gui.work.run_picker import RunPicker
+from gui.work.run_picker import OfferedRun, RunPicker
 from gui.work.slice_jobs import measure_slices
 from gui.work.slices_panel import SlicesPanel, SliceWords
 from gui.work.source_box import SourceBox
@@ -222,7 +223,7 @@ class ResultsPage(Page):
     def _name_export(self, run: "StoredRun | None") -> None:
         """Which run would be written: another one may have ended meanwhile."""
         what = f" {run.in_short}" if run is not None else ""
-        whole = f"Write {run.called} to files" if run is not None else "There is no run to write"
+        whole = f"Write {run.called} {of_what(run)} to files" if run else "There is no run to write"
         self.export_button.setText(f"E&xport{what}")
         name(self.export_button, f"Export{what}", visible(whole))
         self.export_button.setEnabled(run is not None)
@@ -343,6 +344,7 @@ class ResultsPage(Page):
         for entry in self.exports:
             entry.add_to(self.export_button.menu(), with_keys=False)
         self.header.addWidget(self.picker, 4)
+        self.header.addWidget(OfferedRun(self.workspace))
         self.header.addWidget(self.export_button)
 
     def _build_body(self) -> None:

@@ -41,7 +41,7 @@ from gui.work.outdated_line import OutdatedLine
 from gui.work.page import Page, PageSplitter, two_parts
 from gui.work.page_name import PageName
 from gui.work.rewriter import Rewriter
-from gui.work.run_picker import RunPicker
+from gui.work.run_picker import OfferedRun, RunPicker
 from gui.work.state import NEXT_CRITERION
 from gui.work.workspace import Workspace
 
@@ -130,6 +130,7 @@ class ReviewPage(Page):
         self.health = HealthLine()
         self.header.insertWidget(2, self.reviewer.hidden_when_blind(self.health))
         self.header.addWidget(RunPicker(self.workspace), 4)
+        self.header.addWidget(OfferedRun(self.workspace))
         for widget in (self.beside.button, self.marking, self.markdown):
             self.header.addWidget(widget)
 

@@ -173,6 +173,7 @@ class RunQueue(QObject):
     def start(self) -> None:
         """Begin one run after another; where another run is under way, once that has ended."""
         if not self._going and self.waiting:
+            self._workspace.tell_begun()
             self._going = True
             self._begun = time.monotonic()
             self._ended_before = sum(entry.state.ended for entry in self._entries)
@@ -281,7 +282,7 @@ class RunQueue(QObject):
         entry = self._entries[place]
         self._put(place, replace(entry, state=QueueState.UNDER_WAY, said=""))
         self._starting = True
-        self._control.start(entry.next_setup)
+        self._control.start(entry.next_setup, goes_on=True)
         self._starting = False
 
     def _finish(self) -> None:

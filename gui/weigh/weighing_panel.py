@@ -218,6 +218,7 @@ class WeighingPanel(QWidget):
 
     @Slot()
     def _changed(self) -> None:
+        self._workspace.stay()
         self._keep(replace(self.wish, source=BY_HAND))
         self._decide()
 

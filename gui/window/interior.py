@@ -250,7 +250,8 @@ class Interior(QObject):
         space.state.trouble.connect(self.show_problem)
         space.words.waiting.connect(self.notices.add)
         space.words.settled.connect(self._tell_settled)
-        space.run_changed.connect(self._withdraw_notice)
+        space.run_changed.connect(self._follow_open_run)
+        space.runs_changed.connect(self._follow_open_run)  # it may be called otherwise
         space.runs_deleted.connect(self._withdraw_notices)
         self.runs.queue.ended.connect(self._tell_queue)
         space.note.connect(self.frame.show_note)
@@ -276,6 +277,7 @@ class Interior(QObject):
 
     @Slot(object)
     def _turn_to(self, name: PageName) -> None:
+        self.workspace.reviewing = name is PageName.REVIEW
         self._page(name).entered()
 
     @Slot(object)
@@ -414,10 +416,12 @@ class Interior(QObject):
     # Runs, and closing during one
 
     @Slot()
-    def _withdraw_notice(self) -> None:
-        """Of a run that is shown nobody need be told that it has ended."""
-        if self.workspace.run is not None:
-            self.notices.withdraw(about_run(self.workspace.run.id))
+    def _follow_open_run(self) -> None:
+        """The menus name the run that is shown, and nobody need be told that it has ended."""
+        run = self.workspace.run
+        self.menus.name_run(run.results.run if run is not None else None)
+        if run is not None:
+            self.notices.withdraw(about_run(run.id))
 
     @Slot(object)
     def _withdraw_notices(self, run_ids: Sequence[int]) -> None:

@@ -8,19 +8,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from engine.core.formatting import without_middle
+from engine.core.run_list import of_what
 from gui.kit.actions import Entry
 from gui.kit.foreign_text import one_line, tip
 from gui.kit.theme import ThemeWish
 from gui.work.page_name import PageName
 
+if TYPE_CHECKING:
+    from engine.core.run_records import StoredRun
+
 _NUMBERED = re.compile(r"^&\d ")  # the pages
+_LONGEST_RUN = 60  # characters of a run's name in a menu
 _LONGEST_PART = 48  # characters of a name in a menu, and of its folder
 _NO_AMPERSAND = str.maketrans({"&": "&&"})
 _THEMES = {
@@ -100,6 +105,17 @@ class Menus(QObject):
         for action in self._exports:
             action.setEnabled(possible)
 
+    def name_run(self, run: "StoredRun | None") -> None:
+        """Say which run is exported, checked and added to; another one may have ended meanwhile."""
+        called = of = to = ""
+        if run is not None:
+            called = f" {without_middle(one_line(f'{run.called} {of_what(run)}'), _LONGEST_RUN)}"
+            of = "" if run.submitted else f" of {run.in_short}"
+            to = f" to {run.in_short}"
+        self._export.setTitle(f"&Export{called.translate(_NO_AMPERSAND)}")
+        self._check.setText(f"&Check the submission{of}…")
+        self._add_labels.setText(f"&Add labels of others{to}…")
+
     def follow_run(self, running: bool) -> None:
         """Say whether a run is under way."""
         self._run.setEnabled(not running)
@@ -124,10 +140,11 @@ class Menus(QObject):
         self._recent.aboutToShow.connect(self._fill_recent)
         self._add(menu, Entry("Open the &demo dataset", self._do.open_demo))
         menu.addSeparator()
-        export = menu.addMenu("&Export")
-        check = self._add(menu, Entry("&Check the submission…", self._do.check_submission))
-        add = self._add(menu, Entry("&Add labels of others…", self._do.add_labels))
-        self._exports = [*(self._add(export, entry) for entry in self._do.exports), check, add]
+        self._export = menu.addMenu("&Export")
+        self._check = self._add(menu, Entry("&Check the submission…", self._do.check_submission))
+        self._add_labels = self._add(menu, Entry("&Add labels of others…", self._do.add_labels))
+        exports = (self._add(self._export, entry) for entry in self._do.exports)
+        self._exports = [*exports, self._check, self._add_labels]
         self.enable_exports(False)
         menu.addSeparator()
         self._add(menu, Entry("&Runs…", self._do.show_runs, ("Ctrl+L",)))

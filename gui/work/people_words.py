@@ -6,8 +6,9 @@ where the window closes meanwhile, whatever opens the store next stores it. So n
 Knows: the outbox, when to try again, what is said of words that wait. Does not know: what the words mean.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -16,7 +17,7 @@ from engine.core.errors import EngineError
 from engine.core.formatting import counted
 from engine.core.judgments import JudgedItem, NewOverride, NewReview
 from engine.core.people import PersonStep
-from engine.core.said import NewNote, Said, Undo, refuse_unfit
+from engine.core.said import NewNote, Said, Undo, place_of, refuse_unfit
 from engine.system.outbox import Outbox
 from engine.system.places import shown
 from gui.kit.notice import Message, problem_of
@@ -62,6 +63,11 @@ class PeopleWords(QObject):
             self._slow.start()
         self._deliver()
         return name
+
+    def last_said(self, places: Container[str]) -> datetime | None:
+        """When a word that waits was said last of an item; `places`: its id and the hash of its content."""
+        times = [said.at for said in self._waiting if place_of(said.what) in places]
+        return max(times, default=None)
 
     def with_waiting(
         self, stored: Iterable[PersonStep], item: JudgedItem, author: str, run_id: int

@@ -1,13 +1,13 @@
-"""The list of all runs of the store, to choose the one that is looked at.
+"""The list of all runs, to choose the one that is looked at, and a run that is offered beside it.
 
 Knows: the workspace's runs, and that a submission may be opened as one. Does not know: what is shown of one.
 """
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QStyle, QStyleOptionComboBox, QStylePainter
+from PySide6.QtWidgets import QComboBox, QPushButton, QStyle, QStyleOptionComboBox, QStylePainter
 
-from engine.core.run_list import run_in_a_line, run_in_lines
+from engine.core.run_list import of_what, run_in_a_line, run_in_lines
 from gui.kit.fields import ComboBox
 from gui.kit.foreign_text import one_line, set_tip, tip
 from gui.kit.labels import name
@@ -109,3 +109,30 @@ class RunPicker(ComboBox):
     def _show_open(self) -> None:
         run = self._workspace.run
         self.setCurrentIndex(self.findData(run.id) if run else -1)
+
+
+class OfferedRun(QPushButton):
+    """Shows a run that has ended here while another one stayed open; hidden where there is none."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self._workspace = workspace
+        self.clicked.connect(self._open)
+        workspace.offer_changed.connect(self._follow)
+        workspace.runs_changed.connect(self._follow)
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        number = self._workspace.offered
+        run = next((run for run in self._workspace.runs if run.id == number), None)
+        text = f"Show run {number}"
+        self.setText(text)
+        what = one_line(f"{run.title} {of_what(run)} has ended since.") if run is not None else ""
+        name(self, text, tip(what))
+        self.setVisible(number is not None)
+
+    @Slot()
+    def _open(self) -> None:
+        if self._workspace.offered is not None:
+            self._workspace.open_run(self._workspace.offered)

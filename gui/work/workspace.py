@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QApplication
 
 from engine.core.column_map import ColumnMap
 from engine.core.errors import EngineError, SetupError
@@ -22,8 +23,9 @@ from engine.core.items import Preference
 from engine.core.judgments import JudgedItem, JudgmentKey, NewOverride, NewReview, Origin, Override
 from engine.core.people import PersonStep
 from engine.core.review_filters import WantedItems
+from engine.core.run_list import of_what
 from engine.core.run_records import DamagedRun
-from engine.core.said import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now
+from engine.core.said import AnyWord, NewDraft, NewNote, RunWords, Said, Undo, now, place_of
 from engine.system.paths import account_name, default_store
 from gui.kit.notice import Message
 from gui.work import file_jobs, store_jobs
@@ -66,6 +68,7 @@ class Workspace(QObject):
     runs_changed = Signal()  # the list of all runs
     runs_deleted = Signal(object)  # the numbers of runs that are gone for good
     judging_changed = Signal()  # a run has begun, goes on or has ended; see `judging`
+    offer_changed = Signal()  # a run that has ended here is to be offered, or no more; see `offered`
     gold_changed = Signal()  # the human labels of the open run
     submission_wanted = Signal()  # a person is to be asked for a submission file to open
     check_wanted = Signal()  # the open run is to be checked as a submission
@@ -97,6 +100,9 @@ class Workspace(QObject):
         self.runs: Sequence[StoredRun] = ()
         self.damaged_runs: Sequence[DamagedRun] = ()
         self.judging: UnderWay | None = None
+        self.reviewing = False  # whether Review is the page that is shown
+        self.offered: int | None = None  # a run that has ended here, while another one stayed open
+        self._stays = False  # what is open, when a run ends
         self.in_use: dict[str, Path] = {}  # further files that a page works with, by the words for them
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
@@ -142,7 +148,11 @@ class Workspace(QObject):
     def open_dataset(
         self, path: Path, columns: ColumnMap | None = None, remember: bool | None = None
     ) -> None:
-        """Read a dataset; the open one stays until the new one is there. See file_jobs.load."""
+        """Read a dataset that a person chose; the open one stays until that is there. See file_jobs.load."""
+        self._stays = True
+        self._read(path, columns, remember)
+
+    def _read(self, path: Path, columns: ColumnMap | None, remember: bool | None = None) -> None:
         self._being_read = path, columns, remember
         self._loading.start(file_jobs.load(path, columns, remember, rubric=self.rubric.rubric))
         self.dataset_loading.emit(file_jobs.Loading(path, 0))
@@ -151,14 +161,14 @@ class Workspace(QObject):
     def _read_by_rubric(self) -> None:
         """Read the dataset again where the labels of other criteria count now."""
         if self._loading.busy:
-            self.open_dataset(*self._being_read)
+            self._read(*self._being_read)
         elif self.dataset is not None and self.dataset.rubric.names != self.rubric.rubric.names:
-            self.open_dataset(self.dataset.path, self.dataset.columns)
+            self._read(self.dataset.path, self.dataset.columns)
 
     def open_last(self, path: Path) -> None:
         """Read the dataset of last time by the columns of last time, also where these are not remembered."""
         last = path.absolute() == Path(self.state.text("last/dataset"))
-        self.open_dataset(path, ColumnMap.of_json(self.state.record(_COLUMNS)) if last else None)
+        self._read(path, ColumnMap.of_json(self.state.record(_COLUMNS)) if last else None)
 
     def reader(self, parent: QObject) -> DatasetReader:
         """What reads further files, and asks for their columns where it must."""
@@ -243,10 +253,14 @@ class Workspace(QObject):
         self._listing.start(store_jobs.list_runs(self.store_path))
 
     def open_run(self, run_id: int, at_hand: "Dataset | None" = None) -> None:
-        """Look at a run of the store: its results, and its items out of a dataset `at_hand`.
+        """Look at a run, as a person chose: its results, and its items out of a dataset `at_hand`.
 
         That is the open one where none is given; else its file is read again, where it is still there.
         """
+        self._stays = True
+        self._open(run_id, at_hand)
+
+    def _open(self, run_id: int, at_hand: "Dataset | None" = None) -> None:
         self._wanted_run = run_id
         self._changes_seen = self._changes
         if self.run is None or self.run.id != run_id:
@@ -258,10 +272,12 @@ class Workspace(QObject):
         """Look at the run of last time, if there was one and none was chosen since."""
         last = self.state.number("last/run", 0)
         if last and self.run is None and not self._opening.busy:
-            self.open_run(last)
+            self._open(last)
 
     def forget_runs(self, run_ids: Sequence[int]) -> None:
         """Runs were deleted: look at none of them any more, and let all who keep something of them know."""
+        if self.offered in run_ids:
+            self._offer(None)
         if self._wanted_run in run_ids:
             self._opening.drop()
             self.state.set_number("last/run", 0)
@@ -274,25 +290,48 @@ class Workspace(QObject):
     def read_run_again(self) -> None:
         """Read the open run again, because it was judged further or calibrated."""
         if self._opening.busy and self._wanted_run is not None:
-            self.open_run(self._wanted_run)
+            self._open(self._wanted_run)
         elif self.run is not None:
-            self.open_run(self.run.id)
+            self._open(self.run.id)
+
+    def tell_begun(self) -> None:
+        """A person starts a run, or a queue of them: it is shown at its end, if he chooses nothing until
+        then.
+        """
+        self._stays = False
+
+    def stay(self) -> None:
+        """A person works with what is open: no run that ends takes its place."""
+        self._stays = True
 
     def tell_ended(self, run_id: int, how: str, health: Health) -> None:
-        """The judging of a run has just ended, `how` in words: show it only where no other one is shown."""
+        """A run that was started here has just ended, `how` in words. This is the one place that says whether
+        the pages show it now.
+
+        They do, unless a person chose something else since he started it (another run, a dataset, a
+        submission), or works with the run that is open: has said something of it since then, or changed its
+        weights, looks at it on Review, or has a dialog or a list open. Then nothing moves under his hands,
+        and the run that has ended is offered by name.
+        """
         shown = self.run.id if self.run is not None else None
         looked_at = self._wanted_run if self._opening.busy else shown
-        if looked_at in (None, run_id):
+        at_work = (self.reviewing and shown is not None) or any(
+            (QApplication.activeModalWidget(), QApplication.activePopupWidget())
+        )
+        if looked_at == run_id or not (self._stays or at_work):
             self.note.emit(f"Run {run_id} {how}.")
-            self.open_run(run_id)
+            self._open(run_id)
             return
-        title = next((run.title for run in self.runs if run.id == run_id), f"Run {run_id}")
+        run = next((run for run in self.runs if run.id == run_id), None)
+        ended = f"{run.title} {how} {of_what(run)}" if run is not None else f"Run {run_id} {how}"
+        open_one = "what is open" if looked_at is None else self._called(looked_at)
+        self._offer(run_id)
         self.notice.emit(
             Message(
-                f"{title} {how}. {health.in_short}".rstrip(),
-                f"Results, Review and exports stay with {self._called(looked_at)}.",
+                f"{ended}. {health.in_short}".rstrip(),
+                f"Results, Review, Ranking and exports stay with {open_one}.",
                 "problem" if health.doubted else "note",
-                steps={f"Show run {run_id}": lambda: self._show_run(run_id)},
+                steps={f"Show run {run_id}": lambda: self.show_run(run_id)},
                 about=about_run(run_id),
                 quiet=True,
             )
@@ -311,12 +350,18 @@ class Workspace(QObject):
             self._to_review = run_id, what
             self.open_run(run_id)
 
-    def _show_run(self, run_id: int) -> None:
+    def show_run(self, run_id: int) -> None:
+        """Look at a run on Results."""
         self.open_run(run_id)
         self.page_wanted.emit(PageName.RESULTS)
 
+    def _offer(self, run_id: int | None) -> None:
+        if run_id != self.offered:
+            self.offered = run_id
+            self.offer_changed.emit()
+
     def _called(self, run_id: int | None) -> str:
-        return next((run.called for run in self.runs if run.id == run_id), "the run")
+        return next((f"{run.called} {of_what(run)}" for run in self.runs if run.id == run_id), "the run")
 
     @property
     def judges_open_run(self) -> bool:
@@ -327,6 +372,8 @@ class Workspace(QObject):
         """Let the pages know how far the run is that is being judged; None once it has ended."""
         if judging != self.judging:
             self.judging = judging
+            if judging is not None and judging.run_id == self.offered:
+                self._offer(None)  # it goes on
             self.judging_changed.emit()
 
     @Slot(object)
@@ -354,6 +401,8 @@ class Workspace(QObject):
         if before is None or before.id != self.run.id:
             self.note.emit(self.run.in_words)
         self.state.set_number("last/run", results.run.id)
+        if self.offered == results.run.id:
+            self._offer(None)
         self.run_changed.emit()
         if before is not None:
             run_closed()
@@ -446,7 +495,8 @@ class Workspace(QObject):
         to is shown once the store has it.
         """
         run_id = run_id or (self.run.id if self.run else None)
-        said = Said(what, now(), over=tuple(over))
+        self._stays = True
+        said = Said(what, now(self._last_said(what)), over=tuple(over))
         if not isinstance(what, NewNote):
             if run_id is None:
                 return ""
@@ -456,6 +506,14 @@ class Workspace(QObject):
         except SetupError as error:
             self._tell_unsaid(what, error)
             return ""
+
+    def _last_said(self, what: AnyWord) -> datetime | None:
+        """When the last word was said of the same item, of all that this window knows."""
+        if self.run is None:
+            return None
+        places, stored = self.run.results.last_said(place_of(what))
+        times = (stored, self.words.last_said(places))
+        return max((at for at in times if at is not None), default=None)
 
     def close(self) -> None:
         """Let go of what belongs to this window."""

@@ -87,8 +87,6 @@ def rank(person: Person, dataset: Path) -> None:
     person.press("Return")
     person.hears(f"^{dataset.name} is open")
     judge(person)
-    person.lead_to("Show run 2, push button", "F8")
-    person.press("space")
     person.hears("Run 2 is open")
     person.lead_to("Run 2: demo-candidates.tsv", "ctrl+6")
     person.reads("^In short$")

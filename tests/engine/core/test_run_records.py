@@ -37,7 +37,7 @@ def opened(judged: StoredRun) -> StoredRun:
 
 
 def test_a_run_is_called_by_its_number(judged: StoredRun) -> None:
-    assert (judged.title, judged.called, judged.stem) == ("Run 7", "run 7", "run-7")
+    assert (judged.title, judged.called, judged.stem) == ("Run 7", "run 7", "run-7-gold-a-model")
 
 
 def test_a_submission_is_called_by_its_file(opened: StoredRun) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from engine.core.items import Preference
 from engine.core.judgments import NewOverride, NewReview, ReviewState
-from engine.core.said import NewNote, Said, Undo
+from engine.core.said import NewNote, Said, Undo, later, place_of
 from engine.data.dataset import Dataset
+from engine.decisions.run_results import load_results
 from engine.people.hand_over import HandOver, hand_over
 from engine.people.joining import Joining, join, look_at
 from engine.store.run_store import RunStore
@@ -22,7 +23,7 @@ START = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 
 
 class Laptop:
-    """A store with run 1 of some items; `at` is the time of the next word, a second after the last one."""
+    """A store with run 1 of some items; `at`: what its clock says, a second later at each word."""
 
     def __init__(self, folder: Path, items: int = 20, criteria: Sequence[str] = ("safety",)) -> None:
         folder.mkdir()
@@ -33,12 +34,14 @@ class Laptop:
         self._words = 0
 
     def say(self, what: NewOverride | NewReview | NewNote | Undo, at: datetime | None = None) -> datetime:
-        """What a person says, as the window has it stored; when."""
-        self.at, self._words = at or self.at + timedelta(seconds=1), self._words + 1
-        said = Said(what, self.at, None if isinstance(what, NewNote) else 1)
+        """What a person says, as the window has it stored; when. `at`: said so, whatever is known."""
+        self.at, self._words = self.at + timedelta(seconds=1), self._words + 1
         with RunStore(self.path) as store:
+            _, last = load_results(store, 1).last_said(place_of(what))
+            at = at or later(self.at, last)
+            said = Said(what, at, None if isinstance(what, NewNote) else 1)
             assert not store.take_words("test", [Word(self._words, said.as_values())])
-        return self.at
+        return at
 
     def label(
         self, item: int, label: Preference, by: str, text: str | None = None, **more: object

@@ -1,8 +1,13 @@
 """A comparison as tables: ranks, the best cells, and what stands for nothing measured."""
 
 from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
 
 from engine.core.sheets import Sentences
+from engine.data.dataset import Dataset, load_dataset
 from engine.measure.comparison import Comparison, compare, match_all
 from engine.measure.evaluation import evaluate
 from engine.measure.systems import System
@@ -76,8 +81,8 @@ def test_equally_good_systems_share_the_first_place_unless_all_are() -> None:
 def test_explanations_are_counted_where_two_systems_explain() -> None:
     both = borda_table(compared(SILENT, GOOD_ONE, POOR))
     assert both.texts() == [
-        ["labels (sub-task 1)", "2", "1", "0"],
-        ["explanations (sub-task 2)", "-", "1", "0"],
+        ["labels", "2", "1", "0"],
+        ["explanations", "-", "1", "0"],
     ]
     assert both.best == {(0, 1), (1, 2)}
     assert len(borda_table(compared(SILENT, POOR)).rows) == 1
@@ -99,4 +104,28 @@ def test_the_json_holds_every_difference_and_each_systems_scores() -> None:
     found = comparison_json(compare(evaluations), evaluations)
     assert len(found["differences"]) == 4
     assert found["scores"]["silent"]["safety_accuracy"] == 100
-    assert found["published"]["results"]
+    assert "published" not in found  # the items are not the task's
+
+
+@pytest.mark.parametrize("form", ["validation.tsv", "validation_as_published.csv"])
+def test_what_was_published_of_the_task_stands_beside_its_own_items_alone(
+    form: str, shared_data: Path
+) -> None:
+    gold = load_dataset(shared_data / "eloquent" / form)
+
+    def published(gold: Dataset, *systems: System) -> bool:
+        matched = match_all(systems, gold)
+        evaluations = [evaluate(each) for each in matched]
+        found = comparison_json(compare(evaluations), evaluations)
+        shown = [section.key for section in comparison_sheet(compare(evaluations), matched).sections]
+        assert ("published" in found) is ("published" in shown)
+        return "published" in found
+
+    two = [system({"safety": [label] * 99}, name=label, ids=gold.ids) for label in (A, B)]
+    assert published(gold, *two)
+    place = gold.table.column_names.index("instruction")
+    texts = pa.array(["Another one.", *gold.texts("instruction").to_pylist()[1:]], pa.large_string())
+    others = replace(gold, table=gold.table.set_column(place, "instruction", texts))
+    assert not published(others, *two)
+    fewer = [system({"safety": [label] * 98}, name=label, ids=gold.ids[1:]) for label in (A, B)]
+    assert not published(gold.only(frozenset(gold.ids[1:])), *fewer)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,7 @@ from tests.judged import SURE_A, A, B, dataset, stored_run
 from tests.read_only import read_only
 
 AT = datetime(2026, 11, 23, 12, 0, 0, 5000, UTC)
+THEN = AT + timedelta(seconds=1)
 LABEL = NewOverride("1", "safety", B, None, "Ada")
 WORDS = (
     Said(NewOverride("1", "safety", B, "It is safe.", "Ada"), AT, 1, AT, ("x:1",)),
@@ -49,9 +50,11 @@ def outbox(path: Path) -> Iterator[Outbox]:
     made.close()
 
 
-def word(what: object, run_id: int | None = 1, over: tuple[str, ...] = ()) -> dict[str, object]:
+def word(
+    what: object, run_id: int | None = 1, over: tuple[str, ...] = (), at: datetime = AT
+) -> dict[str, object]:
     """As plain values, said now."""
-    return Said(what, AT, run_id, None, over).as_values()  # type: ignore[arg-type]
+    return Said(what, at, run_id, None, over).as_values()  # type: ignore[arg-type]
 
 
 def labels(path: Path) -> list[str]:
@@ -104,7 +107,7 @@ def test_what_the_store_would_refuse_is_refused_before_it_is_said(what: object) 
 
 def test_words_are_stored_once_in_their_order(path: Path, outbox: Outbox) -> None:
     assert outbox.say(word(LABEL)) == f"{outbox.name}:1"
-    outbox.say(word(NewOverride("1", "safety", A, None, "Ada")))
+    outbox.say(word(NewOverride("1", "safety", A, None, "Ada"), at=THEN))
     with RunStore(path) as store:
         for _ in range(2):
             assert store.take_words(outbox.name, outbox.waiting) == []
@@ -117,7 +120,7 @@ def test_what_is_stored_is_kept_no_longer(path: Path, outbox: Outbox) -> None:
     with RunStore(path) as store:
         store.take_words(outbox.name, outbox.waiting)
     outbox.stored(1)
-    outbox.say(word(NewOverride("1", "safety", A, None, "Ada")))
+    outbox.say(word(NewOverride("1", "safety", A, None, "Ada"), at=THEN))
     assert [each.number for kept in all_words(path) for each in kept.words] == [2]
     outbox.close()
     assert labels(path) == ["B", "A"]
@@ -210,6 +213,16 @@ def test_words_of_a_newer_version_are_left_alone(path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no limit for the size of files")
+def test_what_is_said_after_a_crash_comes_after_the_words_left_by_a_clock_that_was_ahead(
+    path: Path, outbox: Outbox
+) -> None:
+    outbox.say(word(LABEL, at=datetime.now(UTC) + timedelta(hours=1)))
+    outbox.close()
+    with RunStore(path) as store:
+        store.override(1, NewOverride("1", "safety", A, None, "Ada"))
+    assert labels(path) == ["B", "A"]
+
+
 def test_a_full_disk_is_said_at_once_and_takes_nothing_back(path: Path, outbox: Outbox) -> None:
     outbox.say(word(LABEL))
     size = path.with_name(outbox.name).stat().st_size

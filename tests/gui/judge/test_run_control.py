@@ -2,6 +2,7 @@
 
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -176,27 +177,33 @@ def test_a_run_that_waits_for_other_work_stops_at_once(
 
 
 @pytest.mark.slow
-def test_a_run_that_ends_is_announced_with_how_far_it_came_and_shown_only_where_none_is(
+def test_a_run_that_ends_is_shown_or_offered_with_how_far_it_came(
     qtbot: QtBot, control: RunControl, setup: RunSetup, workspace: Workspace
 ) -> None:
     told: list[Message] = []
     workspace.notice.connect(told.append)
-    run_to_the_end(qtbot, control, setup)
-    qtbot.waitUntil(lambda: is_open(workspace, 1), timeout=A_WHILE)
+    for number in (1, 2):
+        run_to_the_end(qtbot, control, replace(setup, fresh=True))
+        qtbot.waitUntil(partial(is_open, workspace, number), timeout=A_WHILE)
     assert not told
     with qtbot.waitSignal(workspace.notice, timeout=A_WHILE):
-        run_to_the_end(qtbot, control, replace(setup, fresh=True))
+        control.start(replace(setup, fresh=True))
+        workspace.open_run(1)
     [said] = told
-    assert said.in_words == "Run 2 has finished.\nResults, Review and exports stay with run 1."
-    assert is_open(workspace, 1)
+    assert said.in_words == (
+        "Run 3 has finished (gold.tsv, demo-judge).\n"
+        "Results, Review, Ranking and exports stay with run 1 (gold.tsv, demo-judge)."
+    )
+    qtbot.waitUntil(partial(is_open, workspace, 1), timeout=A_WHILE)
     assert not workspace._opening.busy
     with qtbot.waitSignal(workspace.run_changed, timeout=A_WHILE):
-        said.steps["Show run 2"]()
-    assert is_open(workspace, 2)
+        said.steps["Show run 3"]()
+    assert is_open(workspace, 3)
     run_until(qtbot, control, replace(setup, mode=Mode.EXPLAIN, items=None), judged=2)
+    workspace.stay()
     with qtbot.waitSignal(workspace.notice, timeout=A_WHILE) as stopped:
         control.stop()
-    assert stopped.args[0].text.endswith("of 30 items.")
+    assert stopped.args[0].text.endswith("of 30 items (gold.tsv, demo-judge).")
 
 
 def test_a_run_that_is_looked_at_is_read_again_when_it_ends(

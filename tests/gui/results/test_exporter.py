@@ -201,10 +201,10 @@ def test_return_in_the_dialog_writes_where_it_says(
 ) -> None:
     opened.workspace.state.set_text("last/export", str(tmp_path))
     dialog = dialog_of(opened, opened.export_labels)
-    assert dialog.path == tmp_path / "run-1-labels.tsv"
+    assert dialog.path == tmp_path / "run-1-gold-demo-judge-labels.tsv"
     assert dialog.start.text() == "Export run 1"
     said = exported(qtbot, opened, lambda: press_return(dialog))
-    assert read_submission(tmp_path / "run-1-labels.tsv").rows
+    assert read_submission(tmp_path / "run-1-gold-demo-judge-labels.tsv").rows
     assert "Checked against gold.tsv: it answers all 30 items completely." in said.text
     assert "Run 1 of gold.tsv by demo-judge; calibration: none." in said.text
 
@@ -230,15 +230,15 @@ def test_what_was_written_whole_is_a_success_and_can_be_opened(
         step()
     assert [Path(path) for path in shown] == [tmp_path / "a b.tsv", tmp_path]
     open_labels(qtbot, opened, few_labels)
-    (tmp_path / "run-1-figures").mkdir()  # is left alone
+    (tmp_path / "run-1-gold-demo-judge-figures").mkdir()  # is left alone
     said = exported(qtbot, opened, lambda: opened.export_figures(folder=tmp_path))
-    assert not list((tmp_path / "run-1-figures").iterdir())
-    assert len(list((tmp_path / "run-1-figures-2").iterdir())) == 10
+    assert not list((tmp_path / "run-1-gold-demo-judge-figures").iterdir())
+    assert len(list((tmp_path / "run-1-gold-demo-judge-figures-2").iterdir())) == 10
     assert list(said.steps) == ["Show in folder"]
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
     with qtbot.waitSignal(opened.workspace.note) as note:
         said.steps["Show in folder"]()
-    assert note.args[0].endswith("run-1-figures-2")
+    assert note.args[0].endswith("run-1-gold-demo-judge-figures-2")
 
 
 def test_a_file_is_replaced_only_once_that_is_said(

@@ -131,7 +131,7 @@ def test_settings_remember_when_the_computer_stays_awake(qtbot: QtBot, workspace
 
 
 @pytest.mark.slow
-def test_the_queue_of_a_minimised_window_is_told_and_no_run_takes_the_place_of_the_one_that_is_shown(
+def test_the_queue_of_a_minimised_window_is_told_and_its_last_run_is_shown(
     qtbot: QtBot, interior: Interior, setup: RunSetup
 ) -> None:
     frame, notices, titles = interior.frame, interior.notices, set[str]()
@@ -147,16 +147,31 @@ def test_the_queue_of_a_minimised_window_is_told_and_no_run_takes_the_place_of_t
     assert any(title.endswith(" %, run 2 of 2 - gold.tsv - Tiebreak") for title in titles)
     assert frame.windowTitle() == "gold.tsv - Tiebreak"
     frame.showNormal()
+    qtbot.waitUntil(partial(is_open, interior, 3), timeout=A_WHILE)
+    assert notices.count == 1  # of a run that is shown nobody need be told
+    assert notices.text.endswith(": 2 done.")
+    assert notices.isHidden()  # nobody waits for it: it covers nothing
+
+
+@pytest.mark.slow
+def test_runs_of_a_queue_that_are_not_shown_are_told(
+    qtbot: QtBot, interior: Interior, setup: RunSetup
+) -> None:
+    frame, notices = interior.frame, interior.notices
+    put_two(interior.runs.queue, setup)
+    with qtbot.waitSignal(interior.runs.queue.ended, timeout=A_WHILE):
+        interior.runs.queue.start()
+        interior.workspace.open_run(1)
     assert notices.count == 3
     assert notices.text.endswith(": 2 done.")
     assert is_open(interior, 1)
-    assert notices.isHidden()  # nobody waits for it: it covers nothing
+    assert notices.isHidden()
     notices.toggle()
     press(notices, "›")
     press(notices, "Show run 3")
     qtbot.waitUntil(partial(is_open, interior, 3), timeout=A_WHILE)
     assert frame.page is PageName.RESULTS
-    assert notices.count == 2  # of the run that is shown nobody need be told
+    assert notices.count == 2
 
 
 def test_the_page_adds_what_it_describes_by_its_key(qtbot: QtBot, interior: Interior) -> None:

@@ -1,7 +1,10 @@
 """What the pages share: runs opened and read again, overrides that are never lost on the way."""
 
+import sqlite3
 import threading
+from contextlib import closing
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from engine.core.errors import SetupError
 from engine.core.health import HealthVerdict
 from engine.core.items import Preference
-from engine.core.judgments import JudgmentKey
-from engine.core.said import Undo
+from engine.core.judgments import JudgmentKey, NewOverride
+from engine.core.said import Said, Undo, now
 from engine.store.run_store import RunStore
 from gui.work.lanes import Lane
 from gui.work.workspace import Workspace
@@ -44,6 +47,39 @@ def test_an_override_is_in_the_results_at_once_and_undone_again(qtbot: QtBot, ju
         [step] = judged.steps(judged.run.results.judged[0])
         judged.take_back(Undo("1", "", judged.author, step.at))
     assert judged.run.results.overrides == {}
+
+
+def test_a_label_after_the_clock_was_set_back_counts_and_is_the_one_taken_back(
+    qtbot: QtBot, judged: Workspace
+) -> None:
+    key, before, after = JudgmentKey("1", "safety"), Preference.BOTH_BAD, Preference.BOTH_GOOD
+    ahead = Said(NewOverride(*key, before, None, judged.author), now() + timedelta(hours=1), 1)
+    with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+        judged.words.say(ahead)  # by a clock that is an hour ahead
+    assert judged.run is not None
+    for taken_back, label in ((False, after), (True, before)):
+        with qtbot.waitSignal(judged.overrides_changed, timeout=A_WHILE):
+            step = judged.steps(judged.run.results.judged[0])[-1]
+            if taken_back:
+                judged.take_back(Undo(key.item_id, "", judged.author, step.at))
+            else:
+                judged.override(key, after, None)
+        assert judged.run.results.overrides[key].preference is label
+
+
+def test_words_that_wait_stay_in_their_order_whatever_the_clock_says(qtbot: QtBot, judged: Workspace) -> None:
+    key = JudgmentKey("1", "safety")
+    assert judged.run is not None
+    with closing(sqlite3.connect(judged.store_path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")  # another program writes in the store
+        judged.words.say(
+            Said(NewOverride(*key, Preference.B, None, judged.author), now() + timedelta(hours=1), 1)
+        )
+        judged.override(key, Preference.BOTH_BAD, None)
+        [_, last] = judged.steps(judged.run.results.judged[0])
+        assert last.words == (NewOverride(*key, Preference.BOTH_BAD, None, judged.author),)
+    qtbot.waitUntil(lambda: key in judged.run.results.overrides, timeout=A_WHILE)  # type: ignore[union-attr]
+    assert judged.run.results.overrides[key].preference is Preference.BOTH_BAD
 
 
 def test_an_override_made_while_the_run_is_read_again_stays(qtbot: QtBot, judged: Workspace) -> None:
