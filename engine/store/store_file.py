@@ -50,6 +50,7 @@ class StoreFile:
         self.named = path
         self._or_none = or_none
         self._copy: LentCopy | None = None
+        self._process = os.getpid()
         with self._errors("open", _OF_FILES):
             try:
                 there = is_there(path)
@@ -86,6 +87,8 @@ class StoreFile:
 
     def close(self) -> None:
         """Close the connection. May be called twice."""
+        if os.getpid() != self._process:
+            return  # https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_across_a_fork_
         self._db.close()
         if self._copy is not None:
             self._copy.close()
@@ -119,6 +122,7 @@ class StoreFile:
 
         Within another block it is a part of that.
         """
+        self._check_process()
         with self._errors("read"):
             within = self._db.in_transaction
             if within:
@@ -137,6 +141,7 @@ class StoreFile:
 
         Runs are looked for inside the transaction: one that was deleted a moment ago gets nothing any more.
         """
+        self._check_process()
         if self.refusal is not None:
             raise self.refusal
         self._check_no_transaction()
@@ -169,6 +174,13 @@ class StoreFile:
             yield
         finally:
             self._db.execute(f"PRAGMA busy_timeout = {usual}")
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise StoreError(
+                f"The run store {shown(self.named)} was opened by the process that this one was forked from.",
+                "Open it in this process.",
+            )
 
     def _check_no_transaction(self) -> None:
         if self._db.in_transaction:
