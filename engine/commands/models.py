@@ -270,7 +270,6 @@ def _list(folders: list[Path]) -> int:
 
 def _row(file: FoundModel, model: ModelFile) -> list[str]:
     needed = memory_needed(model, default_context(model.trained_context))
-    available, total = available_memory()
     return [
         model.name,
         model.quantisation,
@@ -278,7 +277,7 @@ def _row(file: FoundModel, model: ModelFile) -> list[str]:
         amount(model.size_bytes),
         f"{model.trained_context:,}",
         amount(needed.total),
-        memory_fit(needed, available, total).value,
+        memory_fit(needed, available_memory()).value,
         file.source,
         str(file.path),
     ]
@@ -300,7 +299,7 @@ def _description(model: ModelFile) -> str:
         "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
         "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
-        "fits here": memory_fit(needed, *available_memory()).value,
+        "fits here": memory_fit(needed, available_memory()).value,
     }
     if model.notice:
         facts["notice"] = model.notice
@@ -321,7 +320,7 @@ def _encoder_description(encoder: EncoderFile) -> str:
             "size": amount(encoder.size_bytes),
             "trained context": f"{encoder.trained_context:,} tokens",
             "memory needed": amount(needed.total),
-            "fits here": memory_fit(needed, *available_memory()).value,
+            "fits here": memory_fit(needed, available_memory()).value,
         }
     )
 

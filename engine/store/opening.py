@@ -6,7 +6,6 @@ Knows: SQLite's settings, how it says that it cannot write. Does not know: table
 """
 
 import errno
-import shutil
 import sqlite3
 import stat
 import sys
@@ -19,6 +18,7 @@ from engine.core.remedies import Remedy, Step
 from engine.store.migrations import STEPS, upgrade
 from engine.store.private_copy import LentCopy
 from engine.system.file_systems import network_file_system
+from engine.system.files import free_room
 from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
 
 SQLITE = f"SQLite {sqlite3.sqlite_version}"
@@ -140,7 +140,7 @@ def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> No
 def _let_it_shrink(db: sqlite3.Connection, path: Path) -> None:
     """Write a store of an earlier version whole, if that can be now: from then on it shrinks by steps."""
     with suppress(sqlite3.Error, OSError):
-        if not shrinks(db) and shutil.disk_usage(path.parent).free > 4 * size_on_disk(path):
+        if not shrinks(db) and (free_room(path.parent) or 0) > 4 * size_on_disk(path):
             rewrite_whole(db)
 
 
@@ -175,8 +175,8 @@ def has_no_room(error: sqlite3.Error | OSError, path: Path) -> bool:
         return error.errno in _WITHOUT_ROOM
     code = plain_code(error)
     if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
-        with suppress(OSError):
-            return shutil.disk_usage(path.parent).free < _LEAST_ROOM
+        free = free_room(path.parent)
+        return free is not None and free < _LEAST_ROOM
     return code == sqlite3.SQLITE_FULL
 
 

@@ -21,6 +21,7 @@ from weakref import finalize
 from engine.core.errors import StoreError
 from engine.core.formatting import amount
 from engine.core.remedies import Remedy, Step
+from engine.system.files import free_room
 from engine.system.forks import OwnLock, is_forked, when_forked
 from engine.system.places import Found, look_at, seen_at
 
@@ -94,9 +95,9 @@ def _place_for(store: Path | None, why: str) -> str:
     # Twice: what a -wal file holds is written into the copy once more.
     size = 2 * sum(size for size, _changed in _state(store).values())
     for place in (usual, _IN_MEMORY):
-        with suppress(OSError):
-            if os.access(place, os.W_OK) and shutil.disk_usage(place).free >= size + _SPARE:
-                return place
+        free = free_room(Path(place))
+        if os.access(place, os.W_OK) and (free is None or free >= size + _SPARE):
+            return place
     raise StoreError(
         f"The run store {store} {why}, so a copy of it must be read, and {usual} has no room for that:"
         f" {amount(size)} are needed.",

@@ -7,7 +7,6 @@ Knows: SQLite's transactions, locks of the system, full disks. Does not know: wh
 """
 
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -30,6 +29,7 @@ from engine.store.opening import (
 from engine.store.private_copy import LentCopy
 from engine.store.run_table import has_run, no_run, run_ids
 from engine.system.file_systems import network_file_system
+from engine.system.files import free_room
 from engine.system.paths import program_id
 from engine.system.places import Found, real_path, seen_at, shown
 
@@ -277,9 +277,7 @@ class StoreFile:
 
     def _free(self) -> int:
         """Bytes that are free on the disk; none where it cannot be asked."""
-        with suppress(OSError):
-            return shutil.disk_usage(self.path.parent).free
-        return 0
+        return free_room(self.path.parent) or 0
 
     @contextmanager
     def _errors(self, action: str, kinds: _Kinds = (sqlite3.Error,)) -> Iterator[None]:

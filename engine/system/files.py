@@ -10,6 +10,7 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 import sys
 import time
 import unicodedata
@@ -122,6 +123,13 @@ def check_writable(path: Path) -> None:
         file = _new_part(target, private=True)
         file.close()
         _patiently(Path(file.name).unlink)
+
+
+def free_room(folder: Path) -> int | None:
+    """Bytes that are free on the disk of a folder; None where that is not known."""
+    with suppress(OSError):
+        return shutil.disk_usage(folder).free
+    return None
 
 
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:

@@ -117,7 +117,8 @@ class ReadingGate:
             if self._idle:
                 return self._idle.pop()
             if self._most_bytes is None:
-                self._most_bytes = min(_MOST, max(_LEAST, computer.available_memory().total // 2))
+                memory = computer.available_memory()
+                self._most_bytes = min(_MOST, max(_LEAST, memory.total // 2)) if memory else _LEAST
         return _Reader(self._most_bytes, self._is_hard)
 
     def _give_back(self, reader: "_Reader") -> None:
