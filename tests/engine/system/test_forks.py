@@ -1,8 +1,10 @@
 """A process that is forked from this one: it shares no reader, no store, no model, and takes nothing away."""
 
+import ast
 import atexit
 import faulthandler
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -29,6 +31,7 @@ from engine.system.forks import OwnLock, keep_to_this_process
 from engine.system.paths import demo_model
 from tests import gate_works as works
 from tests.judged import IDENTITY
+from tests.test_layout import sources, syntax
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no process is forked on this system")
 PATH = Path("a.tsv")
@@ -166,6 +169,16 @@ def test_a_store_that_was_open_is_refused_in_a_child_and_goes_on_in_its_parent(t
         assert forked(use) == "1"
         assert forked(lambda: RunStore(path).hold(run.id).__enter__()).startswith("RunBusyError")
         store.describe(run.id, {"a": 1})
+
+
+def test_no_module_has_a_lock_that_a_fork_could_find_locked() -> None:
+    made = [
+        str(path)
+        for path in sources("engine", "gui")
+        for node in syntax(path).body
+        if isinstance(node, ast.Assign) and re.search(r"\b(R?Lock|Condition|Semaphore)\(", ast.unparse(node))
+    ]
+    assert made == ["engine/core/said.py"]  # which is at no moment forked while it is locked
 
 
 @pytest.mark.slow
