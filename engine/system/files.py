@@ -98,6 +98,8 @@ def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
                 if old is not None and not private:
                     _let_be_like(old, file.fileno())
+                # Its lock goes before it has its name: until then it is known by its time.
+                os.utime(part if sys.platform == "win32" else file.fileno())
             _patiently(lambda: part.replace(target))
             sync_folder(target.parent)
         finally:

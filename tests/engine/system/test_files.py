@@ -377,6 +377,7 @@ def test_what_is_written_still_becomes_the_file_whoever_writes_beside_it(tmp_pat
         process.communicate("\n")
     assert process.returncode == 0
     assert names_in(tmp_path) == ["other.tsv", "out.tsv", "third.tsv"]
+    assert (tmp_path / "third.tsv").stat().st_mtime > time.time() - 60  # no lock, and no name yet
 
 
 def test_nothing_else_is_cleared_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
