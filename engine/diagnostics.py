@@ -19,7 +19,6 @@ from typing import Any
 from engine.core import VERSION
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import EngineError, SetupError
-from engine.core.formatting import amount
 from engine.core.items import Order, Way
 from engine.core.settings import SETTINGS, ExampleKind, JudgeSettings, KvType, Mode
 from engine.llama.loadable import check_library
@@ -116,7 +115,7 @@ def _computer(cancel: CancelToken, window: OfWindow | None) -> Iterator[tuple[st
     yield "system", f"{platform.system()} {platform.release()}, {platform.machine()}"
     yield "processor", _if_loadable(_processor)
     yield "cores", f"{default_threads()} physical, {os.cpu_count() or 0} in all"
-    yield "memory", f"{amount(memory.available)} of {amount(memory.total)} are free"
+    yield "memory", memory.in_words if memory else "not known"
     yield "GPU", _if_loadable(lambda: _gpu(cancel))
     yield from window.screen if window else ()
     for name, folder in (("data", data_folder()), ("cache", cache_folder()), ("logs", log_folder())):

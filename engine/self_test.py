@@ -156,7 +156,7 @@ def _store() -> str:
 def _memory() -> str:
     memory = available_memory()
     warning = check_memory(read_model_file(demo_model()), _CONTEXT, memory)
-    return warning or f"{amount(memory.available)} of {amount(memory.total)} are free"
+    return warning or (memory.in_words if memory else "how much is free is not known")
 
 
 def _once_loaded(look: Callable[[], str]) -> str:

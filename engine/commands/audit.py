@@ -47,7 +47,7 @@ from engine.commands.shared.setting_arguments import (
     given_examples,
     given_settings,
 )
-from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
+from engine.commands.shared.table_files import add_table_files, as_json, table_targets, write_table_files
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError, StoreError
 from engine.core.events import followed
@@ -60,7 +60,6 @@ from engine.core.run_setup import RunSetup
 from engine.core.sheets import Sheet
 from engine.core.ways.all_ways import parse_ways
 from engine.data.dataset import Dataset, load_dataset
-from engine.data.dataset_file import check_suffix
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
 from engine.judge.forecast import forecast
@@ -91,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "dataset", type=Path, nargs="?", metavar="DATASET", help="whose items are judged, and copies of them"
     )
-    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
+    arguments.add_argument("--json", type=as_json, metavar="FILE", help="the same numbers")
     add_table_files(arguments)
     arguments.add_argument(
         "--gold", type=Path, metavar="FILE", help="with RUN: other human labels of its items"
@@ -105,7 +104,12 @@ def parser() -> argparse.ArgumentParser:
         help=f"N items, drawn by instruction, and their copies ({USUAL_ITEMS})",
     )
     judging.add_argument("--seed", type=int, metavar="N", help=f"by which they are drawn ({USUAL_SEED})")
-    judging.add_argument("--out", type=Path, metavar="FILE.tsv", help="where the items and copies are kept")
+    judging.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE.tsv",
+        help="where the items and copies are kept; the audit itself: --json",
+    )
     judging.add_argument("--plan", action="store_true", help="say what it will take, and judge nothing")
     judging.add_argument("--criteria", metavar="A,B", help="some of the rubric's (all)")
     judging.add_argument(
@@ -153,9 +157,7 @@ def _audit_model(options: argparse.Namespace) -> int:
         items = USUAL_ITEMS if options.items is None else options.items
         probes = make_probes(dataset, items, seed_of(options))
         path = options.out or usual_place(probes, options.store)
-        _check_outputs(
-            options, path, {"dataset": options.dataset, "model": model, "run store": options.store}
-        )
+        _check_outputs(options, {"dataset": options.dataset, "model": model, "run store": options.store})
         _write(probes, path, options)
         tell(_probes_in_words(probes, dataset, path))
         setup = _setup(options, model, path, rubric, criteria)
@@ -175,8 +177,12 @@ def _audit_model(options: argparse.Namespace) -> int:
     return _told(options, results, judged, None)
 
 
-def _check_outputs(options: argparse.Namespace, path: Path, read: dict[str, Path]) -> None:
-    check_suffix(path)
+def _check_outputs(options: argparse.Namespace, read: dict[str, Path]) -> None:
+    if options.out and options.out.suffix.lower() != ".tsv":
+        raise SetupError(
+            f"--out {options.out}: that is where the items and their copies are kept, as TSV.",
+            f"Name it {options.out.stem}.tsv; or write the audit itself: --json {options.out.stem}.json",
+        )
     if options.examples:
         read = read | {"examples": options.examples}
     # The program's own folder is made with the first file in it.

@@ -23,6 +23,7 @@ from engine.commands.shared.model_argument import model_file
 from engine.commands.shared.progress import show_measure
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.setting_arguments import add_settings
+from engine.commands.shared.table_files import as_json, written_as
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, short_count
@@ -92,7 +93,10 @@ def parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
     arguments.add_argument(
-        "--out", type=Path, metavar="FILE", help="cut, convert: the file to write (among our own models)"
+        "--out",
+        type=written_as("GGUF", "gguf"),
+        metavar="FILE",
+        help="cut, convert: the file to write (among our own models)",
     )
     _add_options(arguments)
     # Else files could not stand behind an option: models speed --again FILE.
@@ -104,7 +108,7 @@ def _add_options(arguments: argparse.ArgumentParser) -> None:
     """Those that one action alone takes."""
     speed = arguments.add_argument_group("models speed")
     speed.add_argument("--again", action="store_true", help="measure anew what is remembered")
-    speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
+    speed.add_argument("--json", type=as_json, metavar="FILE", help="the same as JSON")
     add_store(speed, "the runs whose format mass stands beside the speed")
     computer = arguments.add_argument_group("models speed, models devices")
     add_settings(computer, "threads")
@@ -270,7 +274,6 @@ def _list(folders: list[Path]) -> int:
 
 def _row(file: FoundModel, model: ModelFile) -> list[str]:
     needed = memory_needed(model, default_context(model.trained_context))
-    available, total = available_memory()
     return [
         model.name,
         model.quantisation,
@@ -278,7 +281,7 @@ def _row(file: FoundModel, model: ModelFile) -> list[str]:
         amount(model.size_bytes),
         f"{model.trained_context:,}",
         amount(needed.total),
-        memory_fit(needed, available, total).value,
+        memory_fit(needed, available_memory()).value,
         file.source,
         str(file.path),
     ]
@@ -300,7 +303,7 @@ def _description(model: ModelFile) -> str:
         "size": amount(model.size_bytes),
         "trained context": f"{model.trained_context:,} tokens",
         "memory needed": f"{amount(needed.total)} with a context of {context:,} tokens",
-        "fits here": memory_fit(needed, *available_memory()).value,
+        "fits here": memory_fit(needed, available_memory()).value,
     }
     if model.notice:
         facts["notice"] = model.notice
@@ -321,7 +324,7 @@ def _encoder_description(encoder: EncoderFile) -> str:
             "size": amount(encoder.size_bytes),
             "trained context": f"{encoder.trained_context:,} tokens",
             "memory needed": amount(needed.total),
-            "fits here": memory_fit(needed, *available_memory()).value,
+            "fits here": memory_fit(needed, available_memory()).value,
         }
     )
 

@@ -5,6 +5,8 @@ A word is checked before it is said, so that the store need refuse none later.
 Knows: the kinds of words, their plain values. Does not know: files, the run store.
 """
 
+import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -65,6 +67,9 @@ class RunWords:
 
 
 _TELLING = Lock()
+if sys.platform != "win32":  # a process that is forked meanwhile would find it locked for ever
+    _unlock = _TELLING.release
+    os.register_at_fork(before=_TELLING.acquire, after_in_parent=_unlock, after_in_child=_unlock)
 _NEAR = timedelta(seconds=1)
 _TOLD = deque([datetime.fromtimestamp(0, UTC)], maxlen=1)  # the last time that was told
 

@@ -38,6 +38,7 @@ class Fit(StrEnum):
     FITS = "fits"
     TIGHT = "tight"
     DOES_NOT_FIT = "does not fit"
+    NOT_KNOWN = "not known"
 
 
 def memory_needed(model: ModelFile, context: int, kv_type: KvType = KvType.F16) -> MemoryEstimate:
@@ -61,16 +62,18 @@ def buffer_bytes(vocabulary_size: int) -> int:
     return _BATCH * vocabulary_size * _BYTES_PER_LOGIT + _PROCESS_BYTES
 
 
-def memory_fit(estimate: MemoryEstimate, available_bytes: int, total_bytes: int) -> Fit:
-    """Whether an estimate fits into main memory.
+def memory_fit(estimate: MemoryEstimate, memory: Memory | None) -> Fit:
+    """Whether an estimate fits into main memory; `memory`: None where that is not known.
 
     KV cache and buffers must fit into what is available now. The weights are mapped: what of them does not
     fit is read from the file again and again, which is slow but possible, hence tight. Where they are
     larger than the whole memory together with the rest, every token waits for the disk: that does not fit.
     """
-    if estimate.kv_cache + estimate.buffers > available_bytes or estimate.total > total_bytes:
+    if memory is None:
+        return Fit.NOT_KNOWN
+    if estimate.kv_cache + estimate.buffers > memory.available or estimate.total > memory.total:
         return Fit.DOES_NOT_FIT
-    return Fit.FITS if estimate.total <= available_bytes else Fit.TIGHT
+    return Fit.FITS if estimate.total <= memory.available else Fit.TIGHT
 
 
 def check_memory(
@@ -89,13 +92,13 @@ def check_memory(
         )
     memory = memory or available_memory()
     estimate = memory_needed(model, context, kv_type=kv_type)
-    verdict = memory_fit(estimate, *memory)
-    if verdict is Fit.FITS:
+    verdict = memory_fit(estimate, memory)
+    if memory is None or verdict is Fit.FITS:
         return None
     found = (
         f"{model.name} with a context of {context:,} tokens needs about {amount(estimate.total)}"
         f" (weights {amount(estimate.weights)}, KV cache {amount(estimate.kv_cache)}, buffers"
-        f" {amount(estimate.buffers)}); {amount(memory.available)} of {amount(memory.total)} are free"
+        f" {amount(estimate.buffers)}); {memory.in_words}"
     )
     if verdict is Fit.DOES_NOT_FIT:
         raise ModelFileError(

@@ -4,6 +4,7 @@ Knows: llama_cpp's parameters of contexts, why it refuses them, how it is stoppe
 Does not know: what is read in it.
 """
 
+import os
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -27,6 +28,7 @@ _SMALL_BATCH = 128
 _GGML_TYPES = {KvType.F16: llama_cpp.GGML_TYPE_F16, KvType.Q8_0: llama_cpp.GGML_TYPE_Q8_0}
 _ABORTED = 2
 _CACHE_WORDS = ("cache type", "V cache")  # in llama.cpp's reasons against a kind of cache
+_computes_in: set[int] = set()  # the process in which llama.cpp computed, and those that it was forked from
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,10 @@ class SessionShape:
 
 
 class OwnContext:
-    """A context at work. Belongs to the thread that made it; close it before its model."""
+    """A context at work. Belongs to the thread that made it; close it before its model.
+
+    SetupError in a process that was forked from one in which there was a context.
+    """
 
     def __init__(
         self, model: LlamaModel, make: Callable[[int], Any], threads: int | ThreadCount, cancel: CancelToken
@@ -59,7 +64,14 @@ class OwnContext:
 
         `threads`: so many for each batch, or as many as there are cores for at the moment.
         """
-        self._owner = threading.get_ident()
+        self._owner = os.getpid(), threading.get_ident()
+        _computes_in.add(os.getpid())
+        if len(_computes_in) > 1:
+            raise SetupError(
+                "llama.cpp has computed in the process that this one was forked from. Its threads stayed"
+                " there, and it would wait for them for ever.",
+                'Start this process by multiprocessing.get_context("spawn").',
+            )
         self._cancel = cancel
         self._model = model
         self._threads = threads if isinstance(threads, ThreadCount) else None
@@ -69,8 +81,10 @@ class OwnContext:
         llama_cpp.llama_set_abort_callback(self._context, self._abort, None)
 
     def _check_owner(self) -> None:
-        if threading.get_ident() != self._owner:
-            raise EngineBug(f"{type(self).__name__} used from {threading.current_thread().name}")
+        if self._owner != (os.getpid(), threading.get_ident()):
+            raise EngineBug(
+                f"{type(self).__name__} used from {threading.current_thread().name} of process {os.getpid()}"
+            )
 
     def _computed(self, compute: Callable[[Any, Any], int], batch: Any) -> int:
         """What llama.cpp answers to a batch, 0 where all is well. Raises Cancelled."""
@@ -85,7 +99,7 @@ class OwnContext:
 
     def close(self) -> None:
         """Give the memory back. May be called twice."""
-        if self._context:
+        if self._context and self._owner[0] == os.getpid():
             llama_cpp.llama_free(self._context)
             self._context = None
 

@@ -8,19 +8,19 @@ import functools
 import logging
 import os
 import sys
-import threading
 from collections import deque
 from pathlib import Path
 
 import llama_cpp
 
+from engine.system.forks import OwnLock
 from engine.system.paths import forget, set_variable
 
 log = logging.getLogger(__name__)
 
 _ERROR = 4  # ggml_log_level
 _last_errors: deque[str] = deque(maxlen=8)
-_starting = threading.Lock()
+_starting = OwnLock()
 _started: list[bool] = []
 _NO_VULKAN = "GGML_DISABLE_VULKAN"  # for ggml: start none of it
 

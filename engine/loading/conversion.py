@@ -7,7 +7,6 @@ what each format is worth, who asks.
 """
 
 import re
-import shutil
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
@@ -31,7 +30,7 @@ from engine.llama.quantizer import quantise
 from engine.loading.checked_model import CheckedModel, checked_model
 from engine.system.apart import Worker
 from engine.system.computer import default_threads
-from engine.system.files import check_writable, make_folder, whole_file
+from engine.system.files import check_writable, free_room, make_folder, whole_file
 from engine.system.paths import models_folder
 from engine.system.places import is_there
 
@@ -131,8 +130,8 @@ def _refuse(made: Conversion, lossy_source: bool) -> None:
         )
     _refuse_taken(target)
     check_writable(target)
-    free = shutil.disk_usage(target.parent).free
-    if free < made.expected + _SPARE:
+    free = free_room(target.parent)
+    if free is not None and free < made.expected + _SPARE:
         raise SetupError(
             f"{target.parent} has room for {amount(free)}; {source.name} takes about"
             f" {amount(made.expected)} in {made.to.label}.",

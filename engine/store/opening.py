@@ -6,7 +6,6 @@ Knows: SQLite's settings, how it says that it cannot write. Does not know: table
 """
 
 import errno
-import shutil
 import sqlite3
 import stat
 import sys
@@ -19,7 +18,8 @@ from engine.core.remedies import Remedy, Step
 from engine.store.migrations import STEPS, upgrade
 from engine.store.private_copy import LentCopy
 from engine.system.file_systems import network_file_system
-from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
+from engine.system.files import free_room
+from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, seen_at, shown
 
 SQLITE = f"SQLite {sqlite3.sqlite_version}"
 """The library that reads and writes stores: the one that this Python was linked with."""
@@ -29,6 +29,9 @@ _BUSY_SECONDS = 10.0
 _UNWRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM)
 _WITHOUT_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _LEAST_ROOM = 128 << 10  # bytes that SQLite needs to read and to write a little
+# Of 4 KiB: with SQLite's usual 1,000 a full disk met a log of 4 MiB that the file had no room to take in, and
+# then nothing can be deleted.
+_PAGES_OF_LOG = 64
 
 
 def is_there(path: Path) -> bool:
@@ -95,6 +98,7 @@ def _opened(path: Path, network: str | None) -> tuple[sqlite3.Connection, int]:
             # Readers and a writer work at once, by a log and memory that the programs of a computer share.
             # Only a new store: of one with a journal this may be the server, and others have it open.
             db.execute("PRAGMA journal_mode = WAL")
+        db.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_OF_LOG}")
         # FULL: what was committed is on the disk, also when the battery ends. EXTRA: also that the journal is
         # gone, which would else take the last transaction back.
         db.execute(f"PRAGMA synchronous = {'FULL' if network is None else 'EXTRA'}")
@@ -140,7 +144,7 @@ def _leave_shared_memory(db: sqlite3.Connection, path: Path, network: str) -> No
 def _let_it_shrink(db: sqlite3.Connection, path: Path) -> None:
     """Write a store of an earlier version whole, if that can be now: from then on it shrinks by steps."""
     with suppress(sqlite3.Error, OSError):
-        if not shrinks(db) and shutil.disk_usage(path.parent).free > 4 * size_on_disk(path):
+        if not shrinks(db) and (free_room(path.parent) or 0) > 4 * size_on_disk(path):
             rewrite_whole(db)
 
 
@@ -175,9 +179,20 @@ def has_no_room(error: sqlite3.Error | OSError, path: Path) -> bool:
         return error.errno in _WITHOUT_ROOM
     code = plain_code(error)
     if code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN):
-        with suppress(OSError):
-            return shutil.disk_usage(path.parent).free < _LEAST_ROOM
+        free = free_room(path.parent)
+        return free is not None and free < _LEAST_ROOM
     return code == sqlite3.SQLITE_FULL
+
+
+def reserve_of(path: Path) -> Path:
+    """The file beside a store that keeps room on its disk: with that, runs can be deleted once it is full."""
+    return path.with_name(f"{path.name}.reserve")
+
+
+def make_room(path: Path, where: str = "") -> str:
+    """What to do on a full disk with the store at `path`."""
+    way_out = ", or delete runs" if seen_at(reserve_of(real_path(path))) is Found.FILE else ""
+    return f"Make room{where}{way_out}, then try again: what was judged is kept."
 
 
 def remedy_of(error: sqlite3.Error | OSError, path: Path) -> Remedy:
@@ -186,7 +201,7 @@ def remedy_of(error: sqlite3.Error | OSError, path: Path) -> Remedy:
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Remedy("Another program holds it. Close that program, then try again.")
     if has_no_room(error, path):
-        return Remedy("The disk is full. Make room, or delete runs, then try again: what was judged is kept.")
+        return Remedy(f"The disk is full. {make_room(path)}")
     if isinstance(error, sqlite3.NotSupportedError):
         return DAMAGED
     if isinstance(error, sqlite3.Error) and code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):

@@ -13,14 +13,16 @@ import atexit
 import os
 import shutil
 import tempfile
-import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from weakref import finalize
 
 from engine.core.errors import StoreError
 from engine.core.formatting import amount
 from engine.core.remedies import Remedy, Step
+from engine.system.files import free_room
+from engine.system.forks import OwnLock, is_forked, when_forked
 from engine.system.places import Found, look_at, seen_at
 
 _BESIDE = ("", "-wal", "-journal")  # what a store consists of, by the ends of the names
@@ -44,10 +46,9 @@ class PrivateCopy:
     """
 
     def __init__(self, path: Path | None, why: str) -> None:
-        self._folder = tempfile.TemporaryDirectory(
-            prefix="tiebreak-store-", ignore_cleanup_errors=True, dir=_place_for(path, why)
-        )
-        self.path = Path(self._folder.name) / "runs.sqlite"
+        folder = tempfile.mkdtemp(prefix="tiebreak-store-", dir=_place_for(path, why))
+        self._deletion = finalize(self, _remove, folder, os.getpid())
+        self.path = Path(folder) / "runs.sqlite"
         self.state: _State = {}
         self.users = 0
         try:
@@ -59,7 +60,7 @@ class PrivateCopy:
 
     def delete(self) -> None:
         """Delete the copy. May be called twice."""
-        self._folder.cleanup()
+        self._deletion()
 
     def _copy(self, path: Path) -> None:
         """Copy all files of a store as they were at one moment."""
@@ -80,6 +81,12 @@ class PrivateCopy:
         )
 
 
+def _remove(folder: str, owner: int) -> None:
+    # At the end of a process, too, which may be a copy of the owner.
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _place_for(store: Path | None, why: str) -> str:
     """The folder for temporary files that has room for a copy of a store."""
     usual = tempfile.gettempdir()
@@ -88,9 +95,9 @@ def _place_for(store: Path | None, why: str) -> str:
     # Twice: what a -wal file holds is written into the copy once more.
     size = 2 * sum(size for size, _changed in _state(store).values())
     for place in (usual, _IN_MEMORY):
-        with suppress(OSError):
-            if os.access(place, os.W_OK) and shutil.disk_usage(place).free >= size + _SPARE:
-                return place
+        free = free_room(Path(place))
+        if os.access(place, os.W_OK) and (free is None or free >= size + _SPARE):
+            return place
     raise StoreError(
         f"The run store {store} {why}, so a copy of it must be read, and {usual} has no room for that:"
         f" {amount(size)} are needed.",
@@ -99,7 +106,8 @@ def _place_for(store: Path | None, why: str) -> str:
 
 
 _kept: dict[Path, PrivateCopy] = {}  # the newest of each store
-_keeping = threading.Lock()
+_keeping = OwnLock()
+when_forked(_kept.clear)
 
 
 class LentCopy:
@@ -135,7 +143,8 @@ def _newest(store: Path | None, why: str) -> PrivateCopy:
         _delete_unused(store, kept)
     began = time.time()
     copy = PrivateCopy(store, why)
-    if began - max(changed for _size, changed in copy.state.values()) / 1e9 > _SETTLED_SECONDS:
+    settled = began - max(changed for _size, changed in copy.state.values()) / 1e9 > _SETTLED_SECONDS
+    if settled and not is_forked():
         _kept[store] = copy
     return copy
 

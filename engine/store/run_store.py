@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 from engine.core.errors import StoreError
@@ -66,9 +65,10 @@ from engine.store.run_deletion import free_bytes, refuse_decided, run_contents, 
 from engine.store.run_table import add_run, as_json, damaged_run, newest_of, no_run, run_ids, run_row
 from engine.store.said_rows import RefusedWord, draft_rows, take_words, taken_of
 from engine.store.store_file import StoreFile
+from engine.system.forks import OwnLock
 from engine.system.outbox import Word, all_words, left_words, put_aside
 
-_taking_left_words = Lock()
+_taking_left_words = OwnLock()
 _SECONDS_FOR_WORDS = 1.0  # that they wait for other programs before they are left where they are, for later
 
 

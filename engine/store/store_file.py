@@ -7,8 +7,8 @@ Knows: SQLite's transactions, locks of the system, full disks. Does not know: wh
 """
 
 import os
-import shutil
 import sqlite3
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -22,20 +22,24 @@ from engine.store.opening import (
     cannot_write,
     has_no_room,
     is_there,
+    make_room,
     open_copy,
     open_in_place,
     remedy_of,
+    reserve_of,
     size_on_disk,
 )
 from engine.store.private_copy import LentCopy
 from engine.store.run_table import has_run, no_run, run_ids
 from engine.system.file_systems import network_file_system
+from engine.system.files import free_room
 from engine.system.paths import program_id
 from engine.system.places import Found, real_path, seen_at, shown
 
 _Kinds = tuple[type[sqlite3.Error] | type[OSError], ...]
 _OF_FILES: _Kinds = (sqlite3.Error, OSError)
-_RESERVE = 256 << 10  # bytes; what deleting a part of a run takes, with SQLite's shared memory
+# Bytes: what the file takes in from a log of 256 KiB and a transaction, and what deleting a part takes.
+_RESERVE = 1 << 20
 _TIGHT = 64 << 20  # bytes; where less is free, each change must be small
 
 
@@ -50,6 +54,7 @@ class StoreFile:
         self.named = path
         self._or_none = or_none
         self._copy: LentCopy | None = None
+        self._process = os.getpid()
         with self._errors("open", _OF_FILES):
             try:
                 there = is_there(path)
@@ -86,6 +91,8 @@ class StoreFile:
 
     def close(self) -> None:
         """Close the connection. May be called twice."""
+        if os.getpid() != self._process:
+            return  # https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_across_a_fork_
         self._db.close()
         if self._copy is not None:
             self._copy.close()
@@ -96,10 +103,9 @@ class StoreFile:
         if self._copy is None:
             return None
         if self._full:
-            way_out = ", or delete runs" if seen_at(self._reserve) is Found.FILE else ""
             return StoreError(
                 f"Nothing can be changed in the run store {self.named}: its disk is full.",
-                f"Make room there{way_out}, then try again: what was judged is kept.",
+                make_room(self.path, " there"),
             )
         # What is written into a copy would be lost with it.
         return StoreError(
@@ -119,6 +125,7 @@ class StoreFile:
 
         Within another block it is a part of that.
         """
+        self._check_process()
         with self._errors("read"):
             within = self._db.in_transaction
             if within:
@@ -137,6 +144,7 @@ class StoreFile:
 
         Runs are looked for inside the transaction: one that was deleted a moment ago gets nothing any more.
         """
+        self._check_process()
         if self.refusal is not None:
             raise self.refusal
         self._check_no_transaction()
@@ -169,6 +177,13 @@ class StoreFile:
             yield
         finally:
             self._db.execute(f"PRAGMA busy_timeout = {usual}")
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise StoreError(
+                f"The run store {shown(self.named)} was opened by the process that this one was forked from.",
+                "Open it in this process.",
+            )
 
     def _check_no_transaction(self) -> None:
         if self._db.in_transaction:
@@ -237,13 +252,15 @@ class StoreFile:
         """
         if self._free() < _RESERVE:
             with suppress(OSError):
-                self._reserve.unlink(missing_ok=True)
+                reserve_of(self.path).unlink(missing_ok=True)
             if self._full and self._copy is not None:
                 self._db.close()
                 self._copy.close()
                 self._copy = None
                 with self._errors("open", _OF_FILES):
                     self._db = self._open(True)
+            with suppress(sqlite3.Error), self.by_itself() as db:  # then the room of the log is free
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         yield
         self._keep_reserve()
 
@@ -252,22 +269,18 @@ class StoreFile:
         """Whether there is so little room on the disk that each change must be small."""
         return self._free() < _TIGHT
 
-    @property
-    def _reserve(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.reserve")
-
     def _keep_reserve(self) -> None:
         """Keep a little room, as long as there is enough, for the day on which the disk is full."""
+        kept = reserve_of(self.path)
         with suppress(OSError):
-            if seen_at(self._reserve) is Found.NOTHING and self._free() > 4 * _RESERVE:
-                with self._reserve.open("xb") as file:  # x: where no link leads elsewhere
+            if _is_wanting(kept) and self._free() > 4 * _RESERVE:
+                kept.unlink(missing_ok=True)
+                with kept.open("xb") as file:  # x: where no link leads elsewhere
                     file.write(os.urandom(_RESERVE))  # which no file system can pack into less room
 
     def _free(self) -> int:
         """Bytes that are free on the disk; none where it cannot be asked."""
-        with suppress(OSError):
-            return shutil.disk_usage(self.path.parent).free
-        return 0
+        return free_room(self.path.parent) or 0
 
     @contextmanager
     def _errors(self, action: str, kinds: _Kinds = (sqlite3.Error,)) -> Iterator[None]:
@@ -276,6 +289,15 @@ class StoreFile:
         except kinds as error:
             what = f"Cannot {action} the run store {shown(self.named)}"
             raise StoreError(f"{what}: {error}.", remedy_of(error, real_path(self.named))) from error
+
+
+def _is_wanting(reserve: Path) -> bool:
+    """Whether there is none, or only the small one of an earlier version."""
+    try:
+        found = reserve.lstat()
+    except FileNotFoundError:
+        return True
+    return stat.S_ISREG(found.st_mode) and found.st_size < _RESERVE
 
 
 def _busy(db: sqlite3.Connection, run_id: int) -> RunBusyError:

@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import Protocol, Self
 
 from engine.system.computer import on_mains
+from engine.system.forks import keep_to_this_process
 from engine.system.paths import environment_of_the_system
 
 _SECONDS_BETWEEN = 20.0  # two looks whether the computer is on mains
@@ -133,6 +134,7 @@ class _Program:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # it can ask for no password there, and is not met by our Ctrl-C
             )
+        keep_to_this_process(self._child)
 
     @property
     def active(self) -> bool:

@@ -16,6 +16,7 @@ from tempfile import TemporaryFile
 from typing import NoReturn
 
 from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
 from engine.system.computer import kill_family, memory_of, wait_for_end
 from engine.system.paths import child_environment, environment
 
@@ -55,29 +56,41 @@ def run_child(
     `given`: what it reads on its standard input. Where this process is killed, nobody limits or ends the
     child: it should call `end_with_parent`. Raises Cancelled where `cancel` is set, TimeoutError after
     `seconds`, MemoryError where it is seen to hold more than `most_bytes`; the child has ended then, too.
+    SetupError where it cannot be started.
     """
-    with TemporaryFile() as asked:  # a pipe would not be written on after a time-out of `communicate`
-        asked.write(given)
-        asked.seek(0)
-        child = subprocess.Popen(
-            command,
-            stdin=asked,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
-            # Else ggml starts a debugger where it breaks down, which takes seconds.
-            env=child_environment(**{"GGML_NO_BACKTRACE": "1", _PARENT: str(os.getpid())}),
-            creationflags=NO_WINDOW,
-            # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
-            start_new_session=True,
-        )
+    child = _started(command, messages, given)
     try:
         return _waited_for(child, cancel, seconds, most_bytes)
     finally:
         if child.poll() is None:
             kill_family(child.pid)
+            child.kill()  # where the system does not tell who that is
         # Also where it ended just as this was stopped: nobody has read what it printed, and its pipe is open.
         with suppress(subprocess.TimeoutExpired):
             child.communicate(timeout=_LAST_WORDS_SECONDS)
+
+
+def _started(command: Sequence[str], messages: bool, given: bytes) -> subprocess.Popen[bytes]:
+    try:
+        with TemporaryFile() as asked:  # a pipe would not be written on after a time-out of `communicate`
+            asked.write(given)
+            asked.seek(0)
+            return subprocess.Popen(
+                command,
+                stdin=asked,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT if messages else subprocess.DEVNULL,
+                # Else ggml starts a debugger where it breaks down, which takes seconds.
+                env=child_environment(**{"GGML_NO_BACKTRACE": "1", _PARENT: str(os.getpid())}),
+                creationflags=NO_WINDOW,
+                # Away from the terminal, whose Ctrl-C is for us alone: we then end the child.
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise SetupError(
+            f"A process that this program needs cannot be started: {error}.",
+            "Close other programs, and make room for temporary files, then try again.",
+        ) from error
 
 
 def end_with_parent() -> None:

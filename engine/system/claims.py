@@ -14,8 +14,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from engine.system.forks import when_forked
+
 _LOCK = ".lock"
 _ours: set[Path] = set()  # where a lock counts by process, as on NFS, our own would seem to be free
+when_forked(_ours.clear)  # filelock, too, leaves its locks to the process that took them
 
 
 class Claim:
@@ -44,7 +47,8 @@ class Claim:
 
     def remove(self) -> None:
         """Delete the file, which nothing is lost with, and let go of it."""
-        self.path.unlink(missing_ok=True)
+        if self.path in _ours:
+            self.path.unlink(missing_ok=True)
         self.close()
 
 

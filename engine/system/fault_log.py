@@ -4,13 +4,13 @@ Knows: the log file, how a fault is said in short. Does not know: who tells the 
 """
 
 import logging
-import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from engine.core import VERSION
 from engine.core.errors import EngineBug
+from engine.system.forks import OwnLock
 from engine.system.last_fault import keep_fault, trail_of, trail_of_dump
 from engine.system.paths import log_folder
 
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 LOG_NAME = "tiebreak.log"
 _LARGEST_BYTES = 1_000_000
 _OLDER_FILES = 3
-_one_at_a_time = threading.Lock()
+_one_at_a_time = OwnLock()
 
 
 def log_fault(error: BaseException, doing: str) -> Path:

@@ -1,7 +1,8 @@
 """The one gate for files that are written: whole or not at all, and never into what others have planted.
 
 A file is written beside its place, under a name that nobody can know before; what is there is never opened.
-When it is complete and on the disk, it takes the place of the old one, with that one's permissions.
+When it is complete and on the disk, it takes the place of the old one, with that one's permissions. What a
+process that was killed did not finish is taken away with the next file that is written in its folder.
 
 Knows: paths, permissions, bytes and plain values. Does not know: what they mean.
 """
@@ -10,6 +11,9 @@ import errno
 import hashlib
 import json
 import os
+import re
+import shutil
+import stat
 import sys
 import time
 import unicodedata
@@ -20,7 +24,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from engine.core.errors import SetupError
+from engine.system.file_systems import network_file_system
 from engine.system.places import Found, look_at, real_path, reason_of, refuse_impossible, shown
+
+if sys.platform != "win32":
+    import fcntl
 
 _REMEDIES = {
     errno.ENOSPC: "The disk is full: free some space, or choose another disk.",
@@ -41,6 +49,10 @@ _NO_PERMISSION = (
 _PRIVATE, _USUAL = 0o600, 0o666  # of the latter, the system keeps what the umask leaves
 # Seconds between tries: a virus scanner of Windows may hold a new file, or the old one, for a moment.
 _PAUSES = (0.05, 0.1, 0.2, 0.4, 0.8)
+_PART = re.compile(r"\.tiebreak-[0-9a-f]{16}\.part")
+# Seconds unchanged after which a part may be nobody's: by then it has its lock, or on Windows its name.
+# Of another computer the lock may not be seen here, and the clock may differ.
+_LEFT, _LEFT_ON_NETWORK = 5.0, 86_400.0
 
 
 def write_whole(path: Path, data: bytes, private: bool = False) -> None:
@@ -86,6 +98,8 @@ def whole_file(path: Path, private: bool = False) -> Iterator[BinaryIO]:
                 os.fsync(file.fileno())
                 if old is not None and not private:
                     _let_be_like(old, file.fileno())
+                # Its lock goes before it has its name: until then it is known by its time.
+                os.utime(part if sys.platform == "win32" else file.fileno())
             _patiently(lambda: part.replace(target))
             sync_folder(target.parent)
         finally:
@@ -122,6 +136,13 @@ def check_writable(path: Path) -> None:
         file = _new_part(target, private=True)
         file.close()
         _patiently(Path(file.name).unlink)
+
+
+def free_room(folder: Path) -> int | None:
+    """Bytes that are free on the disk of a folder; None where that is not known."""
+    with suppress(OSError):
+        return shutil.disk_usage(folder).free
+    return None
 
 
 def check_targets(written: Mapping[str, Path | None], read: Mapping[str, Path]) -> None:
@@ -164,6 +185,7 @@ def _as_kept(name: str) -> str:
 
 
 def _new_part(target: Path, private: bool) -> BinaryIO:
+    _clear_away(target.parent)
     # In the same folder, so that it can be renamed into place.
     part = target.with_name(f".tiebreak-{os.urandom(8).hex()}.part")
     try:
@@ -174,7 +196,38 @@ def _new_part(target: Path, private: bool) -> BinaryIO:
             " with which its path is too long.",
             "Choose a folder with a shorter path.",
         ) from error
-    return _made(part, _PRIVATE if private else _USUAL)
+    file = _made(part, _PRIVATE if private else _USUAL)
+    if sys.platform != "win32":  # where nobody can delete a file that is open
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return file
+
+
+def _clear_away(folder: Path) -> None:
+    """Delete the parts in a folder that nobody writes any more; of no other person, and nothing else."""
+    with suppress(OSError):
+        with os.scandir(folder) as entries:
+            parts = [entry for entry in entries if _PART.fullmatch(entry.name)]
+        if not parts:
+            return
+        latest = time.time() - (_LEFT if network_file_system(folder) is None else _LEFT_ON_NETWORK)
+        for part in parts:
+            with suppress(OSError):  # it is written still, or cannot be locked
+                found = part.stat(follow_symlinks=False)
+                if stat.S_ISREG(found.st_mode) and found.st_mtime < latest:
+                    _delete_unless_written(Path(part.path), found)
+
+
+def _delete_unless_written(part: Path, found: os.stat_result) -> None:
+    if sys.platform == "win32":
+        part.unlink()
+    elif found.st_uid == os.geteuid():
+        file = os.open(part, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
+        finally:
+            os.close(file)
 
 
 def _made(path: Path, mode: int) -> BinaryIO:

@@ -29,6 +29,7 @@ from engine.core.formatting import amount
 from engine.system import computer, memory_limit, paths
 from engine.system.child_process import CRASHES, code_words
 from engine.system.fault_log import log_fault
+from engine.system.forks import when_forked
 from engine.system.talk import failure, receive, receive_parts, send, start, take_streams, trace_of, unpacked
 
 _LEAST, _MOST = 2 << 30, 16 << 30  # bytes of memory; the largest file that is read is 4 GiB
@@ -74,6 +75,10 @@ class ReadingGate:
         """
         self._most_bytes = most_bytes
         self._is_hard = is_hard
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Have no readers: those that there were belong to the process that this one is forked from."""
         self._idle: list[_Reader] = []
         self._changes = threading.Lock()
 
@@ -112,7 +117,8 @@ class ReadingGate:
             if self._idle:
                 return self._idle.pop()
             if self._most_bytes is None:
-                self._most_bytes = min(_MOST, max(_LEAST, computer.available_memory().total // 2))
+                memory = computer.available_memory()
+                self._most_bytes = min(_MOST, max(_LEAST, memory.total // 2)) if memory else _LEAST
         return _Reader(self._most_bytes, self._is_hard)
 
     def _give_back(self, reader: "_Reader") -> None:
@@ -259,9 +265,10 @@ def _refused(path: object, found: str, remedy: str) -> SetupError:
 
 
 the_gate = ReadingGate()
-"""That of this program."""
+"""That of this process."""
 _is_reader = False  # whether this process is one
 atexit.register(the_gate.close)
+when_forked(the_gate.begin_anew)
 
 
 def in_child() -> int:

@@ -17,6 +17,7 @@ from typing import IO, Any
 from engine.core.cancel import Cancelled
 from engine.core.errors import EngineError, SetupError
 from engine.system.child_process import NO_WINDOW
+from engine.system.forks import keep_to_this_process
 from engine.system.last_fault import DistantTrace
 from engine.system.paths import child_environment, self_command
 from engine.system.places import said_of_system
@@ -39,7 +40,7 @@ def start(
     closed then.
     """
     try:
-        return subprocess.Popen(
+        child = subprocess.Popen(
             [*self_command(), *arguments],
             bufsize=0,
             pipesize=_PIPE_BYTES,
@@ -57,6 +58,8 @@ def start(
         raise SetupError(
             f"The process that {purpose} cannot be started: {error}.", "Close other programs, then try again."
         ) from error
+    keep_to_this_process(child)
+    return child
 
 
 def trace_of(last_words: IO[bytes]) -> DistantTrace | None:

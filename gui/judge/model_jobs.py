@@ -56,7 +56,7 @@ class ModelWish:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file to choose from. `estimate`, `fit`: None where it cannot judge; `free`: memory now, in bytes.
+    """A file to choose from. `estimate`, `fit`: None where it cannot judge; `memory`: that of this computer.
 
     `hash`: empty where it is not remembered; `speed`: as it was measured here, with the threads that are set
     and the device that would compute, whose title is `speed_on`, empty for the processor; `run`: what its
@@ -68,7 +68,7 @@ class Candidate:
     context: int = 0
     estimate: "MemoryEstimate | None" = None
     fit: "Fit | None" = None
-    free: int = 0
+    memory: "Memory | None" = None
     hash: str = ""
     speed: "ModelSpeed | None" = None
     speed_on: str = ""
@@ -172,7 +172,7 @@ def _described(path: Path) -> "FoundModel":
     return found_model(path, path.parent.name or str(path.parent))
 
 
-def _candidate(found: "FoundModel", wish: ModelWish, memory: "Memory") -> Candidate:
+def _candidate(found: "FoundModel", wish: ModelWish, memory: "Memory | None") -> Candidate:
     from engine.gguf.memory import memory_fit, memory_needed
     from engine.loading.model_speed import known_hash
 
@@ -187,8 +187,8 @@ def _candidate(found: "FoundModel", wish: ModelWish, memory: "Memory") -> Candid
         is_demo=is_demo,
         context=context,
         estimate=estimate,
-        fit=memory_fit(estimate, *memory),
-        free=memory.available,
+        fit=memory_fit(estimate, memory),
+        memory=memory,
         hash=file_hash,
         **_speed(found.model, file_hash, wish),
     )

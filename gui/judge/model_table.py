@@ -47,7 +47,7 @@ _HEADS = (
 MODEL, MEMORY, SPEED, MASS, FORMAT, PARAMETERS, SIZE, FOLDER = range(len(_HEADS))
 USABLE_ROLE = SORT_ROLE + 1
 _LONGEST_NAME = 80  # characters, below the list
-FIT_ROLES = {"fits": "good", "tight": "warning", "does not fit": "bad"}
+FIT_ROLES = {"fits": "good", "tight": "warning", "does not fit": "bad", "not known": "plain"}
 _MOST_NAMED = 20  # files with one reason
 _GAP = 6  # pixels above the next reason
 
@@ -209,7 +209,8 @@ def about(candidate: Candidate) -> str:
             f"Needs about {amount(candidate.estimate.total)} with a context of {candidate.context:,} tokens"
             f" (weights {amount(candidate.estimate.weights)},"
             f" KV cache {amount(candidate.estimate.kv_cache)},"
-            f" buffers {amount(candidate.estimate.buffers)}); {amount(candidate.free)} are free."
+            f" buffers {amount(candidate.estimate.buffers)})"
+            f"{f'; {amount(candidate.memory.available)} are free' if candidate.memory else ''}."
         )
     lines.append(
         f"{model.architecture}, parameters: {model.size_in_words}, trained with"

@@ -75,7 +75,7 @@ def plan(setup: RunSetup, store_path: Path, at_hand: "Dataset | None") -> Job[Pl
             setup=setup,
             forecast=counted,
             facts=plan_facts(counted, prepared.model, memory),
-            fit=memory_fit(estimate, *memory),
+            fit=memory_fit(estimate, memory),
             notices=tuple(note for note in notices if note and note != computes.remark),
             computing=computes,
         )

@@ -59,32 +59,27 @@ def guarded(action: Callable[[], int]) -> int:
         # Here, where its failure can be said: Python would write the rest after its end.
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:  # the outermost place: nothing may end in a traceback
-        return _report_error(error)
+        code, said = _end_by(error)
+        with suppress(NotPrintedError):  # neither can this be said
+            if said:
+                tell(said)
+        _drop_output()
     return code
 
 
-def _report_error(error: BaseException) -> int:
-    """Say what ended the program; its exit code."""
-    code = INCOMPLETE
+def _end_by(error: BaseException) -> tuple[int, str]:
+    """The exit code where an error ended the program, and what is said of it; nothing where nobody reads."""
     error = said_of_system(error) or error
     if isinstance(error, SetupError):
-        tell(f"{error.problem}\n{OPTIONS.of(error.remedy)}")
-        code = WRONG_INPUT
-    elif isinstance(error, Cancelled | KeyboardInterrupt):
-        tell("Stopped.")
-    elif isinstance(error, BrokenPipeError):
-        # Whoever read our output has gone; there is nobody left to tell.
-        _drop_output()
-    elif isinstance(error, OSError) and error.errno is not None and error.filename is None:
-        # The engine speaks of files in words of its own: what the system says without a name is our output.
-        _drop_output()
-        tell(
-            f"What was to be printed could not be written: {error.strerror}.\nMake room, or print elsewhere."
-        )
-        code = WRONG_INPUT
-    else:
-        code = _report_fault(error)
-    return code
+        return WRONG_INPUT, f"{error.problem}\n{OPTIONS.of(error.remedy)}"
+    if isinstance(error, Cancelled | KeyboardInterrupt):
+        return INCOMPLETE, "Stopped."
+    if not isinstance(error, NotPrintedError):
+        return FAULT, _report_fault(error)
+    if isinstance(error.__cause__, BrokenPipeError):  # whoever read our output has gone
+        return INCOMPLETE, ""
+    found = f"What was to be printed could not be written: {error.strerror}."
+    return WRONG_INPUT, f"{found}\nMake room, or print elsewhere."
 
 
 def _exit_code_of(action: Callable[[], int]) -> int:
@@ -95,19 +90,22 @@ def _exit_code_of(action: Callable[[], int]) -> int:
 
 
 def _drop_output() -> None:
-    """Let nothing more be written: Python would try again at its end, and complain."""
+    """Let what cannot be written go nowhere: Python would try again at its end, and complain."""
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
-        os.dup2(nothing.fileno(), sys.stdout.fileno())
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except OSError:
+                os.dup2(nothing.fileno(), stream.fileno())
 
 
-def _report_fault(error: BaseException) -> int:
-    """Log a fault of the program whole, and say where."""
+def _report_fault(error: BaseException) -> str:
+    """Log a fault of the program whole; what is said of it, with where."""
     # Only now: every start would wait for what logging imports, and faults are rare.
     from engine.system.fault_log import fault_words, log_fault  # noqa: PLC0415
 
     path = log_fault(error, str(sys.argv))
-    tell(f"This is a fault of Tiebreak, not yours: {fault_words(error)}\nDetails: {path}")
-    return FAULT
+    return f"This is a fault of Tiebreak, not yours: {fault_words(error)}\nDetails: {path}"
 
 
 def tell(text: str) -> None:
@@ -230,23 +228,53 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-class SafeStream:
-    """A text stream to which foreign text can be printed: its control characters are written out.
+class NotPrintedError(OSError):
+    """What was printed could not be written; its cause is what the system said."""
 
-    All that the commands print goes through one, so that no file can move the cursor or change the title of a
-    terminal. `stream`: the one below, for what moves the cursor itself. Everything but `write` is its own.
-    """
+
+class _MarkedStream:
+    """A text stream that says of its own errors whose they are. Everything else is that of the one below."""
 
     def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
+        self.stream: Any = stream
 
     def write(self, text: str) -> int:
-        """Write a text; what is written out is valid in JSON, too."""
-        self.stream.write(HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        """Write a text. NotPrintedError."""
+        with _printing():
+            self.stream.write(text)
         return len(text)
+
+    def flush(self) -> None:
+        """Write what waits. NotPrintedError."""
+        with _printing():
+            self.stream.flush()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
+
+
+@contextmanager
+def _printing() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise NotPrintedError(error.errno, error.strerror) from error
+
+
+class SafeStream(_MarkedStream):
+    """A text stream to which foreign text can be printed: its control characters are written out.
+
+    All that the commands print goes through one, so that no file can move the cursor or change the title of a
+    terminal. `stream`: the one below, for what moves the cursor itself.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = _MarkedStream(stream)
+
+    def write(self, text: str) -> int:
+        """Write a text; what is written out is valid in JSON, too. NotPrintedError."""
+        self.stream.write(HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        return len(text)
 
 
 def raw_stderr() -> TextIO:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
+from engine.commands.shared.table_files import written_as
 from engine.core import VERSION
 from engine.core.errors import SetupError
 from engine.report.methods import Statement, methods_latex, methods_text
@@ -22,7 +23,7 @@ def add_methods(arguments: argparse.ArgumentParser) -> None:
     )
     arguments.add_argument(
         "--bib",
-        type=Path,
+        type=written_as("BibTeX", "bib"),
         metavar="FILE.bib",
         help="with --methods: the works that it cites, as BibTeX; the paragraph is LaTeX then",
     )

@@ -257,6 +257,9 @@ def test_the_files_of_a_run(run: tiebreak.Run, demo_store: Path, tmp_path: Path)
     table = pd.read_csv(run.csv(tmp_path / "all.csv"), dtype=str, keep_default_na=False)
     assert table["probability_A"].astype(float).tolist() == run.judgments["probability_A"].tolist()
     assert '"run"' in run.json(tmp_path / "run.json").read_text(encoding="utf-8")
+    for write, form in ((run.csv, "CSV"), (run.json, "JSON"), (run.report, "HTML"), (run.submission, "TSV")):
+        with pytest.raises(tiebreak.Refused, match=f"x.pdf: {form} is written there"):
+            write(tmp_path / "x.pdf")
 
 
 @pytest.mark.slow

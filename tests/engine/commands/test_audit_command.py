@@ -147,7 +147,8 @@ def test_the_plan_overwrites_nothing_but_takes_the_same_copies(tmp_path: Path) -
         (["1"], "There is no run store"),
         (["demo", DEMO, "--items", "0"], "The number of items to audit with is 0"),
         (["demo", DEMO, "--gold", DEMO], "--gold is for the labels of a run's items"),
-        (["demo", DEMO, "--out", "x.csv"], "a dataset is written as TSV, JSON or Parquet"),
+        (["demo", DEMO, "--out", "x.json"], "write the audit itself: --json x.json"),
+        (["demo", DEMO, "--out", "x.csv"], "the items and their copies are kept, as TSV"),
         (["demo", DEMO, "--criteria", "wit"], "Unknown criterion: wit"),
     ],
 )

@@ -180,7 +180,9 @@ def test_a_smaller_cache_can_make_a_model_fit(kv_type: KvType, fits: bool) -> No
 def test_weights_may_exceed_what_is_free_and_the_rest_may_not(
     available: int, total: int, expected: Fit
 ) -> None:
-    assert memory_fit(MemoryEstimate(weights=7, kv_cache=2, buffers=1), available, total) is expected
+    estimate = MemoryEstimate(weights=7, kv_cache=2, buffers=1)
+    assert memory_fit(estimate, Memory(available, total)) is expected
+    assert memory_fit(estimate, None) is Fit.NOT_KNOWN
 
 
 def test_a_model_that_fits_needs_no_notice() -> None:
@@ -202,6 +204,7 @@ def test_a_model_that_does_not_fit_is_refused_with_a_remedy(memory: Memory) -> N
 
 
 def test_a_tiny_model_fits_this_machine(small_model: SmallModel) -> None:
-    available, total = available_memory()
-    assert 0 < available <= total
+    memory = available_memory()
+    assert memory is not None
+    assert 0 < memory.available <= memory.total
     assert check_memory(read_model_file(small_model("chatml")), 256) is None

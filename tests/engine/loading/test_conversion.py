@@ -155,7 +155,7 @@ def test_a_format_that_it_has_is_refused(demo_tried: None) -> None:
 
 def test_too_little_room_is_said_before(wide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr("engine.loading.conversion.shutil.disk_usage", lambda _path: usage(9, 9, 20 << 20))
+    monkeypatch.setattr("engine.system.files.shutil.disk_usage", lambda _path: usage(9, 9, 20 << 20))
     with pytest.raises(SetupError, match=r"has room for 20 MiB; wide-F16 takes about \d+ MiB in Q8_0"):
         plan_conversion(wide, WeightFormat.Q8_0, tmp_path / "made.gguf")
     assert not list(tmp_path.glob("*.gguf"))

@@ -9,15 +9,19 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine.core.errors import StoreError
+from engine.core.items import Preference
+from engine.core.judgments import Explanation
 from engine.decisions.run_results import load_results
 from engine.store.run_store import RunStore
 from tests.judged import IDENTITY, judged_item
 
 ITEMS = 1500
 MEGABYTES = 16
+LOG_BYTES = 4_300_000  # a little more than SQLite lets its log grow to if nobody says anything
 
 
 def make_store(path: Path) -> None:
@@ -87,11 +91,33 @@ def without_reserve(path: Path) -> dict[str, object]:
     path.with_name(f"{path.name}.reserve").unlink()
     fill(path.parent)
     with RunStore(path) as store:
-        return {
+        found = {
             "judged": len(load_results(store, 1).judged),
             "refused": refused(lambda: store.delete([1])),
             "runs": [run.id for run in store.runs()],
         }
+    (path.parent / "filler").unlink()
+    with RunStore(path) as store:
+        path.with_name(f"{path.name}.reserve").unlink(missing_ok=True)
+        fill(path.parent)
+        said = refused(lambda: store.note("c" * 64, "x" * (1 << 20), [], "Ada"))
+        return found | {"refused while open": said}
+
+
+def filled_by_judging(path: Path) -> dict[str, object]:
+    """A run goes on until nothing more can be written, into a log that the file has no room to take in."""
+    long = Explanation("x" * 4000, Preference.B)
+    (path.parent / "filler").write_bytes(bytes(free(path.parent) - LOG_BYTES))
+    with RunStore(path) as store, store.hold(2) as run:
+        position, said = ITEMS, ""
+        while not said:
+            group = [judged_item(position + more) for more in range(8)]
+            longer = [replace(each, explanations={"safety": long}) for each in group]
+            position, said = position + len(group), refused(partial(store.add, run.id, longer))
+    with RunStore(path) as store:
+        found: dict[str, object] = {"refused": said, "judged": len(load_results(store, 1).judged)}
+        found["freed"] = store.delete([1]).freed
+    return found | {"free": 0} | after_deletion(path)
 
 
 def after_deletion(path: Path) -> dict[str, object]:
@@ -105,13 +131,14 @@ def after_deletion(path: Path) -> dict[str, object]:
         db.close()
         runs = [run.id for run in store.runs()]
     free_now = free(path.parent)
-    return {"rows": rows, "sound": sound, "runs": runs, "other": len(other.judged), "free after": free_now}
+    kept = len(other.judged[:ITEMS])
+    return {"rows": rows, "sound": sound, "runs": runs, "other": kept, "free after": free_now}
 
 
 def main(folder: Path) -> None:
     """Each step on an empty disk."""
     found = {}
-    for step in (closed, opened, without_reserve):
+    for step in (closed, opened, filled_by_judging, without_reserve):
         for file in folder.iterdir():
             file.unlink()
         make_store(folder / "runs.sqlite")

@@ -28,7 +28,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", ["closed", "opened"])
+@pytest.mark.parametrize("step", ["closed", "opened", "filled_by_judging"])
 def test_it_is_read_and_deleting_a_run_makes_room(found: dict[str, Any], step: str) -> None:
     seen = found[step]
     assert (seen["free"], seen["judged"]) == (0, ITEMS)
@@ -46,3 +46,4 @@ def test_where_no_room_was_kept_nothing_is_lost_and_the_disk_is_named(found: dic
     assert (seen["judged"], seen["runs"]) == (ITEMS, [1, 2])
     assert "its disk is full" in seen["refused"]
     assert "Make room there, then try again" in seen["refused"]
+    assert "Make room, then try again" in seen["refused while open"]

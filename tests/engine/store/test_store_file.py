@@ -209,7 +209,10 @@ def test_the_room_that_is_kept_for_a_full_disk_is_made_where_no_link_leads_elsew
     path: Path, tmp_path: Path
 ) -> None:
     reserve = path.with_name("runs.sqlite.reserve")
-    assert reserve.stat().st_size == 256 << 10
+    assert reserve.stat().st_size == 1 << 20
+    reserve.write_bytes(bytes(256 << 10))  # that of an earlier version
+    with RunStore(path) as store, store.hold(1):
+        assert reserve.stat().st_size == 1 << 20
     reserve.unlink()
     reserve.symlink_to(tmp_path / "another file")
     with RunStore(path) as store, store.hold(1):

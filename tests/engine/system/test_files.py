@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from engine.core.errors import SetupError
-from engine.system import places
+from engine.system import files, places
 from engine.system.files import check_targets, check_writable, own_file, whole_file, write_whole
 from tests.commands import ROOT
 from tests.full_disk import disk_that_holds
@@ -321,6 +322,93 @@ def test_a_place_that_is_held_for_a_moment_is_waited_for(own_folder: Path) -> No
         threading.Timer(0.1, own_folder.chmod, (0o755,)).start()
     assert (own_folder / "out.tsv").read_bytes() == b"new"
     assert names_in(own_folder) == ["out.tsv"]
+
+
+# What a process that was killed left behind
+
+WRITER = """
+import sys
+from pathlib import Path
+from engine.system.files import whole_file
+with whole_file(Path(sys.argv[1])) as file:
+    file.write(bytes(100_000))
+    file.flush()
+    print(file.name, flush=True)
+    input()
+"""
+
+
+def writing(path: Path) -> tuple[subprocess.Popen[str], Path]:
+    """A process that is in the middle of a file, and its part, which looks old."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, path],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    assert process.stdout is not None
+    part = Path(process.stdout.readline().strip())
+    os.utime(part, (1, 1))
+    return process, part
+
+
+@both
+def test_what_a_killed_process_did_not_finish_goes_with_the_next_file(
+    tmp_path: Path, refuse: Refusal
+) -> None:
+    process, part = writing(tmp_path / "out.tsv")
+    with process:
+        refuse(tmp_path / "other.tsv")
+        assert part.exists()  # as long as it is written
+        process.kill()
+    refuse(tmp_path / "other.tsv")
+    assert not part.exists()
+
+
+def test_what_is_written_still_becomes_the_file_whoever_writes_beside_it(tmp_path: Path) -> None:
+    process, _ = writing(tmp_path / "out.tsv")
+    with process:
+        write_whole(tmp_path / "other.tsv", b"x")
+        with whole_file(tmp_path / "third.tsv") as file:
+            os.utime(file.name, (1, 1))
+            write_whole(tmp_path / "other.tsv", b"y")
+        process.communicate("\n")
+    assert process.returncode == 0
+    assert names_in(tmp_path) == ["other.tsv", "out.tsv", "third.tsv"]
+    assert (tmp_path / "third.tsv").stat().st_mtime > time.time() - 60  # no lock, and no name yet
+
+
+def test_nothing_else_is_cleared_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    new, odd = tmp_path / f".tiebreak-{'a' * 16}.part", tmp_path / ".tiebreak-mine.part"
+    for path in (new, odd):
+        path.write_bytes(b"x")
+    os.utime(odd, (1, 1))
+    (tmp_path / f".tiebreak-{'b' * 16}.part").mkdir()
+    write_whole(tmp_path / "out.tsv", b"x")
+    assert names_in(tmp_path) == [new.name, odd.name, "out.tsv"]
+    hours_ago = time.time() - 20 * 3600
+    os.utime(new, (hours_ago, hours_ago))
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr(files, "network_file_system", lambda _folder: "nfs4")
+        write_whole(tmp_path / "out.tsv", b"x")
+        assert new.exists()  # another computer may write it
+    write_whole(tmp_path / "out.tsv", b"x")
+    assert not new.exists()
+    assert (tmp_path / f".tiebreak-{'b' * 16}.part").is_dir()
+
+
+@posix_only
+def test_a_link_that_is_called_like_a_part_is_left_alone(tmp_path: Path) -> None:
+    link = tmp_path / f".tiebreak-{'c' * 16}.part"
+    link.symlink_to("precious")
+    (tmp_path / "precious").write_bytes(b"x")
+    os.utime(tmp_path / "precious", (1, 1))
+    os.utime(link, (1, 1), follow_symlinks=False)
+    write_whole(tmp_path / "out.tsv", b"x")
+    assert link.is_symlink()
+    assert names_in(tmp_path) == [link.name, "out.tsv", "precious"]
 
 
 # What must not be written over

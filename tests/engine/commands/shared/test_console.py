@@ -1,11 +1,13 @@
 """How commands end: words and exit codes for what went wrong."""
 
+import errno
 import io
 import json
 import re
 import signal
 import sys
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -64,6 +66,8 @@ def test_a_stop_is_no_error(error: BaseException, capsys: pytest.CaptureFixture[
         EngineBug("the cache is gone"),
         ZeroDivisionError("division by zero"),
         FileNotFoundError("Shared library 'llama' not found"),
+        OSError(errno.EIO, "Input/output error"),  # of anything but what is printed
+        BrokenPipeError(errno.EPIPE, "Broken pipe"),
     ],
 )
 def test_a_fault_of_the_program_is_logged_whole_and_said(
@@ -77,6 +81,22 @@ def test_a_fault_of_the_program_is_logged_whole_and_said(
     log = (log_folder() / "tiebreak.log").read_text("utf-8")
     assert "Traceback" in log
     assert str(error) in log
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_what_cannot_be_printed_is_said_where_it_can_be(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work() -> int:
+        print("x" * 100_000)
+        return 0
+
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert guarded(work) == 2
+        assert "What was to be printed could not be written: No space left" in capsys.readouterr().err
+        monkeypatch.setattr(sys, "stderr", full)
+        assert ended(SetupError("The file is gone.", "Put it back.")) == 2  # of which nobody hears
 
 
 def test_all_problems_of_a_file_are_listed_up_to_fifty(tmp_path_factory: pytest.TempPathFactory) -> None:
