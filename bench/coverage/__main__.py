@@ -21,7 +21,13 @@ from bench.coverage.intervals import differences_held, false_better, means_held,
 from bench.coverage.leaks import leaks_kept_out
 from bench.coverage.learning import curves_held, least_sure_teach
 from bench.coverage.people import people_held
-from bench.coverage.rankings import equals_told_apart, even_rates_held, rankings_beside, strengths_held
+from bench.coverage.rankings import (
+    equals_told_apart,
+    even_rates_held,
+    extremes_held,
+    rankings_beside,
+    strengths_held,
+)
 from bench.coverage.rare import rare_harm, rare_scores_held
 from bench.coverage.settings import knowing_is_found, nothing_beats, usual_is_as_good
 from bench.coverage.stand_ins import advantages_held, false_wins
@@ -45,6 +51,7 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "people": people_held,
     "win rates": rates_held,
     "strengths": strengths_held,
+    "extreme strengths": extremes_held,
     "told apart": equals_told_apart,
     "equal length": even_rates_held,
     "side by side": rankings_beside,
