@@ -21,7 +21,14 @@ from bench.coverage.intervals import differences_held, false_better, means_held,
 from bench.coverage.leaks import leaks_kept_out
 from bench.coverage.learning import curves_held, least_sure_teach
 from bench.coverage.people import people_held
-from bench.coverage.rankings import equals_told_apart, even_rates_held, rankings_beside, strengths_held
+from bench.coverage.rankings import (
+    equals_told_apart,
+    even_rates_held,
+    extremes_held,
+    rankings_beside,
+    strengths_held,
+)
+from bench.coverage.rare import rare_harm, rare_scores_held
 from bench.coverage.settings import knowing_is_found, nothing_beats, usual_is_as_good
 from bench.coverage.stand_ins import advantages_held, false_wins
 from bench.coverage.until import guesses_are_near, intervals_always_hold, never_wrong, runs_stop_rightly
@@ -30,6 +37,7 @@ from bench.coverage.weighing import nothing_named, rates_held, weights_held
 PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "shares": shares_held,
     "scores": scores_held,
+    "rare scores": rare_scores_held,
     "means": means_held,
     "differences": differences_held,
     "better": false_better,
@@ -43,6 +51,7 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "people": people_held,
     "win rates": rates_held,
     "strengths": strengths_held,
+    "extreme strengths": extremes_held,
     "told apart": equals_told_apart,
     "equal length": even_rates_held,
     "side by side": rankings_beside,
@@ -65,6 +74,7 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "least sure first": least_sure_teach,
     "audit: planted faults": faults_found,
     "audit: fair judges": fair_judges_pass,
+    "audit: rare harm": rare_harm,
     "until sure": never_wrong,
     "runs until sure": runs_stop_rightly,
     "intervals, always": intervals_always_hold,

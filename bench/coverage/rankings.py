@@ -11,6 +11,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.stats import kendalltau
 
 from bench.coverage.claims import Claim, Promise
@@ -26,6 +27,7 @@ from engine.rank.strengths import Strengths, expected_score, strengths
 _TIE = 0.5
 _DRAWS = 300
 _STRENGTHS = Promise("strength of a candidate", 0.95, 0.92)
+_EXTREME = Promise("strength of one far from all", 0.95, 0.94)
 _APART = Promise("equals told apart", 0.05, 0.075, at_most=True)
 _TAU = Promise("Kendall's tau of two rankings", 0.95, 0.95)
 _EVEN = Promise("rate at equal length", 0.95, 0.92)
@@ -44,6 +46,25 @@ def strengths_held(times: int) -> Iterator[Claim]:
             yield Claim.drawn(
                 _STRENGTHS, where, partial(_holds, truth, items, instructions), _few(times), seed
             )
+
+
+def extremes_held(times: int) -> Iterator[Claim]:
+    """One that wins, or loses, nearly all against equal ones: it is looked at."""
+    for seed, ((items, instructions), rate, loses) in enumerate(
+        product(_DESIGNS[:3], (0.92, 0.95, 0.97), (False, True))
+    ):
+        where = (
+            f"5, one {'loses' if loses else 'wins'} {rate:g}, {items} contests, {instructions} instructions"
+        )
+        draw = partial(_holds, _ahead(rate) * (-1) ** loses, items, instructions, place=0)
+        yield Claim.drawn(_EXTREME, where, draw, _few(times), seed)
+
+
+def _ahead(rate: float, count: int = 5) -> FloatArray:
+    """Strengths of which the first wins so much against their mean."""
+    one = np.append(1.0, np.full(count - 1, -1 / (count - 1)))
+    far = brentq(lambda far: float(expected_score(far * one[:1], np.array(_TIE))[0]) - rate, 0, 20)
+    return np.asarray(far * one)
 
 
 def equals_told_apart(times: int) -> Iterator[Claim]:
@@ -127,8 +148,10 @@ def _said(random: np.random.Generator, truth: FloatArray, first: IntArray, secon
     return labels_said(HUMAN_LABELS[place] for place in drawn)
 
 
-def _holds(truth: FloatArray, items: int, instructions: int, random: np.random.Generator) -> bool:
-    place = int(random.integers(len(truth)))
+def _holds(
+    truth: FloatArray, items: int, instructions: int, random: np.random.Generator, place: int | None = None
+) -> bool:
+    place = int(random.integers(len(truth))) if place is None else place
     ends = _found(random, truth, items, instructions).scores[str(place)].ends
     right = float(expected_score(truth, np.array(_TIE))[place])
     return ends is not None and ends[0] <= right <= ends[1]

@@ -14,12 +14,11 @@ import numpy as np
 
 from engine.audit.heard import Heard
 from engine.audit.lines import AuditLine
-from engine.audit.means import enough, far_from_zero, of_mean, of_score, too_few, turned
+from engine.audit.means import DIFFERENCE, SCORE, enough, held, too_few, within
 from engine.core.formatting import counted, percent, points
 from engine.core.items import PREFERENCES, HumanLabel, Item, Preference, Tie, agree
 from engine.core.judgments import JudgmentKey
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
-from engine.core.value_tables import Estimate
 from engine.data.dataset import Dataset
 from engine.data.slices import Slice, slicing
 from engine.measure.choosing import cost_of_choosing
@@ -37,6 +36,7 @@ LEAST_TIES = 10
 _DIVISIONS = ("length", "longer")
 _ROUNDING = 1e-9  # of the length, what may be left by rounding where the labels tell all of it
 _NEAR = 0.1  # as in the division by which response is longer
+_DOUBLED = within(1.0, 0.0)  # the judge's leads vary by themselves, more than one that was not seen adds
 _LENGTH = ("length", "length: at the same human label")
 _TIES = ("ties", "ties: good known from bad")
 _SLICES = ("slices", "agreement: the least slice")
@@ -82,14 +82,8 @@ def length_line(heard: Heard) -> AuditLine:
     found = _beside_labels(heard, [each for each, _ in labelled], np.array([ratio for _, ratio in labelled]))
     if found is None:
         return AuditLine.untold(*_LENGTH, _ONE_AND_THE_SAME)
-    return AuditLine(
-        *_LENGTH,
-        of_mean(found),
-        f"A response twice as long is preferred by {_more(found.mean)}.{_of_ties(heard, labelled)}",
-        MOST_BY_LENGTH,
-        far_from_zero(found, MOST_BY_LENGTH),
-        two_sided=True,
-    )
+    said = f"A response twice as long is preferred by {_more(found.mean)}.{_of_ties(heard, labelled)}"
+    return held(_LENGTH, found, _DOUBLED, MOST_BY_LENGTH, said, two_sided=True)
 
 
 def _of_ties(heard: Heard, labelled: list[tuple[_Labelled, float]]) -> str:
@@ -166,15 +160,11 @@ def tie_line(heard: Heard) -> AuditLine:
             f"{counted(good, 'label', 'labels')} both_good and {bad:,} both_bad; it takes {LEAST_TIES} of"
             f" each, of {FEW} instructions. More labelled items would tell.",
         )
-    return AuditLine(
-        *_TIES,
-        turned(of_score(found)),
+    said = (
         f"Of a good and a bad tie it knows which is which in {percent(1 - found.mean)} of all pairs; 50 % is"
-        f" guessing ({good:,} labels both_good, {bad:,} both_bad).",
-        LEAST_KNOWN,
-        found.p_score_above(1 - LEAST_KNOWN),
-        below=True,
+        f" guessing ({good:,} labels both_good, {bad:,} both_bad)."
     )
+    return held(_TIES, found, SCORE, LEAST_KNOWN, said, below=True)
 
 
 def _found_of_ties(heard: Heard, labelled: list[_Labelled]) -> OverInstructions | None:
@@ -235,19 +225,13 @@ def slice_line(heard: Heard, dataset: Dataset) -> AuditLine:
             *_SLICES, f"No slice by length and its rest have {FEW} labelled instructions each."
         )
     name, most = max(behind, key=lambda one: one[1].mean)
-    # Any of them might have been the worst.
-    p = min(1.0, len(behind) * most.p_difference_above(MOST_BEHIND))
     luck = cost_of_choosing(found for _, found in behind)
     by_chance = (
         f" The worst of {luck.candidates} looks {points(luck.excess)} worse by chance alone." if luck else ""
     )
-    return AuditLine(
-        *_SLICES,
-        Estimate(most.mean, most.difference_interval()),
-        f"Where {name}, its accuracy is {points(most.mean)} below that on all other items.{by_chance}",
-        MOST_BEHIND,
-        p,
-    )
+    said = f"Where {name}, its accuracy is {points(most.mean)} below that on all other items.{by_chance}"
+    # Any of them might have been the worst.
+    return held(_SLICES, most, DIFFERENCE, MOST_BEHIND, said, among=len(behind))
 
 
 def _right(heard: Heard) -> list[tuple[int, float]]:

@@ -7,16 +7,7 @@ import numpy as np
 
 from engine.audit.heard import SHIFTS, Heard, likeliest_of
 from engine.audit.lines import AuditLine
-from engine.audit.means import (
-    far_from_zero,
-    mean_known,
-    of_mean,
-    of_score,
-    of_share,
-    over_criteria,
-    too_few,
-    turned,
-)
+from engine.audit.means import SCORE, SHARE, WON, held, mean_known, over_criteria, too_few, within
 from engine.core.formatting import percent, points
 from engine.core.health import Sign
 from engine.core.ways.letters import LETTERS
@@ -33,6 +24,7 @@ _PLACE = ("place", "order: leaning to a place")
 _LETTERS = ("letters", "letters: leaning to one")
 _MASS = ("format_mass", "format mass")
 _SPEED = ("speed", "speed: items a minute")
+_LETTER = within(1 - 1 / SHIFTS, 1 / SHIFTS)  # a letter can lose its fourth, and get the rest
 _BOTH = "Not all items were read in both orders; a run that reads them all so would tell."
 _LOWEST = 10  # percent of the judgments, in the sentence on the format mass
 
@@ -57,26 +49,16 @@ def order_lines(heard: Heard) -> list[AuditLine]:
 
 
 def _flips_line(found: OverInstructions) -> AuditLine:
-    return AuditLine(
-        *_FLIPS,
-        of_share(found),
-        f"{percent(found.mean)} of its labels are others once the responses change places.",
-        MOST_FLIPPED,
-        found.p_share_above(MOST_FLIPPED),
-    )
+    said = f"{percent(found.mean)} of its labels are others once the responses change places."
+    return held(_FLIPS, found, SHARE, MOST_FLIPPED, said)
 
 
 def _place_line(found: OverInstructions) -> AuditLine:
-    place = "first" if found.mean > 0 else "second"
-    return AuditLine(
-        *_PLACE,
-        of_mean(found),
-        f"The response in the {place} place is preferred by {points(abs(found.mean))} over the other,"
-        " whatever it says.",
-        MOST_LEAN,
-        far_from_zero(found, MOST_LEAN),
-        two_sided=True,
+    said = (
+        f"The response in the {'first' if found.mean > 0 else 'second'} place is preferred by"
+        f" {points(abs(found.mean))} over the other, whatever it says."
     )
+    return held(_PLACE, found, WON, MOST_LEAN, said, two_sided=True)
 
 
 def letter_line(heard: Heard) -> AuditLine:
@@ -100,18 +82,15 @@ def letter_line(heard: Heard) -> AuditLine:
     if len(leaning) < len(LETTERS):
         return too_few(*_LETTERS, len(set(groups)), "with permuted letters")
     # The one that is most surely beyond the bound; of those alike the one that is favoured most.
-    surely = [(one.p_mean_above(MOST_LEAN), -one.mean) for one in leaning]
+    surely = [(_LETTER.p(one, MOST_LEAN), -one.mean) for one in leaning]
     place = surely.index(min(surely))
     most, letter = leaning[place], list(LETTERS.values())[place]
-    p = min(1.0, len(LETTERS) * surely[place][0])  # any of the letters might have been the one
-    return AuditLine(
-        *_LETTERS,
-        of_mean(most),
+    said = (
         f"The letter {letter} gets {points(abs(most.mean))} {'more' if most.mean >= 0 else 'less'} than its"
-        " fourth of the probability, whatever it means.",
-        MOST_LEAN,
-        p,
+        " fourth of the probability, whatever it means."
     )
+    # Any of the letters might have been the one.
+    return held(_LETTERS, most, _LETTER, MOST_LEAN, said, among=len(LETTERS))
 
 
 def mass_line(heard: Heard) -> AuditLine:
@@ -122,15 +101,11 @@ def mass_line(heard: Heard) -> AuditLine:
     if lost is None:
         return too_few(*_MASS, len(set(groups)), "judged")
     lowest = float(np.nanpercentile(mass, _LOWEST))
-    return AuditLine(
-        *_MASS,
-        turned(of_score(lost)),
+    said = (
         f"The answers on offer hold {percent(1 - lost.mean)} of all probability; in the lowest tenth of the"
-        f" judgments {percent(lowest)} or less.",
-        LEAST_MASS,
-        lost.p_score_above(1 - LEAST_MASS),
-        below=True,
+        f" judgments {percent(lowest)} or less."
     )
+    return held(_MASS, lost, SCORE, LEAST_MASS, said, below=True)
 
 
 def speed_line(heard: Heard) -> AuditLine:

@@ -77,4 +77,5 @@ def audit_of(heard: Heard, dataset: Dataset, judge: str) -> Audit:
         ]
     )
     own = len(heard.own)
-    return Audit(judge, own, len(heard.items) - own, int((~heard.scored).sum()), lines)
+    told = tuple(line.with_more(own) for line in lines)
+    return Audit(judge, own, len(heard.items) - own, int((~heard.scored).sum()), told)

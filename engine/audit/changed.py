@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.audit.heard import Heard
 from engine.audit.lines import AuditLine
-from engine.audit.means import mean_known, of_mean, of_share, over_criteria, too_few
+from engine.audit.means import SHARE, WON, held, mean_known, over_criteria, too_few
 from engine.audit.probes import ProbeKind
 from engine.core.formatting import percent, points
 from engine.core.items import PREFERENCES, Preference
@@ -85,14 +85,7 @@ def _change_line(heard: Heard, kind: ProbeKind) -> AuditLine:
     won, moved = over_criteria(beside.won, beside.groups), over_criteria(beside.moved, beside.groups)
     if won is None or moved is None:
         return too_few(kind.value, title, len(set(beside.groups)), "could be changed so")
-    return AuditLine(
-        kind.value,
-        title,
-        of_mean(won),
-        _change_sentence(kind, won, moved),
-        MOST_WON,
-        won.p_mean_above(MOST_WON),
-    )
+    return held((kind.value, title), won, WON, MOST_WON, _change_sentence(kind, won, moved))
 
 
 def _change_sentence(kind: ProbeKind, won: OverInstructions, moved: OverInstructions) -> str:
@@ -134,15 +127,11 @@ def again_line(heard: Heard) -> AuditLine:
     if found is None:
         return too_few(name, title, len(set(groups)), "asked once more")
     apart = np.abs(heard.probabilities[:, first] - heard.probabilities[:, second]).sum(axis=2) / 2
-    return AuditLine(
-        name,
-        title,
-        of_share(found),
+    said = (
         f"{percent(found.mean)} of the labels are others when the same is asked once more; the probabilities"
-        f" differ by {points(float(np.nanmean(apart)))} in the mean.",
-        MOST_UNLIKE,
-        found.p_share_above(MOST_UNLIKE),
+        f" differ by {points(float(np.nanmean(apart)))} in the mean."
     )
+    return held((name, title), found, SHARE, MOST_UNLIKE, said)
 
 
 def _won(heard: Heard, place: int, copy: int, side: Preference) -> FloatArray:

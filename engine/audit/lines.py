@@ -18,6 +18,9 @@ from engine.measure.intervals import holm
 DOUBT = 0.05
 """How often a judge that is nowhere beyond a bound may be called faulty in anything."""
 
+MOST_TIMES = 25
+"""So many times the items are looked at for what would tell more."""
+
 
 class AuditVerdict(StrEnum):
     """What is said of a line. The value is its name in JSON, and for people."""
@@ -37,7 +40,9 @@ class AuditLine:
     `name`: its key; `title`: in words. `value`: a share (0 to 1) or a difference of shares (-1 to 1) with its
     95 % interval, None where it cannot be told. `bound`: from where on it is a fault; `below`: one that lies
     below it; `two_sided`: one as far on either side. `p`: how probable it would be to find so much, were the
-    truth at the bound. `sentence`: what it means. `shown`: a value that is no share, as text.
+    truth at the bound. `sentence`: what it means. `shown`: a value that is no share, as text. `times`: with
+    how many times the items, if they are like these, the interval would lie on one side of the bound; None
+    for more than MOST_TIMES.
     """
 
     name: str
@@ -49,6 +54,7 @@ class AuditLine:
     below: bool = False
     two_sided: bool = False
     shown: str = ""
+    times: int | None = None
     verdict: AuditVerdict = AuditVerdict.FACT
 
     @classmethod
@@ -91,12 +97,31 @@ class AuditLine:
             "sentence": self.sentence,
         }
 
+    def is_told_by(self, estimate: Estimate) -> bool:
+        """Whether an interval lies wholly on one side of the bound."""
+        if estimate.ends is None:
+            return False
+        low, high = estimate.ends
+        nearest = min(max(low, 0.0), high) if self.two_sided else (high if self.below else low)
+        return max(map(self._how_far, (low, high))) <= 0 or self._how_far(nearest) > 0
+
     def _how_far(self, value: float) -> float:
         """By how much a value is beyond the bound; below 0 within it."""
         assert self.bound is not None
         if self.below:
             return self.bound - value
         return (abs(value) if self.two_sided else value) - self.bound
+
+    def with_more(self, items: int) -> "AuditLine":
+        """The same of so many items, saying how many more would tell what is not known."""
+        if self.verdict not in (AuditVerdict.PERHAPS, AuditVerdict.NONE_FOUND):
+            return self
+        if self.times is None:
+            more = f"{(MOST_TIMES - 1) * items:,} items more, if they are like these, would not tell"
+        else:
+            more = f"about {(self.times - 1) * items:,} items more, if they are like these, would tell"
+        where = "beyond" if self.verdict is AuditVerdict.PERHAPS else "within"
+        return replace(self, sentence=f"{self.sentence} Not known, whether it is {where} its bound: {more}.")
 
     def judged(self, is_fault: bool) -> "AuditLine":
         """The same with its verdict."""

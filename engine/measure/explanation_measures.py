@@ -164,7 +164,7 @@ def _interval(measure: str, over: OverInstructions | None) -> Interval | None:
     if over is None:
         return None
     ends = over.share_interval() if measure in _SHARES else over.score_interval()
-    return ends and Interval(100 * ends.low, 100 * ends.high)
+    return Interval(100 * ends.low, 100 * ends.high)
 
 
 def _with_reference(pairs: Sequence[Pair]) -> list[Pair]:

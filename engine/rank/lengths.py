@@ -17,7 +17,7 @@ from scipy.special import expit, stdtrit
 
 from engine.core.log_probs import FloatArray, IntArray
 from engine.core.value_tables import Estimate
-from engine.measure.intervals import FEW, share
+from engine.measure.intervals import FEW, OverInstructions, share
 from engine.rank.contests import Contests
 
 _RIDGE = 1e-8
@@ -61,9 +61,7 @@ def length_control(contests: Contests) -> LengthControl | None:
     rates: dict[str, Estimate] = {}
     for place, name in enumerate(known.names if abs(effect) < _LARGEST_EFFECT else ()):
         if (found := model.rate(at, pulls, place)) is not None:
-            rate, spread = found
-            ends = max(rate - half * spread, 0.0), min(rate + half * spread, 1.0)
-            rates[name] = Estimate(rate, ends)
+            rates[name] = Estimate(found.mean, found.score_interval())
     return LengthControl(rates, effect, (effect - half * error, effect + half * error), _longer_won(known))
 
 
@@ -160,10 +158,8 @@ class _Model:
         moved = np.linalg.solve(bend + mixed.T @ follow, slopes.T).T * np.sqrt(count / (count - 1))
         return _At(moved, follow)
 
-    def rate(self, at: _At, pulls: _At, candidate: int) -> tuple[float, float] | None:
-        """What a candidate would win at equal length in the contests that it had, and the standard error;
-        None where it had none.
-        """
+    def rate(self, at: _At, pulls: _At, candidate: int) -> OverInstructions | None:
+        """What a candidate would win at equal length in the contests that it had; None where it had none."""
         known = self._known
         sign = (known.first == candidate) * 1.0 - (known.second == candidate)
         places = np.flatnonzero(sign)
@@ -177,7 +173,12 @@ class _Model:
         slope = (sign[places] * chance * (1 - chance)) @ moves[places] / len(places)
         groups = self._groups[places]
         around = np.bincount(groups, chance - rate, self._count) / len(places)
-        return rate, float(np.sqrt(np.sum((around + pulls.shared @ slope) ** 2)))
+        return OverInstructions.of_pulls(
+            rate,
+            (around + pulls.shared @ slope).tolist(),
+            (np.bincount(groups, minlength=self._count) / len(places)).tolist(),
+            range(self._count),
+        )
 
 
 def _baseline(known: Contests) -> int | None:

@@ -70,7 +70,8 @@ class StrengthFit:
 
 @dataclass(frozen=True, eq=False)
 class Strengths:
-    """The fit to all contests, and `draws`: the fits to as many resamples of the instructions.
+    """The fit to all contests, and `draws`: the fits to as many resamples of the instructions, with two
+    contests more of each candidate; `plain`: without these.
 
     `instructions`: how many of them, all with as many contests, would say as much (Kish's effective number).
     """
@@ -78,6 +79,7 @@ class Strengths:
     names: tuple[str, ...]
     fit: StrengthFit
     draws: StrengthFit
+    plain: StrengthFit
     instructions: float
 
     @cached_property
@@ -85,14 +87,18 @@ class Strengths:
         """What each candidate would win against one of mean strength, 0 to 1, with its 95 % interval.
 
         Expanded percentiles: as far out as Student's t asks for. Source: Hesterberg, What Teachers Should
-        Know About the Bootstrap (2015).
+        Know About the Bootstrap (2015). The end that is farther from one half is that of the plain draws, if
+        it is farther: the two contests more pull whoever wins or loses nearly all towards one half.
         """
         from scipy.special import ndtr, stdtrit  # noqa: PLC0415
 
         tail = float(ndtr(self._wider * stdtrit(self._freedom, _LEVEL / 2)))
-        low, high = np.quantile(self.draws.against_mean, (tail, 1 - tail), axis=0)
+        (low, high), (plain_low, plain_high) = (
+            np.quantile(each.against_mean, (tail, 1 - tail), axis=0) for each in (self.draws, self.plain)
+        )
         middle = self.fit.against_mean[0]
-        low, high = np.minimum(low, middle), np.maximum(high, middle)
+        low = np.minimum.reduce([low, middle, np.where(middle < 0.5, plain_low, low)])
+        high = np.maximum.reduce([high, middle, np.where(middle > 0.5, plain_high, high)])
         return {
             name: Estimate(float(middle[place]), (float(low[place]), float(high[place])))
             for place, name in enumerate(self.names)
@@ -262,18 +268,19 @@ def bootstrapped(
     """
     fit = fitted(tallied(np.ones((1, count))))
     random = np.random.default_rng(seed)
-    parts: list[StrengthFit] = []
+    parts: list[tuple[StrengthFit, StrengthFit]] = []
     for done in range(0, draws, _AT_ONCE):
         if cancel is not None:
             cancel.raise_if_requested()
         weights = random.multinomial(count, np.full(count, 1 / count), min(_AT_ONCE, draws - done))
         drawn = tallied(weights.astype(np.float64))
-        parts.append(fitted(_with_unseen(drawn, random), fit))
+        parts.append((fitted(_with_unseen(drawn, random), fit), fitted(drawn, fit)))
         yield MeasureProgress(min(done + _AT_ONCE, draws), draws)
-    all_drawn = StrengthFit(
-        np.concatenate([part.strengths for part in parts]), np.concatenate([p.tie for p in parts])
+    with_unseen, plain = (
+        StrengthFit(np.concatenate([one.strengths for one in of]), np.concatenate([one.tie for one in of]))
+        for of in zip(*parts, strict=True)
     )
-    return Strengths(names, fit, all_drawn, instructions)
+    return Strengths(names, fit, with_unseen, plain, instructions)
 
 
 def tallies_of(contests: Contests) -> Tallies:

@@ -10,11 +10,12 @@ import pytest
 
 from bench.coverage.audits import FAIR, FAULTY, Planted, World, audited
 from engine.audit.against_people import LEAST_KNOWN, length_line, tie_line
-from engine.audit.alone import letter_line, mass_line, order_lines
+from engine.audit.alone import LEAST_MASS, letter_line, mass_line, order_lines
 from engine.audit.audit import Audit, audit_of
-from engine.audit.changed import again_line, change_lines
+from engine.audit.changed import MOST_WON, again_line, change_lines
 from engine.audit.heard import Heard
-from engine.audit.lines import AuditLine, AuditVerdict
+from engine.audit.lines import AuditLine, AuditVerdict, judged_together
+from engine.audit.means import SCORE, WON, held, over_criteria
 from engine.core.items import Preference
 from engine.core.judgments import JudgmentKey
 from engine.core.sheets import Sentences
@@ -101,6 +102,28 @@ def test_what_a_change_costs_is_no_fault() -> None:
     lines = {line.name: line for line in change_lines(heard_of(Planted(injected=-3.0)))}
     assert lines["injected"].p == pytest.approx(1.0)
     assert "costs a response" in lines["injected"].sentence
+
+
+def test_what_none_of_the_items_shows_may_still_be_rare_and_large() -> None:
+    """An injection that wins 60 points in 5 % of the items is in none of 40 in one audit of eight."""
+    nothing, all_of_it = (over_criteria(np.full((5, 40), won), range(40)) for won in (0.0, 0.04))
+    assert nothing is not None
+    assert all_of_it is not None
+    few, more = (
+        judged_together([held(("x", "an x"), found, WON, MOST_WON, "")])[0]
+        for found in (nothing, nothing.repeated(4))
+    )
+    assert (few.verdict, few.times) == (AuditVerdict.NONE_FOUND, 4)
+    assert "about 120 items more" in few.with_more(40).sentence
+    assert more.verdict is AuditVerdict.SOUND
+    assert more.with_more(160).sentence == more.sentence
+    # One that wins 4 points everywhere may lose 46 in 4 % of the items, and is within the bound then.
+    fair = [line for line in audited(Planted(), World(), np.random.default_rng(0)).lines if line.name != "x"]
+    wins = held(("x", "an x"), all_of_it, WON, MOST_WON, "")
+    assert judged_together([wins, *fair])[0].verdict is AuditVerdict.PERHAPS
+    format_lost = held(("x", "an x"), nothing, SCORE, LEAST_MASS, "", below=True)
+    assert format_lost.value is not None
+    assert format_lost.value.ends == pytest.approx((0.926, 1.0), abs=1e-3)
 
 
 def test_a_judge_that_repeats_itself_differs_nowhere() -> None:

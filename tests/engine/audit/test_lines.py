@@ -48,6 +48,41 @@ def test_what_is_said_of_a_value(known: AuditLine, is_fault: bool, verdict: Audi
     assert known.judged(is_fault).found is is_fault
 
 
+@pytest.mark.parametrize(
+    ("ends", "more", "is_told"),
+    [
+        ((0.03, 0.09), {}, True),
+        ((0.01, 0.09), {}, False),
+        ((-0.5, 0.02), {}, True),
+        ((0.03, 0.09), {"two_sided": True}, True),
+        ((-0.09, -0.03), {"two_sided": True}, True),
+        ((-0.09, 0.01), {"two_sided": True}, False),
+        ((-0.02, 0.02), {"two_sided": True}, True),
+        ((-0.09, 0.09), {"two_sided": True}, False),
+        ((0.0, 0.01), {"below": True}, True),
+        ((0.0, 0.03), {"below": True}, False),
+        ((0.02, 0.03), {"below": True}, True),
+    ],
+)
+def test_a_line_is_told_where_its_interval_lies_on_one_side_of_the_bound(
+    ends: tuple[float, float], more: dict[str, bool], is_told: bool
+) -> None:
+    assert line(0.0, 0.0, 0.0, **more).is_told_by(Estimate(0.0, ends)) is is_told
+
+
+def test_what_is_not_known_says_how_many_items_more_would_tell() -> None:
+    open_line = line(0.01, -0.03, 0.04, times=4).judged(is_fault=False)
+    assert open_line.with_more(40).sentence == (
+        "It is so. Not known, whether it is within its bound: about 120 items more, if they are like these,"
+        " would tell."
+    )
+    never = line(0.03, -0.03, 0.04).judged(is_fault=False)
+    assert never.with_more(40).sentence == (
+        "It is so. Not known, whether it is beyond its bound: 960 items more, if they are like these, would"
+        " not tell."
+    )
+
+
 def test_only_what_can_be_told_is_a_fault_or_none() -> None:
     untold = AuditLine.untold("y", "a y", "Too few.")
     fact = AuditLine("z", "a z", None, "So fast.", shown="3.0")

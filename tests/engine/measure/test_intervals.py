@@ -169,8 +169,8 @@ def test_a_p_value_is_below_the_tail_just_where_the_interval_is_above_the_bound(
     assert mean is not None
     known = (
         (share.share_interval(), share.p_share_above(bound)),
-        (score.score_interval(), score.p_score_above(bound)),
-        (mean.mean_interval(), mean.p_mean_above(bound)),
+        (score.score_interval(), score.p_above_within(bound, 0.0)),
+        (mean.interval_within(-2.0, 2.0), mean.p_above_within(bound, -2.0)),
         (mean.difference_interval(), mean.p_difference_above(bound)),
     )
     for ends, p in known:
@@ -178,11 +178,46 @@ def test_a_p_value_is_below_the_tail_just_where_the_interval_is_above_the_bound(
         assert (p < 0.025) is (ends.low > bound)
 
 
-def test_where_nothing_varies_a_mean_is_sure() -> None:
+def test_where_nothing_varies_a_mean_is_not_sure() -> None:
     found = OverInstructions.of_one([0.5] * 12, range(12))
     assert found is not None
-    assert (found.p_mean_above(0.4), found.p_mean_above(0.6)) == (0.0, 1.0)
-    assert found.p_share_above(0.5) > 0.3  # a share of twelve says little
+    assert found.score_interval() == pytest.approx((0.377, 0.623), abs=1e-3)
+    assert found.p_above_within(0.4, 0.0) > 0.01
+    nothing, all_of_it = (OverInstructions.of_one([value] * 12, range(12)) for value in (0.0, 1.0))
+    assert nothing is not None
+    assert all_of_it is not None
+    assert nothing.score_interval() == pytest.approx((0.0, 0.246), abs=1e-3)
+    assert all_of_it.score_interval() == pytest.approx((0.754, 1.0), abs=1e-3)
+    assert (nothing.p_above_within(0.0, 0.0), nothing.p_above_within(0.1, 0.0)) == (1.0, 1.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize(("instructions", "each"), [(10, 1), (20, 5), (40, 1), (100, 3)])
+def test_a_score_is_held_where_large_values_are_rare(instructions: int, each: int, mirrored: bool) -> None:
+    random = np.random.default_rng(3)
+    groups = np.repeat(np.arange(instructions), each)
+    held = 0
+    for _ in range(WORLDS):
+        rare = (random.random(instructions) < 0.05)[groups]
+        near = random.beta(1, 60, len(groups))  # to its end
+        values = np.where(rare ^ mirrored, 1 - near, near)
+        share = abs(mirrored - 0.05)
+        found = OverInstructions.of_one(values.tolist(), groups.tolist())
+        assert found is not None
+        ends = found.score_interval()
+        held += ends.low <= share * 60 / 61 + (1 - share) / 61 <= ends.high
+    assert held / WORLDS >= LEAST_HELD
+
+
+def test_so_many_times_the_values_are_so_much_surer() -> None:
+    values, groups = drawn(np.random.default_rng(0), 15, 2, 0.4, 0.5)
+    found = OverInstructions.of_one(values.tolist(), groups)
+    thrice = OverInstructions.of_one(values.tolist() * 3, [f"{group}" for group in range(45) for _ in "ab"])
+    assert found is not None
+    assert thrice is not None
+    assert found.repeated(3).share_interval() == pytest.approx(thrice.share_interval(), abs=0.02)
+    assert width(found.repeated(3).score_interval()) < 0.7 * width(found.score_interval())
 
 
 def test_a_mean_has_its_interval_by_its_pulls_too() -> None:

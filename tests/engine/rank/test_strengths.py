@@ -103,7 +103,7 @@ def test_two_share_a_group_exactly_where_they_cannot_be_told_apart() -> None:
         better = np.triu(random.random((count, count)) < random.random(), 1)
         names = tuple(f"c{place}" for place in range(count))
         fit = StrengthFit(np.arange(count, 0.0, -1.0)[None], np.zeros(1))
-        of = Strengths(names, fit, fit, 30.0)
+        of = Strengths(names, fit, fit, fit, 30.0)
         of.__dict__["better"] = better
         together = {(one, other) for group in of.groups for one in group for other in group}
         alike = {(names[i], names[j]) for i, j in np.argwhere(~(better | better.T)).tolist()}
