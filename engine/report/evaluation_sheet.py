@@ -99,8 +99,12 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
         )
     elif results is not None and results.run.panel:
         differ = [pair.judgment.judges_differ for pair in pairs if pair.judgment]
-        found = _of(sum(map(bool, differ)), len(differ), "judgments")
-        yield f"The judges of the panel alone would give different labels: {found}."
+        known = [each for each in differ if each is not None]
+        if known:
+            found = _of(sum(known), len(known), "judgments")
+            yield f"The judges of the panel alone would give different labels: {found}."
+        if results.judges_missing_sentence:
+            yield results.judges_missing_sentence
     elif known:
         yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
     else:
