@@ -101,7 +101,7 @@ def _report(
     tokens: list[OrderTokens] | None = None
     try:
         dataset = dataset_of_run(run, options.dataset, cancel, columns_of(options))
-        instructions = dataset.instructions
+        instructions = dataset.groups
         tokens = _tokens(run, dataset, read, cancel)
     except SetupError as error:
         if options.dataset is not None:

@@ -70,7 +70,7 @@ def best_trivial(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
 
 def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:
     """For each pair the most frequent label of the folds it is not in; empty for a single instruction."""
-    groups = [pair.item.instruction for pair in pairs]
+    groups = [pair.item.group for pair in pairs]
     if len(set(groups)) < LEAST_GROUPS:
         return []
     guessed: list[Preference | None] = [None] * len(pairs)

@@ -290,7 +290,7 @@ def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -
         pairs, others = first.matched.pairs[name], other.matched.pairs[name]
         labels, other_labels = _labels(pairs), _labels(others)
         leads[name] = [is_right(pair) - is_right(theirs) for pair, theirs in zip(pairs, others, strict=True)]
-        instructions[name] = [pair.item.instruction for pair in pairs]
+        instructions[name] = [pair.item.group for pair in pairs]
         same = [a is b for a, b in zip(labels, other_labels, strict=True)]
         found.append(
             PairAgreement(

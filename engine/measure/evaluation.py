@@ -83,7 +83,7 @@ class Evaluation:
         """
         names = self.explanations if criteria is None else criteria
         found = [self.explanations[name] for name in names if name in self.explanations]
-        return mean_explanation_interval(measure, found, self.matched.dataset.instructions)
+        return mean_explanation_interval(measure, found, self.matched.dataset.groups)
 
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:

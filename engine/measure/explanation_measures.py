@@ -149,7 +149,7 @@ def _with_values(
     if not values:
         return measures
     numbers = [value for _, value in values]
-    over = OverInstructions.of_one(numbers, [pair.item.instruction for pair, _ in values])
+    over = OverInstructions.of_one(numbers, [pair.item.group for pair, _ in values])
     means: dict[str, Any] = {measure: 100 * sum(numbers) / len(numbers)}
     return replace(
         measures,
@@ -195,7 +195,7 @@ def _most_typical_by_fold(pairs: Sequence[Pair], guessed: Sequence[Preference | 
         for label, indices in candidates.items()
     }
     chosen = [0] * len(pairs)
-    for train, test in grouped_folds([pair.item.instruction for pair in pairs]):
+    for train, test in grouped_folds([pair.item.group for pair in pairs]):
         label = guessed[test[0]]
         known = set(train.tolist())
         among = [place for place, index in enumerate(candidates[label]) if index in known]

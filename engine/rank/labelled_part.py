@@ -223,7 +223,7 @@ def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset)
 
 
 def _groups(dataset: Dataset) -> IntArray:
-    return group_numbers(dataset.texts("instruction").to_pylist())
+    return group_numbers(dataset.group_column)
 
 
 def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:

@@ -56,7 +56,7 @@ def _data(evaluation: Evaluation) -> Iterator[Statement]:
     yield Statement(
         f"{capitalised(evaluation.name)} was held against {counted(labels, 'human label', 'human labels')} of"
         f" {counted(len(items), 'item', 'items')}, pairs of responses to"
-        f" {counted(len({item.instruction for item in items}), 'instruction', 'instructions')}, on"
+        f" {counted(len({item.group for item in items}), 'instruction', 'instructions')}, on"
         f" {counted(len(matched.pairs), 'criterion', 'criteria')}: {criteria}.{majority}",
         f"{dataset.path.name}, the columns of human labels; SHA-256 of its texts {dataset.hash}",
     )
