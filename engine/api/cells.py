@@ -33,6 +33,14 @@ def ids_as_texts(ids: Iterable[object]) -> list[str]:
         raise SetupError(f"ids: {error}", "Use ids of items.") from error
 
 
+def column_cells(column: pd.Series) -> Iterable[object]:
+    """What stands in a column, floats of 16 and 32 bits as such."""
+    kind = getattr(column.dtype, "numpy_dtype", column.dtype)  # of what may be missing, and of Arrow's
+    short = {np.dtype(each): each for each in (np.float16, np.float32)}.get(kind)
+    cells = column.astype(object)
+    return cells if short is None else [each if pd.isna(each) else short(each) for each in cells]
+
+
 def texts(cells: Iterable[object], where: str) -> list[str]:
     """Each cell as text; InputError with all that cannot be text. `where` has in its braces the number."""
     made, problems = [], []
@@ -86,7 +94,7 @@ def _plain_one(value: object) -> bool | int | float | str | None:
     if isinstance(value, int | np.integer):
         return int(value)
     if isinstance(value, float | np.floating) and math.isfinite(value):
-        return float(value)
+        return float(str(value))  # of 16 and 32 bits as they were written: 0.1, not 0.10000000149
     return str(value)
 
 
