@@ -6,7 +6,7 @@ candidates, how anything is corrected.
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -87,7 +87,18 @@ def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledP
         raise refused[0]
     if len(found) > 1 and system.results is not None and system.results.source == LAST:
         return _together(*found)
-    return max(found, key=lambda one: one.labels, default=None)
+    taken = max(found, key=lambda one: one.labels, default=None)
+    if taken is None:
+        return None
+    beside = [f"There are {one.labels:,} {one.whose}, too: they are" for one in found if one is not taken]
+    left_out = [*(f"{each} left out, for they are fewer." for each in beside), *_left_out(refused)]
+    return replace(taken, sentences=(*taken.sentences, *left_out))
+
+
+def _left_out(refused: Sequence[SetupError]) -> Iterator[str]:
+    """Sentences on labels that do not count beside those that do."""
+    for error in refused:
+        yield f"Left out beside these: {error.problem}"
 
 
 def _together(of_run: LabelledPart, of_dataset: LabelledPart) -> LabelledPart:
@@ -233,6 +244,8 @@ def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:
 
 
 def _picked(labels: int, at_random: int, whose: str, items: int) -> SetupError:
+    if labels == at_random:
+        return _too_few(labels, whose, items)
     others = f"{at_random:,} of them in a random sample: the others" if at_random else "all of them"
     return SetupError(
         f"{_there_are(labels, whose)}, {others} of items that were picked, by doubt or by hand. What people"

@@ -21,8 +21,8 @@ _NUMBERS = (
         (KORN_GRAUBARD,),
     ),
     Statement(
-        "It stands beside the best of four judges that read nothing: the most frequent human label,"
-        " cross-validated, always A, the longer response, and a random label; the judge is called better"
+        "It stands beside the best of four judges that read nothing: the most frequent human label of these"
+        " items, always A, the longer response, and a random label; the judge is called better"
         f" where it surely is better than each of them ({BERGER.short}). Kappa is Cohen's"
         f" ({COHEN.short}), with unscored as a label of its own; macro-F1 is the mean over the labels that"
         " occur.",
@@ -48,7 +48,7 @@ def evaluation_methods(
 def _data(evaluation: Evaluation) -> Iterator[Statement]:
     matched = evaluation.matched
     dataset = matched.dataset
-    items = list(matched.items_of_both)
+    items = matched.labelled_items
     labels = sum(map(len, matched.pairs.values()))
     criteria = ", ".join(f"{words(name)} ({len(pairs):,})" for name, pairs in matched.pairs.items())
     several = any(pair.gold.annotators for pairs in matched.pairs.values() for pair in pairs)

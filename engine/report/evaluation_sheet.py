@@ -34,8 +34,8 @@ def evaluation_sheet(
         *([explanation_section(evaluation)] if evaluation.explanations else ()),
         *more,
     ]
-    items = counted(matched.items, "item", "items")
-    title = f"{evaluation.name} against the human labels of {matched.dataset.name}: {items}"
+    held = f"{evaluation.name} against the human labels of {matched.dataset.name}"
+    title = f"{held}: {matched.items_in_words}"
     return Sheet(title, sections)
 
 

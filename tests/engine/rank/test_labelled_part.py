@@ -83,6 +83,26 @@ def test_labels_of_people_and_of_the_dataset_are_one_random_part(tmp_path: Path)
     assert alone.labels == 20  # of whom the dataset's are, nobody knows
 
 
+def test_labels_that_are_left_out_beside_others_are_named(tmp_path: Path) -> None:
+    """The ranking that is not corrected takes them: that this one does not is not to be guessed."""
+    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:8]])
+    gold = with_candidates([A if item in DRAWN[15:35] else None for item in GOLD.ids])
+    part = labelled_part(run, gold, "safety")
+    assert part is not None
+    assert part.labels == 20
+    assert part.sentences[-1] == (
+        "Left out beside these: There are 8 labels of people, on fewer than 10 instructions: they say next to"
+        " nothing."
+    )
+    with pytest.raises(SetupError, match="8 labels of people, on fewer than 10 instructions"):
+        labelled_part(run, GOLD, "safety")
+    (tmp_path / "more").mkdir()
+    more = run_of(tmp_path / "more", [(item, Origin.RANDOM) for item in DRAWN[:12]])
+    alone = labelled_part(by(more, LabelSource(Whose.PERSON, "Ada")), gold, "safety")
+    assert alone is not None
+    assert alone.sentences[-1] == "There are 12 labels of Ada, too: they are left out, for they are fewer."
+
+
 def test_no_more_labels_are_asked_for_than_there_are_items() -> None:
     few = with_candidates([A] * 5 + [None] * 15)
     with pytest.raises(SetupError, match="they say next to nothing") as refused:
