@@ -11,7 +11,7 @@ import pandas as pd
 
 from engine.api.arguments import path_of
 from engine.api.frames import text_column
-from engine.api.refused import in_python
+from engine.api.refused import in_python, notice
 from engine.api.tables import Columns, frame_of, frame_of_rows, frames_of
 from engine.api.wording import PARAMETERS
 from engine.calibrate.run_calibration import CalibratedRun
@@ -19,7 +19,7 @@ from engine.core.errors import SetupError
 from engine.core.health import Health
 from engine.core.sheets import Sentences, Sheet
 from engine.decisions.calibration import save_calibration
-from engine.measure.evaluation import Evaluation
+from engine.measure.evaluation import Evaluation, wordless_in_words
 from engine.measure.intervals import Interval
 from engine.measure.label_measures import LabelMeasures
 from engine.report.calibration_tables import calibration_sections, quality_table
@@ -70,6 +70,8 @@ def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
     ]
     columns = dict(_EVALUATED)
     if evaluation.explanations:
+        if wordless := wordless_in_words(evaluation.explanations.values()):
+            notice(wordless)
         columns |= _EXPLAINED
         rows = {name: [*row, *_explained(evaluation, name)] for name, row in rows.items()}
     return frame_of_rows(columns, rows.values(), pd.Index(text_column(rows), name="criterion"))

@@ -184,7 +184,7 @@ class Matched:
                 labelled = self.dataset.labels(name).keys() & self.system.rows.keys()
                 origins += [origin for item_id, origin in known.items() if item_id in labelled]
         sampled = origins.count(Origin.RANDOM)
-        skipped = skipped_in_words(skipped_items(self.dataset), sampled) if sampled else ""
+        skipped = skipped_in_words(len(skipped_items(self.dataset)), sampled) if sampled else ""
         return [*picked_in_words(origins), *filter(None, [skipped])]
 
     @property

@@ -141,7 +141,7 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
         Section(
             "measures",
             _on_items(comparison, first),
-            [measure_table(comparison), *([Sentences(chosen)] if chosen else ())],
+            [measure_table(comparison), *(Sentences(said) for said in (chosen, comparison.wordless) if said)],
             "In round brackets the 95 % interval, in square ones the rank: 1 is the best; equal systems share"
             " their mean rank.",
         ),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.core import VERSION
 from engine.core.formatting import capitalised, counted, listed, words
-from engine.measure.evaluation import Evaluation
+from engine.measure.evaluation import Evaluation, wordless_in_words
 from engine.report.methods import COMPUTED, Statement, labels_of_system
 from engine.report.works import BERGER, COHEN, KORN_GRAUBARD, LIN, ZHANG, CitedWork
 
@@ -41,7 +41,7 @@ def evaluation_methods(
     """
     said = [*_data(evaluation), *labels_of_system(evaluation.matched.system, None), *_NUMBERS]
     if evaluation.explanations:
-        said.append(_explanations(encoder, judge_model))
+        said.append(_explanations(evaluation, encoder, judge_model))
     return [*said, COMPUTED]
 
 
@@ -68,16 +68,19 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
-def _explanations(encoder: str | None, judge_model: str | None) -> Statement:
+def _explanations(evaluation: Evaluation, encoder: str | None, judge_model: str | None) -> Statement:
     """Of the measures of explanations that were taken."""
-    taken: list[tuple[str, CitedWork | None]] = [(f"ROUGE-L ({LIN.short})", LIN)]
+    found = evaluation.explanations.values()
+    by_words = any(one.rouge_l is not None for one in found)
+    taken: list[tuple[str, CitedWork | None]] = [(f"ROUGE-L ({LIN.short})", LIN)] if by_words else []
     if encoder is not None:
         taken.append((f"BERTScore ({ZHANG.short}) by the encoder {encoder}", ZHANG))
     if judge_model is not None:
         taken.append((f"whether {judge_model} says that both agree", None))
     named = listed([name for name, _ in taken], shown=str)
+    held = [f"Explanations are held against people's by {named}."] if taken else []
     return Statement(
-        f"Explanations are held against people's by {named}.",
+        " ".join(filter(None, (*held, wordless_in_words(found)))),
         f"{_MEASURES}, Explanations",
         tuple(work for _, work in taken if work is not None),
     )

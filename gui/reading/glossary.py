@@ -155,8 +155,9 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.ROUGE_L: Meaning(
         f"{measure_words.ROUGE_L}\n"
-        "It knows Latin letters and digits only: explanations in other scripts score 0. An item that the"
-        " judge did not explain counts 0, too.",
+        "It knows Latin letters without accents, and digits: explanations in other scripts score 0, whatever"
+        " they say. Where most human ones are so it is not measured. An item that the judge did not explain"
+        " counts 0, too.",
         "measures.md",
     ),
     Topic.AGREEMENT: Meaning(
