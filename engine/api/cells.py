@@ -36,9 +36,11 @@ def ids_as_texts(ids: Iterable[object]) -> list[str]:
 def column_cells(column: pd.Series) -> Iterable[object]:
     """What stands in a column, floats of 16 and 32 bits as such."""
     kind = getattr(column.dtype, "numpy_dtype", column.dtype)  # of what may be missing, and of Arrow's
-    short = {np.dtype(each): each for each in (np.float16, np.float32)}.get(kind)
     cells = column.astype(object)
-    return cells if short is None else [each if pd.isna(each) else short(each) for each in cells]
+    for short in (np.float16, np.float32):
+        if kind == short:
+            return [each if pd.isna(each) else short(each) for each in cells]
+    return cells
 
 
 def texts(cells: Iterable[object], where: str) -> list[str]:

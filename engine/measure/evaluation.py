@@ -95,13 +95,12 @@ def wordless_in_words(explanations: Iterable[ExplanationMeasures]) -> str:
         return ""
     of_human, given = sum(one.items for one in found), sum(one.items - one.unexplained for one in found)
     left_out = [words(one.criterion) for one in found if one.rouge_l is None]
-    measured = (
-        f" It is not measured on {', '.join(left_out)}, where most human ones hold none." if left_out else ""
-    )
+    where = ", where most human ones hold none."
+    measured = f" It is not measured on {', '.join(left_out)}{where}" if left_out else ""
     return (
         "ROUGE-L compares words of Latin letters without accents, and digits:"
-        f" {human:,} of {of_human:,} human explanations and {own:,} of {given:,} of the system's hold none, and"
-        f" score 0 whatever they say.{measured}"
+        f" {human:,} of {of_human:,} human explanations and {own:,} of {given:,} of the system's hold none,"
+        f" and score 0 whatever they say.{measured}"
     )
 
 
