@@ -237,13 +237,12 @@ class Judgment(Keyed):
     """Both readings of one item and criterion put together.
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
-    the order of `PREFERENCES`. `flipped`: whether the two orders alone, as they were read, disagree; None
-    where there is one order only, and in a panel. `judges`: how many of a panel's judges said anything, None
-    in a run of one; `judges_missing`: how many nothing; `judges_differ`: whether the former alone would give
-    different labels, None for fewer than two. `place_decides`: whether the calibrated label would be for
-    another response had the two changed places; None without a calibration, and in one order. `format_mass`:
-    the mean over all that was read; None in a panel of labels alone. `explanations`: all that the model
-    wrote, the first first.
+    the order of `PREFERENCES`. `flipped`: whether the two orders alone disagree; None in one order only, and
+    in a panel. `judges`: how many of a panel's judges said anything, None in a run of one; `judges_missing`:
+    how many nothing; `judges_differ`: whether the former alone would give different labels, None for fewer
+    than two. `place_decides`: whether the calibrated label would be for another response had the two changed
+    places; None without a calibration, and in one order. `format_mass`: the mean over all that was read; None
+    in a panel of labels alone. `explanations`: all that the model wrote.
     """
 
     item_id: str

@@ -113,7 +113,7 @@ def correct(
         if found is not None:
             names = judge.names[one], judge.names[other]
             pairs[names], pairs[names[::-1]] = found, found.turned()
-    found = Correction(
+    made = Correction(
         candidates={name: found for name, found in candidates.items() if found is not None},
         pairs=pairs,
         shares=_shares(people, judge, lacking),
@@ -125,10 +125,10 @@ def correct(
         missing=int(lacking.sum()),
     )
     enough = draws > 0 and len(np.unique(numbers[known])) >= FEW and not known.all()
-    if not enough or len(people.components) > 1 or found.too_many_missing:
-        return found
+    if not enough or len(people.components) > 1 or made.too_many_missing:
+        return made
     strengths = yield from _strengths(people, judge, seed, draws, cancel)
-    return replace(found, strengths=strengths)
+    return replace(made, strengths=strengths)
 
 
 def _filled(judge: Contests) -> FloatArray:

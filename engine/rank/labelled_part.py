@@ -96,7 +96,7 @@ def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledP
     if not found and refused:
         raise refused[0]
     if len(found) > 1 and system.results is not None and system.results.source == LAST:
-        return _together(*found, dataset)
+        return _together(found[0], found[1], dataset)
     taken = max(found, key=lambda one: one.labels, default=None)
     if taken is None:
         return None

@@ -161,7 +161,7 @@ def test_it_says_how_people_came_to_the_items_and_what_was_skipped(tmp_path: Pat
     assert label_origins(found, "safety") == {"1": Origin.RANDOM, "2": Origin.DOUBT, "3": None}
     assert (found.texts("random_sample").to_pylist(), skipped_items(found)) == (
         ["labelled", "", "", ""],
-        set(),
+        frozenset(),
     )
 
 

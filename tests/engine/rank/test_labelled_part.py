@@ -158,7 +158,7 @@ def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_pas
         run = system_of_run(load_results(store, 1))
     part = labelled_part(run, GOLD, "safety")
     assert part is not None
-    assert (part.labels, part.missing) == (18, {DRAWN[3], DRAWN[5]})
+    assert (part.labels, part.missing) == (18, frozenset({DRAWN[3], DRAWN[5]}))
     assert part.sentences == (
         "18 items have labels of people, by the random sample on Review.",
         "2 items of the random sample have no such label, 1 of them skipped: intervals hold whatever people"
@@ -181,7 +181,7 @@ def test_labels_in_the_order_of_the_dataset_take_in_what_was_labelled_before_and
     said = [*((item, Origin.DATASET) for item in in_order), (GOLD.ids[7], Origin.DOUBT)]
     part = labelled_part(run_of(tmp_path, said), GOLD, "safety")
     assert part is not None
-    assert (part.labels, part.missing) == (19, {GOLD.ids[2]})
+    assert (part.labels, part.missing) == (19, frozenset({GOLD.ids[2]}))
 
 
 def test_labels_in_an_order_of_the_dataset_that_the_judge_knows_are_refused(tmp_path: Path) -> None:
