@@ -188,10 +188,10 @@ class FittedCalibration:
 class CandidateRanking:
     """Candidates, the models that wrote responses, ranked by a run's labels.
 
-    `title`: by whom, on what. `sentences`: the verdict. `candidates`: a row for each candidate, the best
-    first. `pairs`: what the candidate of a row won against that of a column. `corrected`: the candidates'
-    win rates with the help of people's labels; None where these cannot correct them. Shares are 0 to 1, a tie
-    counts half; intervals are of 95 %.
+    `title`: by whom, on what. `sentences`: the verdict, and what is to be known of the correction, or why
+    there is none. `candidates`: a row for each candidate, the best first. `pairs`: what the candidate of a
+    row won against that of a column. `corrected`: the candidates' win rates with the help of people's labels;
+    None where these cannot correct them. Shares are 0 to 1, a tie counts half; intervals are of 95 %.
     """
 
     title: str
@@ -209,9 +209,10 @@ class CandidateRanking:
         corrected: pd.DataFrame | None,
     ) -> "CandidateRanking":
         """The same out of the sheet that is shown of it."""
-        in_short: Sequence[str] = [
-            text for part in sheet.sections[0].parts if isinstance(part, Sentences) for text in part.texts
-        ]
+        first, *others = sheet.sections
+        said = [first, *(section for section in others if section.key == "corrected")]
+        parts = [part for section in said for part in section.parts if isinstance(part, Sentences)]
+        in_short: Sequence[str] = [text for part in parts for text in part.texts]
         return cls(sheet.title, tuple(in_short), candidates, pairs, corrected)
 
     def __repr__(self) -> str:

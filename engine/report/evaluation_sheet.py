@@ -102,7 +102,8 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
         known = [each for each in differ if each is not None]
         if known:
             found = _of(sum(known), len(known), "judgments")
-            yield f"The judges of the panel alone would give different labels: {found}."
+            several = " that more than one decided" if len(known) < len(differ) else ""
+            yield f"The judges of the panel alone would give different labels: {found}{several}."
         if results.judges_missing_sentence:
             yield results.judges_missing_sentence
     elif known:
