@@ -102,7 +102,7 @@ def main() -> None:
     human = human_winners(dataset)
     timed(
         "fit weights",
-        lambda: fit_weights(comparisons.rows, human, dataset.instructions, dataset.criteria),
+        lambda: fit_weights(comparisons.rows, human, dataset.groups, dataset.criteria),
     )
 
 

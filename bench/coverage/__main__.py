@@ -13,7 +13,7 @@ from bench.coverage.audits import fair_judges_pass, faults_found
 from bench.coverage.calibrations import false_gain, labels_kept, nothing_is_lost, place_decides
 from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
-from bench.coverage.correction import shares_corrected, strengths_corrected
+from bench.coverage.correction import calibrated_held, shares_corrected, skipped_held, strengths_corrected
 from bench.coverage.drift import changes_held, losses_found, nothing_changed
 from bench.coverage.heads import labels_left, panels_heard
 from bench.coverage.health import false_alarms, found
@@ -61,6 +61,8 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "fitted weights": weights_held,
     "corrected shares": shares_corrected,
     "corrected strengths": strengths_corrected,
+    "skipped items": skipped_held,
+    "labels of the calibration": calibrated_held,
     "calibration": nothing_is_lost,
     "gain": false_gain,
     "places": place_decides,

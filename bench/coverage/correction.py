@@ -12,9 +12,12 @@ import numpy as np
 
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import LEAST, NOMINAL, World, holds
+from engine.calibrate.fitting import fit_with_strength
 from engine.core.events import Reports
-from engine.core.items import HUMAN_LABELS
-from engine.core.log_probs import BoolArray, FloatArray
+from engine.core.items import HUMAN_LABELS, PREFERENCES
+from engine.core.log_probs import BoolArray, FloatArray, log_softmax
+from engine.decisions.decision import calibrated
+from engine.measure.folds import grouped_folds
 from engine.measure.intervals import Interval
 from engine.rank.contests import Contests
 from engine.rank.corrected import Corrected, corrected
@@ -25,6 +28,12 @@ _RATE = Promise("a corrected share", NOMINAL, LEAST)
 _OF_THESE = Promise("a corrected share of these items", NOMINAL, LEAST)
 _ALONE = Promise("a share by labels alone", NOMINAL, LEAST)
 _STRENGTH = Promise("a corrected strength", NOMINAL, LEAST)
+_SKIPPED = Promise("a corrected share, items skipped", NOMINAL, LEAST)
+_SKIPPED_THESE = Promise("the same, of these items", NOMINAL, LEAST)
+_CALIBRATED = Promise("a share corrected, calibrated by it", NOMINAL, LEAST)
+_STRENGTH_OF_FIT = 1.0
+_FREQUENT = (0.5, 0.3, 0.15, 0.05)
+_HARDER = 5  # times as often people skip what is not won
 _COSTLY = 10  # a correction with its draws takes a twentieth of a second: so many times fewer worlds
 _DRAWS = 200
 _TIES = 0.1
@@ -35,7 +44,8 @@ JUDGES = (*_BY_CHANCE, "lenient", "rarely wrong", "reversed", "one answer")
 @dataclass(frozen=True)
 class PartWorld:
     """`labelled` items of a world, at random, or all of so many instructions (`whole`). `share`: of what is
-    won; a tenth are ties.
+    won; a tenth are ties. `skips`: the share of lost items and ties among these that people skip; of those
+    that are won, a fifth as many.
     """
 
     world: World
@@ -43,9 +53,11 @@ class PartWorld:
     labelled: int
     share: float
     whole: bool = False
+    skips: float = 0.0
 
     def __str__(self) -> str:
         how = ", whole instructions" if self.whole else ""
+        how += f", {self.skips:g} skipped" if self.skips else ""
         return f"{self.judge}, {self.labelled} labels{how}, {self.share:g}, {self.world}"
 
     def drawn(self, random: np.random.Generator) -> tuple[Corrected, float]:
@@ -56,8 +68,11 @@ class PartWorld:
             self.world.drawn(random, groups.tolist(), [self.share - _TIES / 2, _TIES, lost])
         ]
         part = self._part(random, groups)
-        said = np.where(part, people, np.nan)
-        found = corrected(said, judged(self.judge, people, random), groups, self.world.instructions)
+        rate = np.where(people < 1, self.skips, self.skips / _HARDER)
+        skipped = part & (random.random(len(people)) < rate) if self.skips else np.zeros(len(part), np.bool_)
+        said = np.where(part & ~skipped, people, np.nan)
+        by_judge = judged(self.judge, people, random)
+        found = corrected(said, by_judge, groups, self.world.instructions, skipped)
         assert found is not None
         return found, float(people.mean())
 
@@ -92,6 +107,63 @@ def part_worlds() -> Iterator[PartWorld]:
             yield PartWorld(world, judge, labelled, share, whole=True)
 
 
+def skipped_worlds() -> Iterator[PartWorld]:
+    """Annotators skip what is hard for them: a tenth, or half, of what is not won."""
+    for judge, labelled, share, skips in product(
+        ("usual", "good", "useless"), (50, 100), (0.5, 0.8), (0.1, 0.5)
+    ):
+        for world in (World(600, 1), World(150, 4, 0.3)):
+            yield PartWorld(world, judge, labelled, share, skips=skips)
+
+
+def skipped_held(times: int) -> Iterator[Claim]:
+    """Where items of the random part have no label, for they were skipped."""
+    for seed, world in enumerate(skipped_worlds()):
+        for promise in (_SKIPPED, _SKIPPED_THESE):
+            yield Claim.drawn(promise, str(world), partial(_holds, world, promise), times, seed)
+
+
+@dataclass(frozen=True)
+class CalibratedWorld:
+    """A judge whose readings are `signal` x (1 for the label) + noise, calibrated on the very labels that
+    correct it: each of them is decided by what was fitted without it, as in a run.
+    """
+
+    signal: float
+    labelled: int
+    items: int = 400
+
+    def __str__(self) -> str:
+        return f"signal {self.signal:g}, {self.labelled} of {self.items} labels"
+
+    def holds(self, random: np.random.Generator) -> bool:
+        """Whether the interval of what A wins holds it in one such world."""
+        labels = random.choice(len(PREFERENCES), self.items, p=_FREQUENT)
+        leaning = random.normal(0, 1, (self.items, len(PREFERENCES))) + np.array([1, 0, 0, 0])
+        read = log_softmax(self.signal * np.eye(len(PREFERENCES))[labels] + leaning)
+        part = np.sort(random.permutation(self.items)[: self.labelled])
+        groups = [str(place) for place in part]
+        fit = partial(fit_with_strength, _STRENGTH_OF_FIT)
+        decided = calibrated(read, fit(read[part], labels[part], groups))
+        for train, test in grouped_folds(groups, 5):
+            without = fit(read[part[train]], labels[part[train]], [groups[place] for place in train])
+            decided[part[test]] = calibrated(read[part[test]], without)
+        won = np.array([1.0, 0.0, 0.5, 0.5])
+        said = np.full(self.items, np.nan)
+        said[part] = won[labels[part]]
+        found = corrected(said, np.exp(decided) @ won, np.arange(self.items), self.items)
+        assert found is not None
+        assert found.rate.ends is not None
+        return holds(Interval(*found.rate.ends), float(won @ _FREQUENT))
+
+
+def calibrated_held(times: int) -> Iterator[Claim]:
+    """Where the labels that correct a judge are those of its calibration."""
+    for seed, (signal, labelled) in enumerate(product((0.0, 2.5), (50, 100))):
+        world = CalibratedWorld(signal, labelled)
+        yield Claim.drawn(_CALIBRATED, str(world), world.holds, max(times // _COSTLY, 1), seed)
+
+
 def shares_corrected(times: int) -> Iterator[Claim]:
     """On other items, on these very items, and by labels alone."""
     for seed, world in enumerate(part_worlds()):
@@ -101,9 +173,9 @@ def shares_corrected(times: int) -> Iterator[Claim]:
 
 def _holds(world: PartWorld, promise: Promise, random: np.random.Generator) -> bool:
     found, of_these = world.drawn(random)
-    if promise is _OF_THESE:
+    if promise in (_OF_THESE, _SKIPPED_THESE):
         return holds(Interval(*found.of_these), of_these)
-    ends = (found.rate if promise is _RATE else found.labels).ends
+    ends = (found.labels if promise is _ALONE else found.rate).ends
     return ends is not None and holds(Interval(*ends), world.share)
 
 

@@ -33,6 +33,16 @@ def ids_as_texts(ids: Iterable[object]) -> list[str]:
         raise SetupError(f"ids: {error}", "Use ids of items.") from error
 
 
+def column_cells(column: pd.Series) -> Iterable[object]:
+    """What stands in a column, floats of 16 and 32 bits as such."""
+    kind = getattr(column.dtype, "numpy_dtype", column.dtype)  # of what may be missing, and of Arrow's
+    cells = column.astype(object)
+    for short in (np.float16, np.float32):
+        if kind == short:
+            return [each if pd.isna(each) else short(each) for each in cells]
+    return cells
+
+
 def texts(cells: Iterable[object], where: str) -> list[str]:
     """Each cell as text; InputError with all that cannot be text. `where` has in its braces the number."""
     made, problems = [], []
@@ -91,7 +101,7 @@ def _plain_one(value: object) -> bool | int | float | str | None:
     if isinstance(value, int | np.integer):
         return int(value)
     if isinstance(value, float | np.floating) and math.isfinite(value):
-        return float(value)
+        return float(str(value))  # of 16 and 32 bits as they were written: 0.1, not 0.10000000149
     return str(value)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from engine.api.arguments import path_of
-from engine.api.cells import FRAME, MEND, texts
+from engine.api.cells import FRAME, MEND, column_cells, texts
 from engine.api.refused import notice
 from engine.commands.shared.console import told_to
 from engine.core.cancel import CancelToken
@@ -63,7 +63,7 @@ class FramedItems:
         columns = {}
         for place, name in enumerate(names):
             try:
-                columns[name] = texts(frame.iloc[:, place].astype(object), f"row {{}}, {name}")
+                columns[name] = texts(column_cells(frame.iloc[:, place]), f"row {{}}, {name}")
             except InputError as error:
                 if _is_read(name):
                     raise

@@ -11,6 +11,7 @@ import pandas as pd
 
 from engine.api.arguments import AnyPath, api_call, path_of
 from engine.api.frames import text_column
+from engine.api.refused import notice
 from engine.api.tables import Columns, frame_of, frame_of_rows, frames_of
 from engine.api.wording import PARAMETERS
 from engine.calibrate.run_calibration import CalibratedRun
@@ -18,7 +19,7 @@ from engine.core.errors import SetupError
 from engine.core.health import Health
 from engine.core.sheets import Sentences, Sheet
 from engine.decisions.calibration import save_calibration
-from engine.measure.evaluation import Evaluation
+from engine.measure.evaluation import Evaluation, wordless_in_words
 from engine.measure.intervals import Interval
 from engine.measure.label_measures import LabelMeasures
 from engine.report.calibration_tables import calibration_sections, quality_table
@@ -85,6 +86,8 @@ def evaluation_frame(evaluation: Evaluation) -> pd.DataFrame:
     ]
     columns = dict(_EVALUATED)
     if evaluation.explanations:
+        if wordless := wordless_in_words(evaluation.explanations.values()):
+            notice(wordless)
         columns |= _EXPLAINED
         rows = {name: [*row, *_explained(evaluation, name)] for name, row in rows.items()}
         for measure, own in _BY_A_MODEL.items():
@@ -217,10 +220,10 @@ class FittedCalibration:
 class CandidateRanking:
     """Candidates, the models that wrote responses, ranked by a run's labels.
 
-    `title`: by whom, on what. `sentences`: the verdict. `candidates`: a row for each candidate, the best
-    first. `pairs`: what the candidate of a row won against that of a column. `corrected`: the candidates'
-    win rates with the help of people's labels; None where these cannot correct them. Shares are 0 to 1, a tie
-    counts half; intervals are of 95 %.
+    `title`: by whom, on what. `sentences`: the verdict, and what is to be known of the correction, or why
+    there is none. `candidates`: a row for each candidate, the best first. `pairs`: what the candidate of a
+    row won against that of a column. `corrected`: the candidates' win rates with the help of people's labels;
+    None where these cannot correct them. Shares are 0 to 1, a tie counts half; intervals are of 95 %.
     """
 
     title: str
@@ -238,9 +241,10 @@ class CandidateRanking:
         corrected: pd.DataFrame | None,
     ) -> "CandidateRanking":
         """The same out of the sheet that is shown of it."""
-        in_short: Sequence[str] = [
-            text for part in sheet.sections[0].parts if isinstance(part, Sentences) for text in part.texts
-        ]
+        first, *others = sheet.sections
+        said = [first, *(section for section in others if section.key == "corrected")]
+        parts = [part for section in said for part in section.parts if isinstance(part, Sentences)]
+        in_short: Sequence[str] = [text for part in parts for text in part.texts]
         return cls(sheet.title, tuple(in_short), candidates, pairs, corrected)
 
     def __repr__(self) -> str:

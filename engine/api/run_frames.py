@@ -31,6 +31,8 @@ _JUDGMENTS: Columns = {
         for label in PREFERENCES
     },
     "flipped": ("boolean", "Whether the two orders alone give different labels; missing in one order."),
+    "judges": ("Int64", "How many of a panel's judges decided it; missing in a run of one judge."),
+    "judges_missing": ("Int64", "How many of them could not say anything."),
     "place_decides": ("boolean", "Whether the calibrated label depends on which response is A."),
     "format_mass": ("float64", "The share, 0 to 1, of all probability that the four labels hold."),
     "outdated": ("boolean", "Whether the explanation in force is for another label than the one in force."),
@@ -103,7 +105,9 @@ def _judgment_row(results: RunResults, judgment: AnyJudgment) -> tuple[object, .
         None if isinstance(judgment, Unscored) else judgment.preference.value,
         _overridden(results.overrides.get(judgment.key)),
         *(read.probabilities if read else [None] * len(PREFERENCES)),
-        *((read.flipped, read.place_decides, read.format_mass) if read else [None] * 3),
+        read and read.flipped,
+        *((read.judges, read.judges_missing) if read and read.judges is not None else [None] * 2),
+        *((read.place_decides, read.format_mass) if read else [None] * 2),
         results.is_outdated(judgment),
         unscored,
     )

@@ -76,7 +76,7 @@ def length_line(heard: Heard) -> AuditLine:
     labelled = [(each, ratio) for each in _labelled(heard) if (ratio := _log_ratio(heard.items[each.place]))]
     if not labelled:
         return AuditLine.untold(*_LENGTH, "No responses of unlike length." if heard.human else _NO_LABELS)
-    instructions = len({heard.items[each.place].instruction for each, _ in labelled})
+    instructions = len({heard.items[each.place].group for each, _ in labelled})
     if instructions < FEW:
         return too_few(*_LENGTH, instructions, "labelled")
     found = _beside_labels(heard, [each for each, _ in labelled], np.array([ratio for _, ratio in labelled]))

@@ -62,7 +62,7 @@ class BesideCopies:
             for rows, change in ((won, _won), (moved, _moved)):
                 of_each = [change(heard, place, copy, side) for side, copy in sides]
                 rows.append(mean_known(np.stack(of_each), axis=0))
-            groups.append(heard.items[place].instruction)
+            groups.append(heard.items[place].group)
         nothing = np.zeros((len(heard.criteria), 0))
         return cls(
             np.stack(won, axis=1) if won else nothing,

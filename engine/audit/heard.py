@@ -55,7 +55,7 @@ class Heard:
         """
         by_id = {item.id: item for item in dataset.same_items(results.content_hashes)}
         judged = [item for item in results.judged if item.item_id in by_id]
-        criteria, read = results.run.identity.criteria, ReadRun(judged)
+        criteria, read = results.run.identity.criteria, ReadRun(judged, len(results.run.judges))
         found = [read.of(name) for name in criteria]
         by_order = [np.stack([one.average(of_order(order)) for order in Order], axis=1) for one in found]
         facts = [[one.facts_of(place).format_mass for place in range(len(judged))] for one in found]
@@ -106,7 +106,7 @@ class Heard:
 
     def groups(self, places: IntArray | Sequence[int]) -> list[Hashable]:
         """The instructions of the items at some places."""
-        return [self.items[place].instruction for place in places]
+        return [self.items[place].group for place in places]
 
     @cached_property
     def twice(self) -> BoolArray:

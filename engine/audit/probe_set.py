@@ -97,8 +97,8 @@ def _drawn(items: Sequence[Item], count: int, seed: int) -> list[Item]:
     met: Counter[str] = Counter()
     order: list[tuple[int, bytes, int]] = []
     for place, item in sorted(enumerate(items), key=lambda each: drawn_place(each[1].id, seed)):
-        met[item.instruction] += 1
-        order.append((met[item.instruction], drawn_place(item.instruction, seed), place))
+        met[item.group] += 1
+        order.append((met[item.group], drawn_place(item.group, seed), place))
     return [items[place] for place in sorted(place for _, _, place in sorted(order)[:count])]
 
 

@@ -92,13 +92,13 @@ class Labelled:
     ) -> "Labelled":
         """The items of pairs with a judgment and a label, as a run judged them."""
         judged = {item.item_id: item for item in results.judged}
-        read = ReadRun([judged[pair.item.id] for pair in pairs])
+        read = ReadRun([judged[pair.item.id] for pair in pairs], len(results.run.judges))
         others = [name for name in results.judgments if name != criterion]
         return cls(
             criterion,
             read,
             np.array([HUMAN_LABELS.index(pair.gold.label) for pair in pairs if pair.gold.label], np.int64),
-            tuple(pair.item.instruction for pair in pairs),
+            tuple(pair.item.group for pair in pairs),
             parts_of(read, criterion, others, by_order=not alike, lengths=lengths),
             alike,
         )

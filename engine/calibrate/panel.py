@@ -210,9 +210,10 @@ class _Judge:
         """What it said of an item; nothing where it could not say anything."""
         judged, label = self.judged.get(item_id), self._given(item_id, criterion).preference
         if judged is not None and criterion not in judged.unscored and not judged.given:
-            for reading in judged.readings.get(criterion, ()):
-                if all(map(math.isfinite, reading.log_probs)):
-                    yield replace(reading, judge=self.number, answers=())
+            read = judged.readings.get(criterion, ())
+            # One that failed in one of its orders or ways has no label alone, and none here.
+            if all(math.isfinite(number) for reading in read for number in reading.log_probs):
+                yield from (replace(reading, judge=self.number, answers=()) for reading in read)
         elif label is not None:
             yield Reading(Order.AB, _sure(label, self.certainty), judge=self.number, label_alone=True)
 

@@ -101,7 +101,7 @@ def _report(
     tokens: list[OrderTokens] | None = None
     try:
         dataset = items_of_run(options, run, options.dataset, cancel)
-        instructions = dataset.instructions
+        instructions = dataset.groups
         tokens = _tokens(run, dataset, read, cancel)
     except SetupError as error:
         if options.dataset is not None:

@@ -187,7 +187,7 @@ def _fitted(pairs: ScoredPairs, result: Weighing, gold: Dataset) -> tuple[Weight
     """Weights of the criteria that count."""
     criteria = [name for name, weight in result.weights.items() if weight > 0]
     human = human_winners(gold)
-    fit = fit_weights(pairs.rows, human, gold.instructions, criteria)
+    fit = fit_weights(pairs.rows, human, gold.groups, criteria)
     return fit, kept_of(fit, gold, human.keys() & {row["id"] for row in pairs.rows})
 
 

@@ -167,13 +167,15 @@ class MadeClear:
 @dataclass(frozen=True)
 class RunEnded:
     """The last event. `stopped`: whether it was asked to stop before all items were judged, or all that its
-    question needed.
+    question needed. `clear`: whether all that was asked is answered, where anything was; else no item is left
+    that would answer more.
     """
 
     run_id: int
     items: int
     judged: int
     stopped: bool
+    clear: bool = False
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class FittedOn:
     @classmethod
     def of(cls, items: Iterable[Item]) -> "FittedOn":
         """What a fit to these items learned from."""
-        learned = {short_hash(item.content_hash): item.instruction for item in items}
+        learned = {short_hash(item.content_hash): item.group for item in items}
         return cls(tuple(learned), _instructions(learned.values()))
 
     def overlap(self, items: Iterable[Item]) -> Overlap:
@@ -63,7 +63,7 @@ class FittedOn:
             count += 1
             if short_hash(item.content_hash) in own:
                 took_part += 1
-            elif _of_instruction(item.instruction) in self.instructions:
+            elif _of_instruction(item.group) in self.instructions:
                 others += 1
         return Overlap(took_part, others, count)
 

@@ -57,13 +57,15 @@ class Symptom:
 class Health:
     """What was found in the judgments of `items` items; `enough`: whether these are enough for a verdict. Of
     too few, the symptoms are only those that are plain already. `unsure`: beyond a limit, but perhaps by
-    chance; where there is nothing else, the items are too few.
+    chance; where there is nothing else, the items are too few. `whole`: of how many items these are some, 0
+    where all were looked at.
     """
 
     items: int
     enough: bool
     symptoms: tuple[Symptom, ...] = ()
     unsure: tuple[Symptom, ...] = ()
+    whole: int = 0
 
     @property
     def verdict(self) -> HealthVerdict:
@@ -90,13 +92,16 @@ class Health:
     @property
     def headline(self) -> str:
         """The verdict in a sentence."""
-        items = counted(self.items, "item", "items")
+        part = f"{self.items:,} of " if self.whole > self.items else ""
+        whole = max(self.whole, self.items)
+        items = f"{part}{counted(whole, 'item', 'items')}"
         match self.verdict:
             case HealthVerdict.TOO_FEW:
                 said = f"Whether the model judges cannot be said yet: {items} are too few."
                 return f"{said} But in what it gave for them:" if self.symptoms else said
             case HealthVerdict.JUDGES:
-                return f"No technical problem in the {counted(self.items, 'answer', 'answers')}."
+                answers = f"{part}{counted(whole, 'answer', 'answers')}"
+                return f"No technical problem in the {answers}{' that were looked at' if part else ''}."
             case _:
                 return f"{self.in_short} In what it gave for {items}:"
 

@@ -166,6 +166,13 @@ class Item:
         return digest([self.instruction, self.output_a, self.output_b])
 
     @property
+    def group(self) -> str:
+        """By what items belong together, in intervals, folds and draws: their instruction. One that is empty
+        or blank says nothing of what was asked, and such an item is by itself.
+        """
+        return self.instruction if self.instruction.strip() else f"{self.id}\0{self.content_hash}"
+
+    @property
     def lengths(self) -> tuple[int, int]:
         """Of the responses A and B, in characters."""
         return len(self.output_a), len(self.output_b)

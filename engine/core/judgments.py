@@ -237,13 +237,12 @@ class Judgment(Keyed):
     """Both readings of one item and criterion put together.
 
     `probabilities`: of the four labels, un-swapped, averaged, calibrated where the run is, summing to 1, in
-    the order of `PREFERENCES`. `flipped`: whether the two orders alone, as they were read, disagree; None
-    where there is one order only, and in a panel. `judges_differ`: whether a panel's judges alone, as they
-    read, would give different labels; None in a run of one judge. `place_decides`: whether the calibrated
-    label would be for another response had the two changed places; None without a calibration and where there
-    is one order only. `format_mass`: the mean over all that was read; None in a panel of labels alone.
-    `explanations`: all that the model wrote, the
-    first one first, then those written later for other labels.
+    the order of `PREFERENCES`. `flipped`: whether the two orders alone disagree; None in one order only, and
+    in a panel. `judges`: how many of a panel's judges said anything, None in a run of one; `judges_missing`:
+    how many nothing; `judges_differ`: whether the former alone would give different labels, None for fewer
+    than two. `place_decides`: whether the calibrated label would be for another response had the two changed
+    places; None without a calibration, and in one order. `format_mass`: the mean over all that was read; None
+    in a panel of labels alone. `explanations`: all that the model wrote.
     """
 
     item_id: str
@@ -256,6 +255,8 @@ class Judgment(Keyed):
     explanations: tuple[Explanation, ...] = ()
     place_decides: bool | None = None
     judges_differ: bool | None = None
+    judges: int | None = None
+    judges_missing: int = 0
 
     @property
     def explanation(self) -> Explanation | None:

@@ -101,9 +101,18 @@ class Dataset:
         return set(CANDIDATES) <= set(self.other_columns)
 
     @property
-    def instructions(self) -> dict[str, str]:
-        """The instruction of each item, by its id."""
-        return dict(zip(self.ids, self.texts("instruction").to_pylist(), strict=True))
+    def groups(self) -> dict[str, str]:
+        """By the id of each item what it is grouped by: its instruction, see `Item.group`."""
+        return dict(zip(self.ids, self.group_column, strict=True))
+
+    @property
+    def group_column(self) -> list[str]:
+        """The same of all items, in order."""
+        groups: list[str] = self.texts("instruction").to_pylist()
+        blank = [place for place, instruction in enumerate(groups) if not instruction.strip()]
+        for place, item in zip(blank, self.at(blank), strict=True):
+            groups[place] = item.group
+        return groups
 
     def labels(self, criterion: str) -> dict[str, HumanLabel]:
         """The human labels of a criterion by item id, of the items that have one."""
@@ -363,7 +372,7 @@ class _Loading:
         self._lacking: dict[str, list[int]] = {name: [] for name in REQUIRED_COLUMNS}
         # Hashes instead of texts: a repeated instruction is a notice, not worth a copy of the dataset.
         self._instructions: Counter[int] = Counter()
-        self._count = self._empty = self._misdecoded = 0
+        self._count = self._empty = self._misdecoded = self._uninstructed = 0
         if table.has_header:
             table.problems += column_problems(table, REQUIRED_COLUMNS, known_columns(rubric))
 
@@ -405,7 +414,11 @@ class _Loading:
         return Dataset(table.path, texts, self._rubric, tuple(self._notices()), self._others.table())
 
     def _note(self, cells: Mapping[str, str]) -> None:
-        self._instructions[hash(cells.get("instruction"))] += 1
+        instruction = cells.get("instruction", "")
+        if instruction.strip():
+            self._instructions[hash(instruction)] += 1
+        else:
+            self._uninstructed += 1
         self._empty += (cells.get("output_a") == "") + (cells.get("output_b") == "")
         # isascii is a flag of the string; most texts need no search.
         self._misdecoded += sum(
@@ -442,6 +455,9 @@ class _Loading:
         yield from self._others.left_out_in_words()
         if self._empty:
             yield f"{counted(self._empty, 'response is', 'responses are')} empty."
+        if self._uninstructed:
+            items = counted(self._uninstructed, "item has no instruction", "items have no instruction")
+            yield f"{items}: in intervals each of them stands for itself."
         repeated = sum(times > 1 for times in self._instructions.values())
         if repeated and not names_candidates:
             yield f"{counted(repeated, 'instruction occurs', 'instructions occur')} more than once."

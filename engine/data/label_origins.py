@@ -37,10 +37,10 @@ def label_origins(dataset: Dataset, criterion: str) -> dict[str, Origin | None] 
     return dict(_of_csv(rows))
 
 
-def skipped_items(dataset: Dataset) -> int:
-    """How many items were skipped in a random sample, as far as the dataset says it."""
+def skipped_items(dataset: Dataset) -> frozenset[str]:
+    """The ids of the items that were skipped in a random sample, as far as the dataset says it."""
     texts: list[str] = dataset.texts(IN_SAMPLE).to_pylist()
-    return texts.count(SKIPPED)
+    return frozenset(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text == SKIPPED)
 
 
 def _of_csv(rows: Iterator[tuple[str, Mapping[str, str]]]) -> Iterator[tuple[str, Origin | None]]:

@@ -112,7 +112,7 @@ def drawn_by_instruction(dataset: Dataset, items: int, seed: int) -> Dataset:
     """So many items, in the order of their file: those of one instruction after another, as a seed draws
     these; all where there are no more.
     """
-    places = drawn_instructions(dataset.texts("instruction").to_pylist(), seed)
+    places = drawn_instructions(dataset.group_column, seed)
     drawn_rows = sorted(range(len(dataset)), key=places.__getitem__)[:items]
     return dataset.at(sorted(drawn_rows))
 

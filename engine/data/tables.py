@@ -14,6 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -407,7 +408,29 @@ def _parquet_values(column: pa.Array) -> list[object]:
         values: list[object] = column.to_pylist()
     except _ARROW_FAILURES:
         values = [_parquet_value(scalar) for scalar in column]
-    return values
+    return [_shortest(value, column.type) for value in values] if _holds_short_floats(column.type) else values
+
+
+def _is_short_float(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_float32(kind) or pa.types.is_float16(kind))
+
+
+def _holds_short_floats(kind: pa.DataType) -> bool:
+    inner = (kind.field(place).type for place in range(kind.num_fields))
+    return _is_short_float(kind) or any(map(_holds_short_floats, inner))
+
+
+def _shortest(value: object, kind: pa.DataType) -> object:
+    """Floats of 16 and 32 bits as they were written: 0.1, where their 64 bits would say 0.10000000149."""
+    if isinstance(value, float) and _is_short_float(kind):
+        return float(str((np.float32 if pa.types.is_float32(kind) else np.float16)(value)))
+    if isinstance(value, dict) and pa.types.is_struct(kind):
+        return {field.name: _shortest(value[field.name], field.type) for field in kind}
+    if isinstance(value, list) and pa.types.is_map(kind):
+        return [(key, _shortest(each, kind.item_type)) for key, each in value]
+    if isinstance(value, list):
+        return [_shortest(each, kind.value_type) for each in value]
+    return value
 
 
 def _parquet_value(scalar: pa.Scalar) -> object:

@@ -181,6 +181,8 @@ def _judgment(item: JudgedItem, criterion: str, facts: _Facts, read: ReadingFact
         readings=item.readings[criterion],
         explanations=_explanations(item, criterion),
         place_decides=facts.place_decides,
+        judges=read.judges,
+        judges_missing=read.judges_missing,
         judges_differ=read.judges_differ,
     )
 

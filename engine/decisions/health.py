@@ -6,7 +6,7 @@ a sign counts is in limits.py; why from there, in docs/how-it-judges.md.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from statistics import fmean
@@ -64,7 +64,8 @@ def run_health(results: RunResults) -> Health:
     answers = {
         name: [_answer(column[place]) for place in places] for name, column in results.judgments.items()
     }
-    return answers_health(answers, results.explains, in_english(results.run.identity.asked))
+    found = answers_health(answers, results.explains, in_english(results.run.identity.asked))
+    return _of_all(found, len(results.judged))
 
 
 def submission_health(submission: Submission) -> Health:
@@ -74,7 +75,7 @@ def submission_health(submission: Submission) -> Health:
         name: [Answer(row.predictions[name].preference, row.predictions[name].explanation) for row in rows]
         for name in submission.criteria
     }
-    return answers_health(answers, submission.with_explanations)
+    return _of_all(answers_health(answers, submission.with_explanations), len(submission.rows))
 
 
 class HealthWatch:
@@ -103,7 +104,7 @@ class HealthWatch:
     @property
     def health(self) -> Health:
         """What was found by now."""
-        return answers_health(self._answers, self._explains, self._in_english)
+        return _of_all(answers_health(self._answers, self._explains, self._in_english), self.items)
 
 
 def in_english(rubric: Rubric) -> bool:
@@ -127,6 +128,11 @@ def answers_health(answers: Answers, explains: bool, english: bool = True) -> He
     sure = tuple(symptom for symptom in found if symptom.sure)
     unsure = tuple(symptom for symptom in found if not symptom.sure)
     return Health(items, len(sure) > 0 or not unsure, sure, unsure)
+
+
+def _of_all(found: Health, items: int) -> Health:
+    """What was found, of so many items; of more than MOST_ITEMS only these were looked at."""
+    return replace(found, whole=items) if items > MOST_ITEMS else found
 
 
 def _spread(items: int) -> list[int]:

@@ -15,11 +15,12 @@ from engine.decisions.calibration import Calibration
 @dataclass(frozen=True)
 class OneLabel:
     """The one label of all `items` that the model scored, two or more; two where these are equally likely for
-    each of them.
+    each of them. `unscored`: whether there are others, which it could not score.
     """
 
     labels: tuple[Preference, ...]
     items: int
+    unscored: bool = False
 
     @property
     def in_words(self) -> str:
@@ -46,7 +47,9 @@ def _one_label(column: Sequence[AnyJudgment], fitted: CriterionCalibration) -> O
             items += 1
             if len(labels) > 1 and judges:  # in most runs the first few items differ
                 return None
-    return OneLabel(tuple(each for each in PREFERENCES if each in labels), items) if items > 1 else None
+    if items < 2:
+        return None
+    return OneLabel(tuple(each for each in PREFERENCES if each in labels), items, items < len(column))
 
 
 def calibrated_in_words(calibration: Calibration, found: Mapping[str, OneLabel]) -> str:
@@ -64,7 +67,8 @@ def one_label_sentence(found: Mapping[str, OneLabel], out_of_fold: Container[str
     if not found:
         return ""
     named = ", ".join(
-        f"{words(name)} (“{one.in_words}” for all {one.items:,} items"
+        f"{words(name)} (“{one.in_words}” for all {one.items:,}"
+        f" {'scored items' if one.unscored else 'items'}"
         f"{', cross-validated too' if name in out_of_fold else ''})"
         for name, one in found.items()
     )

@@ -37,14 +37,30 @@ class RandomPart:
         return skipped_in_words(len(self.skipped), len(self.labelled))
 
 
-def random_part(reviews: Reviews, author: str | None = None) -> RandomPart:
-    """The items up to the last one that anybody, or an `author`, came to in each order that was drawn."""
+def sample_of(
+    reviews: Reviews, ids: Iterable[str], author: str | None = None, criterion: str | None = None
+) -> frozenset[str]:
+    """Of some items those up to the last one that anybody, or an `author`, labelled (on a criterion) in each
+    order that was drawn, labelled or not.
+    """
+    return _up_to(_reached(reviews, author, criterion), ids)
+
+
+def _reached(reviews: Reviews, author: str | None, criterion: str | None = None) -> dict[int, bytes]:
+    """How far people came in the order of each seed."""
     reached: dict[int, bytes] = {}
     said: list[Override | Confirmation] = [*reviews.overrides, *reviews.confirmations]
     for each in said:
-        if each.origin is Origin.RANDOM and each.preference is not None and author in (None, each.author):
+        wanted = author in (None, each.author) and criterion in (None, each.criterion)
+        if each.origin is Origin.RANDOM and each.preference is not None and wanted:
             seed = USUAL_SEED if each.seed is None else each.seed
             reached[seed] = max(reached.get(seed, b""), drawn_place(each.item_id, seed))
+    return reached
+
+
+def random_part(reviews: Reviews, author: str | None = None) -> RandomPart:
+    """The items up to the last one that anybody, or an `author`, came to in each order that was drawn."""
+    reached = _reached(reviews, author)
     if not reached:
         return RandomPart()
     labelled = {

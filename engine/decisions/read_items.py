@@ -1,12 +1,15 @@
 """The readings of many items as arrays: un-swapped, averaged, and by the parts that a calibration looks at.
 
-Each judge of a panel counts alike; of a judge each order counts alike, and within an order each way.
-Knows: readings, the two orders, parts. Does not know: labels, decisions, where readings come from.
+Each judge of a panel counts alike; of a judge each order counts alike, and within an order each way. A judge
+of a panel that said nothing of an item counts too, as one to which all labels are equally likely: what is
+left of the panel is less sure than all of it would be, and no label changes by that. Knows: readings, the two
+orders, parts. Does not know: labels, decisions, where readings come from.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -50,18 +53,24 @@ def of_part(part: HeadPart) -> IsIn:
 class ReadingFacts(NamedTuple):
     """What the readings of an item say of themselves: whether its two orders alone disagree, None where there
     is one only, and of a panel; the mean of what the four labels held of all probability, None where nothing
-    was read but labels alone; whether the judges of a panel alone disagree, None for one judge.
+    was read but labels alone; how many judges of a panel said anything, None in a run of one judge, and how
+    many nothing; whether the former alone disagree, None for fewer than two.
     """
 
     flipped: bool | None
     format_mass: float | None
+    judges: int | None
+    judges_missing: int
     judges_differ: bool | None
 
 
 class ReadItems:
-    """What was read of items on one criterion; nothing of those that were not judged on it."""
+    """What was read of items on one criterion; nothing of those that were not judged on it. `panel`: how many
+    judges a panel has, 0 in a run of one judge.
+    """
 
-    def __init__(self, judged: Sequence[JudgedItem], criterion: str) -> None:
+    def __init__(self, judged: Sequence[JudgedItem], criterion: str, panel: int = 0) -> None:
+        self._panel = panel
         self._readings = [
             item.readings.get(criterion, ()) if criterion not in item.unscored else () for item in judged
         ]
@@ -115,22 +124,27 @@ class ReadItems:
     def _facts(self) -> list[ReadingFacts]:
         alone = np.nan_to_num(self._by_order, nan=-np.inf).argmax(axis=2)
         flips = (alone[0] != alone[1]).tolist()
-        known = zip(flips, self.twice, self._readings, self._differing, strict=True)
+        known = zip(flips, self.twice, self._readings, self._judges, strict=True)
         return [
-            ReadingFacts(flip if both else None, _mean_mass(readings), differ)
-            for flip, both, readings, differ in known
+            ReadingFacts(flip if both else None, _mean_mass(readings), *judges)
+            for flip, both, readings, judges in known
         ]
 
     @property
-    def _differing(self) -> list[bool | None]:
-        """Whether the judges of each item disagree, those that have a label."""
+    def _judges(self) -> list[tuple[int | None, int, bool | None]]:
+        """How many judges have a label for each item, how many have none, and whether the former disagree."""
         if not self._by_judge:
-            return [None] * len(self._readings)
+            return [(None, 0, None)] * len(self._readings)
         alone = np.stack(self._by_judge)
         said = np.isfinite(alone).all(axis=2)
         labels = np.nan_to_num(alone, nan=-np.inf).argmax(axis=2)
         lowest, highest = np.where(said, labels, _LABELS).min(axis=0), np.where(said, labels, -1).max(axis=0)
-        return [bool(each) for each in lowest < highest]
+        counts = said.sum(axis=0).tolist()
+        differ = (lowest < highest).tolist()
+        return [
+            (count, max(self._panel - count, 0), own if count > 1 else None)
+            for count, own in zip(counts, differ, strict=True)
+        ]
 
     @cached_property
     def _by_order(self) -> FloatArray:
@@ -158,12 +172,20 @@ class ReadItems:
         """
         found = np.full((len(self._readings), _LABELS), np.nan)
         for asked, places, log_probs in self._groups:
-            shares = _shares(asked, is_in)
+            shares = _shares(asked, is_in, self._asked(is_in))
             chosen = np.flatnonzero(shares)
             if len(chosen):
                 mean = (shares[chosen, None] * log_probs[:, chosen]).sum(axis=1)
                 found[places] = log_softmax(mean)
         return found
+
+    def _asked(self, is_in: IsIn | None) -> int:
+        """How many judges of the panel were asked for readings of this kind, whether they answered or not."""
+        judges = range(1, self._panel + 1)
+        if is_in is None:
+            return len(judges)
+        kinds = list(product(Way, Order))
+        return sum(any(is_in(ReadBy(judge, *kind)) for kind in kinds) for judge in judges)
 
 
 def average(readings: Sequence[Reading]) -> FloatArray:
@@ -173,16 +195,19 @@ def average(readings: Sequence[Reading]) -> FloatArray:
 
 
 class ReadRun:
-    """What was read of the same items on all criteria, each made into arrays once."""
+    """What was read of the same items on all criteria, each made into arrays once; `panel`: as of
+    ReadItems.
+    """
 
-    def __init__(self, judged: Sequence[JudgedItem]) -> None:
+    def __init__(self, judged: Sequence[JudgedItem], panel: int = 0) -> None:
         self.judged = judged
+        self._panel = panel
         self._of: dict[str, ReadItems] = {}
 
     def of(self, criterion: str) -> ReadItems:
         """On one criterion."""
         if criterion not in self._of:
-            self._of[criterion] = ReadItems(self.judged, criterion)
+            self._of[criterion] = ReadItems(self.judged, criterion, self._panel)
         return self._of[criterion]
 
     def part_values(self, criterion: str, parts: Sequence[HeadPart], is_in: IsIn | None = None) -> FloatArray:
@@ -256,10 +281,12 @@ def _unswapped(readings: Sequence[Sequence[Reading]], asked: Sequence[ReadBy]) -
     return values
 
 
-def _shares(asked: Sequence[ReadBy], is_in: IsIn | None) -> FloatArray:
-    """How much of the mean each reading is, shape (readings,); 0 for those that are not in it."""
+def _shares(asked: Sequence[ReadBy], is_in: IsIn | None, panel: int) -> FloatArray:
+    """How much of the mean each reading is, shape (readings,); 0 for those that are not in it. The judges of
+    a panel that said nothing have the rest: equally likely labels, which change no difference between others.
+    """
     chosen = [each for each in asked if is_in is None or is_in(each)]
-    judges = len({each.judge for each in chosen})
+    judges = max(panel, len({each.judge for each in chosen}))
     shares = []
     for each in asked:
         if each not in chosen:

@@ -30,7 +30,7 @@ RUN_COLUMNS = (
     *("review_state", "review_author", "review_created", LABELS_BY_PEOPLE, ORIGINS_BY_PEOPLE, IN_SAMPLE),
     *("blind_by_people", "explanations_by_people", "states_by_people", "notes_by_people", "tags"),
     *(f"probability_{label}" for label in PREFERENCES),
-    *("flipped", "judges_differ", "place_decides", "format_mass"),
+    *("flipped", "judges", "judges_missing", "judges_differ", "place_decides", "format_mass"),
     *(f"log_probability_{order}_{label}" for order in Order for label in PREFERENCES),
     *("explanation", "outdated"),
     *("model_explanation", "model_explanation_for", "model_explanation_cut"),
@@ -58,7 +58,8 @@ def write_results_csv(
     `labels_by_people` those given or confirmed, `origins_by_people` how each of them came to the item, one of
     Origin or null, `blind_by_people` whether they saw nothing of other labels, or null. States, notes and
     `tags`, a JSON array, are of the item, on each of its rows. `random_sample`: `labelled` or `skipped` in
-    one. `flipped`, `judges_differ`: whether the two orders, or a panel's judges, alone give different labels.
+    one. `flipped`, `judges_differ`: whether the two orders, or a panel's judges, alone give different labels;
+    `judges`: how many judges of a panel decided it; `judges_missing`: how many could not say anything.
     Probabilities are the model's own, 0 to 1; `log_probability_BA_A` is what the model gave the label A in
     the order BA, where A is the response that it saw first; of several ways of asking it is their mean.
     `shortened_a`: characters left out of response A. `seconds`: of the whole item, the same on each of its
@@ -185,11 +186,13 @@ def _object(by_name: Mapping[str, object]) -> str:
 
 def _probability_cells(judgment: AnyJudgment) -> tuple[str, ...]:
     if not isinstance(judgment, Judgment):
-        return _EMPTY * (len(PREFERENCES) + 4)
+        return _EMPTY * (len(PREFERENCES) + 6)
     mass = judgment.format_mass
     return (
         *map(repr, judgment.probabilities),
-        *(_truth(judgment.flipped), _truth(judgment.judges_differ), _truth(judgment.place_decides)),
+        _truth(judgment.flipped),
+        *(_EMPTY * 2 if judgment.judges is None else (str(judgment.judges), str(judgment.judges_missing))),
+        *(_truth(judgment.judges_differ), _truth(judgment.place_decides)),
         "" if mass is None else repr(mass),
     )
 

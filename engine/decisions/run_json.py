@@ -125,6 +125,8 @@ def _judgment_json(judgment: AnyJudgment) -> dict[str, Any]:
         "preference": judgment.preference.value,
         "probabilities": _by_label(judgment.probabilities),
         "flipped": judgment.flipped,
+        "judges": judgment.judges,
+        "judges_missing": judgment.judges_missing,
         "judges_differ": judgment.judges_differ,
         "place_decides": judgment.place_decides,
         "format_mass": judgment.format_mass,

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
 
-from engine.core.formatting import short_name
+from engine.core.formatting import counted, short_name
 from engine.core.items import Order, Prediction, Preference, Way, certain
 from engine.core.judgments import (
     AnyJudgment,
@@ -168,6 +168,21 @@ class RunResults:
         return one_labels(self.judgments, self.calibration)
 
     @property
+    def judges_missing_sentence(self) -> str:
+        """What is to be said of a panel's judgments that not all of its judges decided; empty for none."""
+        scored = [each for each in self._all() if isinstance(each, Judgment)]
+        some = [each.judges for each in scored if each.judges_missing]
+        if not some:
+            return ""
+        by_number = (f"{some.count(number):,} by {number}" for number in sorted({*filter(None, some)}))
+        return (
+            f"Not all {len(self.run.judges)} judges of the panel decided"
+            f" {len(some):,} of {counted(len(scored), 'judgment', 'judgments')} ({', '.join(by_number)}): the"
+            " others could not say anything there. A judge that says nothing counts as one to which all four"
+            " labels are equally likely."
+        )
+
+    @property
     def calibrated_in_words(self) -> str:
         """On what it is calibrated, in a few words; empty where it is not."""
         return calibrated_in_words(self.calibration, self.one_labels) if self.calibration else ""
@@ -309,7 +324,7 @@ class RunResults:
     def of_judge(self, judge: int) -> "RunResults":
         """The same decided by the readings of one judge of a panel alone, calibrated as before."""
         judged = tuple(item.keeping(lambda reading: reading.judge == judge) for item in self.judged)
-        return replace(self, judged=judged).calibrated(self.calibration)
+        return replace(self, judged=judged, read=ReadRun(judged)).calibrated(self.calibration)
 
     def as_asked(self, ways: Sequence[Way], orders: Sequence[Order]) -> "RunResults":
         """What a run would hold that asks in these ways and orders alone, all of which this one has: the
@@ -336,7 +351,7 @@ class RunResults:
         by_criterion = calibration.criteria if calibration else {}
         read = self.read
         if read is None or read.judged is not self.judged:
-            read = ReadRun(self.judged)
+            read = ReadRun(self.judged, len(self.run.judges))
         judgments = {
             name: decide_all(self.judged, name, by_criterion.get(name), read)
             for name in self.run.identity.criteria

@@ -113,5 +113,5 @@ def _asked_by(inquiry: Inquiry) -> dict[str, Any]:
 
 def in_random_order(groups: Sequence[range], dataset: Dataset, seed: int) -> list[range]:
     """Groups of positions, each in the place of that of its instructions which a seed draws first."""
-    places = drawn_instructions(dataset.texts("instruction").to_pylist(), seed)
+    places = drawn_instructions(dataset.group_column, seed)
     return sorted(groups, key=lambda group: min(places[position] for position in group))

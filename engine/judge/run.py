@@ -68,7 +68,8 @@ def run_judging(
                     )
         except Cancelled:
             stopped = True
-        yield RunEnded(run.id, len(plan.dataset), len(store.positions(run.id)), stopped)
+        count = len(store.positions(run.id))
+        yield RunEnded(run.id, len(plan.dataset), count, stopped, asking.is_answered)
 
 
 def make_item_judge(plan: RunPlan, opened: OpenModel) -> ItemJudge:

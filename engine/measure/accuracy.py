@@ -75,7 +75,7 @@ def mean_accuracy(accuracies: Mapping[str, Accuracy]) -> OverInstructions | None
 def run_accuracy(results: RunResults, dataset: Dataset) -> dict[str, Accuracy]:
     """The accuracy of a run's labels in force, by criterion; criteria without human labels are left out."""
     human = human_labels(results, dataset)
-    instructions = dataset.instructions if human else {}
+    instructions = dataset.groups if human else {}
     found = {}
     for name, column in results.judgments.items():
         labelled = [judgment for judgment in column if judgment.key in human]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.core.items import PREFERENCES, Item, Preference, agree, agreeing
-from engine.measure.accuracy import Labels, most_frequent_label, share_right
+from engine.measure.accuracy import Labels, most_frequent_label
 from engine.measure.folds import LEAST_GROUPS, grouped_folds
 from engine.measure.matching import Pair
 
@@ -16,12 +16,13 @@ from engine.measure.matching import Pair
 class Baselines:
     """Accuracies (0 to 1) of trivial judges on the same items.
 
-    `most_frequent`: cross-validated, each item is given the most frequent label of the other folds; None
-    for a single instruction. `longer`: the response with more characters, A where they are equal. `random`:
-    what guessing among the four labels reaches on average: two of them agree with a `tie`.
+    `most_frequent`: of the label that agrees with most of these very human labels: that of the other folds is
+    too easy to beat where labels are about equally frequent. `longer`: the response with more characters, A
+    where they are equal. `random`: what guessing among the four labels reaches on average: two of them agree
+    with a `tie`.
     """
 
-    most_frequent: float | None
+    most_frequent: float
     always_a: float
     longer: float
     random: float
@@ -29,22 +30,12 @@ class Baselines:
 
 def baselines(pairs: Sequence[Pair]) -> Baselines:
     """The baselines on these pairs, of which there is at least one."""
-    gold = [pair.gold.label for pair in pairs]
-    guessed = most_frequent_by_fold(pairs)
-    share = {name: sum(right) / len(right) for name, right in trivial_judges(pairs).items()}
-    return Baselines(
-        most_frequent=share_right(guessed, gold) if guessed else None,
-        always_a=share["always_a"],
-        longer=share["longer"],
-        random=share["random"],
-    )
+    return Baselines(**{name: sum(right) / len(right) for name, right in trivial_judges(pairs).items()})
 
 
 def trivial_judges(pairs: Sequence[Pair]) -> dict[str, list[float]]:
-    """By the names of Baselines, for each pair whether that judge is right (1 or 0; of guessing the chance).
-
-    The most frequent label is that of these very pairs: the cross-validated one is too easy to beat where
-    labels are about equally frequent.
+    """By the names of Baselines, for each pair whether that judge is right (1 or 0; of guessing the
+    chance).
     """
     gold = [pair.gold.label for pair in pairs]
     frequent = most_frequent_label([label for label in gold if label is not None])
@@ -70,7 +61,7 @@ def best_trivial(judges: Mapping[str, Sequence[float]]) -> tuple[str, float]:
 
 def most_frequent_by_fold(pairs: Sequence[Pair]) -> list[Preference | None]:
     """For each pair the most frequent label of the folds it is not in; empty for a single instruction."""
-    groups = [pair.item.instruction for pair in pairs]
+    groups = [pair.item.group for pair in pairs]
     if len(set(groups)) < LEAST_GROUPS:
         return []
     guessed: list[Preference | None] = [None] * len(pairs)

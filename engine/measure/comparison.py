@@ -16,7 +16,7 @@ from engine.core.rubric import ELOQUENT
 from engine.data.dataset import Dataset
 from engine.measure.accuracy import kappa, mean
 from engine.measure.choosing import Choice, cost_of_choosing
-from engine.measure.evaluation import Evaluation
+from engine.measure.evaluation import Evaluation, wordless_in_words
 from engine.measure.explanation_measures import EXPLANATION_MEASURES
 from engine.measure.intervals import Interval, OverInstructions, holm
 from engine.measure.label_measures import is_right
@@ -95,7 +95,7 @@ class Comparison:
     systems alone; empty with fewer than two of them). `trivial`: by criterion, the best of the trivial judges
     on these items, named as in Baselines, and its accuracy (0 to 1). `mean_intervals`: by the name of a
     measure, those of the means over the criteria. `choice`: what choosing the system with the highest mean
-    accuracy (0 to 1) costs.
+    accuracy (0 to 1) costs. `wordless`: sentences on explanations that hold no word that ROUGE-L knows.
     """
 
     systems: tuple[str, ...]
@@ -110,6 +110,7 @@ class Comparison:
     trivial: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     mean_intervals: Mapping[str, tuple[Interval | None, ...]] = field(default_factory=dict)
     choice: Choice | None = None
+    wordless: tuple[str, ...] = ()
 
     @property
     def not_compared(self) -> list[str]:
@@ -180,6 +181,11 @@ def compare(evaluations: Sequence[Evaluation]) -> Comparison:
             },
         },
         choice=cost_of_choosing(means),
+        wordless=tuple(
+            f"{evaluation.name}: {said}"
+            for evaluation in evaluations
+            if (said := wordless_in_words(evaluation.explanations.values()))
+        ),
     )
 
 
@@ -277,6 +283,8 @@ def _borda_of_explaining(evaluations: Sequence[Evaluation], measures: Sequence[M
     if len(places) < LEAST_SYSTEMS:
         return {}
     known = [measure for measure in measures if all(measure.values[place] is not None for place in places)]
+    if not known:
+        return {}
     points = _borda([evaluation.name for evaluation in evaluations], known)
     return {evaluations[place].name: points[evaluations[place].name] for place in places}
 
@@ -290,7 +298,7 @@ def _agreements(first: Evaluation, other: Evaluation, criteria: Sequence[str]) -
         pairs, others = first.matched.pairs[name], other.matched.pairs[name]
         labels, other_labels = _labels(pairs), _labels(others)
         leads[name] = [is_right(pair) - is_right(theirs) for pair, theirs in zip(pairs, others, strict=True)]
-        instructions[name] = [pair.item.instruction for pair in pairs]
+        instructions[name] = [pair.item.group for pair in pairs]
         same = [a is b for a, b in zip(labels, other_labels, strict=True)]
         found.append(
             PairAgreement(

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from engine.core.cancel import CancelToken
+from engine.core.formatting import words
 from engine.core.items import PREFERENCES
 from engine.measure.accuracy import UNSCORED, mean
 from engine.measure.explanation_measures import (
@@ -83,7 +84,24 @@ class Evaluation:
         """
         names = self.explanations if criteria is None else criteria
         found = [self.explanations[name] for name in names if name in self.explanations]
-        return mean_explanation_interval(measure, found, self.matched.dataset.instructions)
+        return mean_explanation_interval(measure, found, self.matched.dataset.groups)
+
+
+def wordless_in_words(explanations: Iterable[ExplanationMeasures]) -> str:
+    """What is to be said of explanations that hold no word that ROUGE-L knows; empty where all hold one."""
+    found = list(explanations)
+    human, own = sum(one.wordless for one in found), sum(one.own_wordless for one in found)
+    if not human + own:
+        return ""
+    of_human, given = sum(one.items for one in found), sum(one.items - one.unexplained for one in found)
+    left_out = [words(one.criterion) for one in found if one.rouge_l is None]
+    where = ", where most human ones hold none."
+    measured = f" It is not measured on {', '.join(left_out)}{where}" if left_out else ""
+    return (
+        "ROUGE-L compares words of Latin letters without accents, and digits:"
+        f" {human:,} of {of_human:,} human explanations and {own:,} of {given:,} of the system's hold none,"
+        f" and score 0 whatever they say.{measured}"
+    )
 
 
 def evaluate(matched: Matched, model_scores: Mapping[str, ModelScores] | None = None) -> Evaluation:
@@ -176,6 +194,7 @@ def _details(evaluation: Evaluation, judge_name: str | None) -> dict[str, Any]:
         "people": evaluation.people and evaluation.people.as_json(),
         **_annotators_json(matched),
         "labels": {name: _label_details(measures) for name, measures in evaluation.labels.items()},
+        "wordless": wordless_in_words(evaluation.explanations.values()) or None,
         "explanations": {name: asdict(measures) for name, measures in evaluation.explanations.items()},
     }
 

@@ -16,7 +16,7 @@ from engine.measure.baselines import most_frequent_by_fold
 from engine.measure.folds import grouped_folds
 from engine.measure.intervals import Interval, OverInstructions
 from engine.measure.matching import Matched, Pair
-from engine.measure.rouge import Typicality, rouge_l
+from engine.measure.rouge import Typicality, holds_words, rouge_l
 
 EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
 _SHARES = ("agreement",)  # of 0 and 1
@@ -39,11 +39,14 @@ class ExplanationMeasures:
     """One criterion over the `items` that have a human explanation.
 
     An item that the system did not explain (`unexplained`) counts 0 in `rouge_l`, `bertscore`, `agreement`
-    and `p_yes`; all four are means x 100, the last three None where they were not measured. `unmeasured`:
+    and `p_yes`; all four are means x 100, None where they were not measured. `unmeasured`:
     explanations that the judge model could not be asked about, left out of `agreement` and `p_yes`.
     `format_mass`: the mean share (0 to 1) of all probability that yes and no hold; well below 1, the judge
     model did not understand what it was asked. `typical`: ROUGE-L x 100 of giving each item the most typical
     human explanation of its most frequent label, cross-validated; None for a single instruction.
+    `wordless`, `own_wordless`: how many of the human explanations, and of the system's, hold no word that
+    ROUGE-L knows; where most of the human ones do, `rouge_l` and `typical` are None: they would be 0 whatever
+    the system says.
     `words`, `human_words`: mean length of the explanations, split at white space.
     By those of EXPLANATION_MEASURES that were measured, `by_item`: 0 to 1 (BERTScore may be below 0), by item
     id; `intervals`: the 95 % interval of the mean x 100, None for a single instruction.
@@ -52,7 +55,7 @@ class ExplanationMeasures:
     criterion: str
     items: int
     unexplained: int
-    rouge_l: float
+    rouge_l: float | None
     bertscore: float | None
     agreement: float | None
     p_yes: float | None
@@ -61,6 +64,8 @@ class ExplanationMeasures:
     typical: float | None
     words: float | None
     human_words: float
+    wordless: int
+    own_wordless: int
     by_item: Mapping[str, Mapping[str, float]]
     intervals: Mapping[str, Interval | None]
 
@@ -76,23 +81,29 @@ def measure_explanations(criterion: str, pairs: Sequence[Pair]) -> ExplanationMe
     if not known:
         return None
     explained = [pair for pair in known if pair.prediction.explanation]
-    rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
+    wordless = sum(not holds_words(pair.gold.explanation or "") for pair in known)
+    mostly = 2 * wordless > len(known)
     measures = ExplanationMeasures(
         criterion=criterion,
         items=len(known),
         unexplained=len(known) - len(explained),
-        rouge_l=0.0,
+        rouge_l=None,
         bertscore=None,
         agreement=None,
         p_yes=None,
         format_mass=None,
         unmeasured=0,
-        typical=_typical(known),
+        typical=None if mostly else _typical(known),
         words=mean([len((pair.prediction.explanation or "").split()) for pair in explained]),
         human_words=sum(len((pair.gold.explanation or "").split()) for pair in known) / len(known),
+        wordless=wordless,
+        own_wordless=sum(not holds_words(pair.prediction.explanation or "") for pair in explained),
         by_item={},
         intervals={},
     )
+    if mostly:
+        return measures
+    rouge = [rouge_l(pair.prediction.explanation or "", pair.gold.explanation or "") for pair in known]
     return _with_values(measures, "rouge_l", list(zip(known, rouge, strict=True)))
 
 
@@ -149,7 +160,7 @@ def _with_values(
     if not values:
         return measures
     numbers = [value for _, value in values]
-    over = OverInstructions.of_one(numbers, [pair.item.instruction for pair, _ in values])
+    over = OverInstructions.of_one(numbers, [pair.item.group for pair, _ in values])
     means: dict[str, Any] = {measure: 100 * sum(numbers) / len(numbers)}
     return replace(
         measures,
@@ -195,7 +206,7 @@ def _most_typical_by_fold(pairs: Sequence[Pair], guessed: Sequence[Preference | 
         for label, indices in candidates.items()
     }
     chosen = [0] * len(pairs)
-    for train, test in grouped_folds([pair.item.instruction for pair in pairs]):
+    for train, test in grouped_folds([pair.item.group for pair in pairs]):
         label = guessed[test[0]]
         known = set(train.tolist())
         among = [place for place, index in enumerate(candidates[label]) if index in known]

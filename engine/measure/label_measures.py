@@ -80,7 +80,7 @@ def measure_labels(criterion: str, pairs: Sequence[Pair]) -> LabelMeasures:
     predicted = [pair.prediction.preference for pair in pairs]
     human = [pair.gold.label for pair in pairs]
     right = [float(is_right(pair)) for pair in pairs]
-    instructions = [pair.item.instruction for pair in pairs]
+    instructions = [pair.item.group for pair in pairs]
     counts = count_labels(criterion, predicted, [pair.judgment for pair in pairs])
     trivial = trivial_judges(pairs)
     return LabelMeasures(
@@ -104,7 +104,7 @@ def mean_accuracy_of(pairs: Mapping[str, Sequence[Pair]]) -> OverInstructions | 
     """The mean over the criteria of their accuracies; None for a single instruction."""
     return OverInstructions.of(
         {name: [float(is_right(pair)) for pair in of_one] for name, of_one in pairs.items()},
-        {name: [pair.item.instruction for pair in of_one] for name, of_one in pairs.items()},
+        {name: [pair.item.group for pair in of_one] for name, of_one in pairs.items()},
     )
 
 

@@ -94,6 +94,17 @@ class Matched:
         return (item for item in self.dataset if item.id not in missing)
 
     @property
+    def labelled_items(self) -> tuple[Item, ...]:
+        """Those of them that have a label on any criterion."""
+        return tuple({pair.item.id: pair.item for pairs in self.pairs.values() for pair in pairs}.values())
+
+    @property
+    def items_in_words(self) -> str:
+        """How many items both have, and how many of them have a human label where not all do."""
+        items, labelled = counted(self.items, "item", "items"), len(self.labelled_items)
+        return items if labelled == self.items else f"{items}, {labelled:,} of them labelled"
+
+    @property
     def joined(self) -> str:
         """How much of a submission is joined with items by ids alone; empty for a run that a model judged
         here, of which the texts were compared too.
@@ -173,7 +184,7 @@ class Matched:
                 labelled = self.dataset.labels(name).keys() & self.system.rows.keys()
                 origins += [origin for item_id, origin in known.items() if item_id in labelled]
         sampled = origins.count(Origin.RANDOM)
-        skipped = skipped_in_words(skipped_items(self.dataset), sampled) if sampled else ""
+        skipped = skipped_in_words(len(skipped_items(self.dataset)), sampled) if sampled else ""
         return [*picked_in_words(origins), *filter(None, [skipped])]
 
     @property

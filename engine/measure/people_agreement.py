@@ -165,7 +165,7 @@ def people_against_others(results: RunResults, gold: Dataset, criteria: Sequence
         side.name: {key: label for key, label in side.labels.items() if key.criterion in criteria}
         for side in _people(results, items)
     }
-    return against_others(people, None, {item.id: item.instruction for item in items}, [None])
+    return against_others(people, None, {item.id: item.group for item in items}, [None])
 
 
 def annotator_agreement(dataset: Dataset, judge: JudgeLabels | None = None) -> PeopleAgreement | None:
@@ -183,7 +183,7 @@ class _Facts:
 
     def __init__(self, criteria: Sequence[str | None], items: Iterable[Item]) -> None:
         self.criteria = criteria
-        self.instructions = {item.id: item.instruction for item in items}
+        self.instructions = {item.id: item.group for item in items}
 
     def of(self, keys: Iterable[JudgmentKey]) -> list[str]:
         """The instructions of some labels; those that are not known count as one."""

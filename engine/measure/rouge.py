@@ -24,6 +24,11 @@ def rouge_l(candidate: str, reference: str) -> float:
     return _f_measure(_places(words), words, _words(reference))
 
 
+def holds_words(text: str) -> bool:
+    """Whether a text has anything that ROUGE-L compares: a Latin letter without accent, or a digit."""
+    return bool(_words(text))
+
+
 class Typicality:
     """Which of some texts is most like the others, by mean ROUGE-L; computed once, asked for any subset.
 

@@ -134,7 +134,7 @@ def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset)
         said = [_opinions(results.judgments[name], read.judgments[name]) for results, read in both]
         columns[name] = [
             Anchor(
-                item.instruction,
+                item.group,
                 said[0][item.id],
                 said[1][item.id],
                 human.label if (human := labelled.get(item.id, {}).get(name)) else None,

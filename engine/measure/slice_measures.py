@@ -176,7 +176,7 @@ def lead(one: Matched, other: Matched, part: Slice) -> Lead | None:
         both = [pair for pair in one.pairs[name] if pair.item.id in part.known and pair.item.id in theirs]
         if both:
             differences[name] = [float(is_right(pair)) - theirs[pair.item.id] for pair in both]
-            instructions[name] = [pair.item.instruction for pair in both]
+            instructions[name] = [pair.item.group for pair in both]
     found = mean([sum(values) / len(values) for values in differences.values()])
     if found is None:
         return None
@@ -185,7 +185,7 @@ def lead(one: Matched, other: Matched, part: Slice) -> Lead | None:
 
 def _measured(part: Slice, items: int, pairs: Mapping[str, Sequence[Pair]]) -> SliceMeasures:
     measures = {name: measure_labels(name, of_one) for name, of_one in pairs.items()}
-    labelled = {pair.item.id: pair.item.instruction for of_one in pairs.values() for pair in of_one}
+    labelled = {pair.item.id: pair.item.group for of_one in pairs.values() for pair in of_one}
     return SliceMeasures(
         part=part,
         items=items,

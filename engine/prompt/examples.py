@@ -44,11 +44,11 @@ class ExamplePool:
 
         Items with the same instruction are shown the same. The nearest comes last, right before the item.
         """
-        same = folded(item.instruction)
+        same = _asked(item)
         if self.are_own:
             # The nearest last: what stands last weighs most with many models (Zhao et al. 2021).
             return tuple(self.ranked[place] for place in reversed(self._nearest(same)))
-        allowed = (example for example in self.ranked if folded(example.instruction) != same)
+        allowed = (example for example in self.ranked if _asked(example) != same)
         return tuple(example for example, _ in zip(allowed, range(self.shots), strict=False))
 
     def for_probe(self, probe: Item) -> tuple[Item, ...]:
@@ -80,7 +80,7 @@ class ExamplePool:
     @cached_property
     def _nearest(self) -> Callable[[str], list[int]]:
         """The places of the examples for a folded instruction, the nearest first."""
-        instructions = [folded(example.instruction) for example in self.ranked]
+        instructions = [_asked(example) for example in self.ranked]
         likeness = _word_likeness(instructions)
 
         @lru_cache(_REMEMBERED)
@@ -117,7 +117,7 @@ def choose_examples(
         items, key=lambda item: (-len(_shown_labels(item, rubric)) if near else 0, item.letters)
     ):
         if _shown_labels(item, rubric):
-            candidates.setdefault(folded(item.instruction), item)
+            candidates.setdefault(_asked(item), item)
     # One more than is shown: an item that is itself an example gets the next one instead.
     wanted = shots + 1
     if len(candidates) < wanted:
@@ -144,6 +144,13 @@ def _shown_labels(item: Item, rubric: Rubric) -> set[tuple[str, str]]:
     """What an item can show, by criterion; a `tie` is no answer that a judge may give."""
     labels = {name: item.gold[name].label for name in rubric.names if name in item.gold}
     return {(name, label) for name, label in labels.items() if isinstance(label, Preference)}
+
+
+def _asked(item: Item) -> str:
+    """By what items may not be shown with each other: the instruction, of one without any all that it
+    says.
+    """
+    return folded(item.instruction) or item.content_hash
 
 
 def folded(instruction: str) -> str:

@@ -65,5 +65,6 @@ def by_labels(
         return ByLabels(None, refused, None, how_many(judge, None), labelled)
     if people.known.all():
         return ByLabels(part, refused, None, None)
-    correction = yield from correct(people, judge, seed, cancel=cancel)
+    assert part is not None
+    correction = yield from correct(people, judge, seed, cancel=cancel, missing=part.missing)
     return ByLabels(part, refused, correction, how_many(judge, correction), labelled)

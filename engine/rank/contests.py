@@ -171,7 +171,7 @@ def _contests(dataset: Dataset, names: tuple[str, ...], first: IntArray, second:
         names=names,
         first=first,
         second=second,
-        instructions=group_numbers(dataset.texts("instruction").to_pylist()),
+        instructions=group_numbers(dataset.group_column),
         lengths=np.stack([dataset.lengths(name) for name in OUTPUTS], axis=1).astype(np.float64),
         said=nothing_said(len(dataset)),
     )

@@ -8,6 +8,7 @@ and Zrnic, PPI++: Efficient Prediction-Powered Inference (2023), whose tuned wei
 Knows: numbers, instructions. Does not know: candidates, how the labelled items were picked.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,13 +82,42 @@ class Corrected:
         )
 
 
-def corrected(people: FloatArray, judge: FloatArray, instructions: IntArray, count: int) -> Corrected | None:
+def corrected(
+    people: FloatArray,
+    judge: FloatArray,
+    instructions: IntArray,
+    count: int,
+    missing: BoolArray | None = None,
+) -> Corrected | None:
     """A share of which `people` say what it is on a part of the items, NaN elsewhere, and the `judge` on all:
-    0 to 1, shape (items,). `instructions`: the number of each item's, below `count`.
+    0 to 1, shape (items,). `instructions`: the number of each item's, below `count`. `missing`: the items
+    that belong to the random part and have no label, such as skipped ones, shape (items,).
 
-    None where fewer than two instructions are labelled. Where all items are, nothing is left for the judge:
-    the weight is 0.
+    Intervals hold whatever people would say of what is missing: they reach from where they lie with 0 for all
+    of it to where they lie with 1 (the worst cases of Manski, Nonparametric Bounds on Treatment Effects,
+    1990). None where fewer than two instructions are labelled. Where all items are, nothing is left for the
+    judge: the weight is 0.
     """
+    found = _corrected(people, judge, instructions, count)
+    if found is None or missing is None or not missing.any():
+        return found
+    worst = [_corrected(np.where(missing, each, people), judge, instructions, count) for each in (0.0, 1.0)]
+    every = [found, *(each for each in worst if each is not None)]
+    return replace(
+        found,
+        rate=Estimate(found.rate.value, _hull(each.rate.ends for each in every)),
+        of_these=_hull(each.of_these for each in every),
+        labels=Estimate(found.labels.value, _hull(each.labels.ends for each in every)),
+        labels_of_these=_hull(each.labels_of_these for each in every),
+    )
+
+
+def _hull(intervals: Iterable[Ends | None]) -> Ends:
+    lows, highs = zip(*filter(None, intervals), strict=True)
+    return min(lows), max(highs)
+
+
+def _corrected(people: FloatArray, judge: FloatArray, instructions: IntArray, count: int) -> Corrected | None:
     labelled = ~np.isnan(people)
     if len(np.unique(instructions[labelled])) < LEAST_GROUPS:
         return None

@@ -4,7 +4,7 @@ Knows: two `Contests` of the same items, what people said of a part, what the ju
 know: how the part was picked, how it is shown.
 """
 
-from collections.abc import Generator
+from collections.abc import Container, Generator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -32,6 +32,11 @@ from engine.rank.strengths import (
 )
 
 ANY_TIE = "tie of any kind"
+MOST_MISSING = 0.02
+"""The share of the random part without a label up to which strengths, which have no worst cases, are
+corrected: with as much of it missing, mostly what is not won, intervals without worst cases held in .94 of
+drawn worlds.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,8 @@ class Correction:
     more instructions. `strengths`: by the corrected contests; None where these do not hold all candidates
     together. `labelled`, `items`: how many. `correlation`: of the judge with people, of what A wins of a
     labelled item; None where either never varies. `unlabelled`: the candidates without enough labels.
+    `missing`: how many items of the random part have no label, which widens intervals; of more than
+    MOST_MISSING there are no strengths.
     """
 
     candidates: dict[str, Corrected]
@@ -52,6 +59,12 @@ class Correction:
     items: int
     correlation: float | None
     unlabelled: tuple[str, ...]
+    missing: int = 0
+
+    @property
+    def too_many_missing(self) -> bool:
+        """Whether too much of the random part has no label for strengths to be corrected."""
+        return self.missing > MOST_MISSING * (self.labelled + self.missing)
 
     @property
     def worth(self) -> float:
@@ -78,8 +91,11 @@ def correct(
     seed: int = USUAL_SEED,
     draws: int = DRAWS,
     cancel: CancelToken | None = None,
+    *,
+    missing: Container[str] = (),
 ) -> Generator[MeasureProgress, None, Correction]:
-    """`people`, `judge`: the same contests; of which something was said by people is a random part of all.
+    """`people`, `judge`: the same contests; of which something was said by people, and the `missing` ones, by
+    their ids, are a random part of all.
 
     What the judge could not say is put as what it says on the average, with neither side before the other:
     the judge's word may be anything. `draws`: of the strengths, which are left out at 0; tells how many of
@@ -88,27 +104,31 @@ def correct(
     judge = judge.with_said(_filled(judge))
     _, numbers = np.unique(judge.instructions, return_inverse=True)
     people, judge = (replace(each, instructions=numbers) for each in (people, judge))
-    candidates = {name: _of(people, judge, place) for place, name in enumerate(judge.names)}
+    known = people.known
+    lacking = np.array([item_id in missing for item_id in people.ids], np.bool_) & ~known
+    candidates = {name: _of(people, judge, lacking, place) for place, name in enumerate(judge.names)}
     pairs: dict[tuple[str, str], Corrected] = {}
     for one, other in combinations(range(len(judge.names)), 2):
-        found = _of(people, judge, one, other)
+        found = _of(people, judge, lacking, one, other)
         if found is not None:
             names = judge.names[one], judge.names[other]
             pairs[names], pairs[names[::-1]] = found, found.turned()
-    known = people.known
-    groups = len(np.unique(numbers[known]))
-    enough = draws > 0 and groups >= FEW and not known.all() and len(people.components) == 1
-    strengths = (yield from _strengths(people, judge, seed, draws, cancel)) if enough else None
-    return Correction(
+    made = Correction(
         candidates={name: found for name, found in candidates.items() if found is not None},
         pairs=pairs,
-        shares=_shares(people, judge),
-        strengths=strengths,
+        shares=_shares(people, judge, lacking),
+        strengths=None,
         labelled=int(known.sum()),
         items=len(people),
         correlation=_correlation(people.scores[known], judge.scores[known]),
         unlabelled=tuple(name for name, found in candidates.items() if found is None),
+        missing=int(lacking.sum()),
     )
+    enough = draws > 0 and len(np.unique(numbers[known])) >= FEW and not known.all()
+    if not enough or len(people.components) > 1 or made.too_many_missing:
+        return made
+    strengths = yield from _strengths(people, judge, seed, draws, cancel)
+    return replace(made, strengths=strengths)
 
 
 def _filled(judge: Contests) -> FloatArray:
@@ -118,7 +138,9 @@ def _filled(judge: Contests) -> FloatArray:
     return said
 
 
-def _of(people: Contests, judge: Contests, candidate: int, other: int | None = None) -> Corrected | None:
+def _of(
+    people: Contests, judge: Contests, lacking: BoolArray, candidate: int, other: int | None = None
+) -> Corrected | None:
     """What a candidate won against all others, or one; None with labels on fewer than FEW instructions."""
     places, won = judge.of(candidate)  # the judge says something of all
     if other is not None:
@@ -126,27 +148,27 @@ def _of(people: Contests, judge: Contests, candidate: int, other: int | None = N
         places, won = places[against], won[against]
     scores = people.scores[places]
     by_people = np.where(judge.first[places] == candidate, scores, 1 - scores)
-    return _enough(by_people, won, judge, places)
+    return _enough(by_people, won, judge, lacking, places)
 
 
 def _enough(
-    by_people: FloatArray, by_judge: FloatArray, judge: Contests, places: IntArray
+    by_people: FloatArray, by_judge: FloatArray, judge: Contests, lacking: BoolArray, places: IntArray
 ) -> Corrected | None:
     count = int(judge.instructions.max(initial=-1)) + 1
-    found = corrected(by_people, by_judge, judge.instructions[places], count)
+    found = corrected(by_people, by_judge, judge.instructions[places], count, lacking[places])
     return None if found is None or found.instructions < FEW else found
 
 
-def _shares(people: Contests, judge: Contests) -> dict[str, Corrected]:
+def _shares(people: Contests, judge: Contests, lacking: BoolArray) -> dict[str, Corrected]:
     """Of each label that people or the judge gave; of all ties together where people say no more of them."""
     plain = bool(np.nansum(people.said[:, -1]))
     columns = {label.value: place for place, label in enumerate(HUMAN_LABELS) if label is not Tie.TIE}
     found: dict[str, Corrected | None] = {}
     everywhere = np.arange(len(judge))
     for name, place in list(columns.items())[: 2 if plain else None]:
-        found[name] = _enough(people.said[:, place], judge.said[:, place], judge, everywhere)
+        found[name] = _enough(people.said[:, place], judge.said[:, place], judge, lacking, everywhere)
     if plain:
-        found[ANY_TIE] = _enough(people.ties, judge.ties, judge, everywhere)
+        found[ANY_TIE] = _enough(people.ties, judge.ties, judge, lacking, everywhere)
     return {name: one for name, one in found.items() if one is not None}
 
 

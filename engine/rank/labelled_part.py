@@ -6,7 +6,7 @@ candidates, how anything is corrected.
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,11 +16,10 @@ from engine.core.items import HumanLabel
 from engine.core.judgments import JudgmentKey, Origin
 from engine.core.label_sources import LAST, Whose
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
-from engine.core.people import skipped_in_words
 from engine.core.remedies import Remedy, Step
 from engine.data.dataset import Dataset
 from engine.data.label_origins import label_origins, skipped_items
-from engine.decisions.random_part import random_part
+from engine.decisions.random_part import random_part, sample_of
 from engine.decisions.run_results import RunResults
 from engine.measure.folds import group_numbers
 from engine.measure.intervals import FEW
@@ -31,6 +30,10 @@ from engine.rank.corrected import moved
 USUAL_LABELS = 50
 """So many labels of a random sample are asked for where there are none: with fewer intervals are wide."""
 _ROUNDING = 1e-9
+_RESTS_ON = (
+    "The intervals hold where this part is random and the judge has seen none of these labels. Whether a"
+    " model was trained on them, or a submission made with them, cannot be told here."
+)
 _SURELY = 3.5
 """Standard errors by which labelled items differ from the others where they were hardly drawn at random."""
 
@@ -39,11 +42,18 @@ _SURELY = 3.5
 class LabelledPart:
     """`said`: what people said of each item of a dataset, NaN where nothing counts, shape (items, 5). `whose`
     labels these are, in words; `sentences` on how their items were picked.
+    `missing`: the ids of items that belong to the part and have no label that counts.
     """
 
     said: FloatArray
     whose: str
     sentences: tuple[str, ...]
+    missing: frozenset[str] = frozenset()
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The sentences, and what cannot be checked, which goes beside what is corrected."""
+        return *self.sentences, _RESTS_ON
 
     @property
     def labels(self) -> int:
@@ -86,11 +96,18 @@ def labelled_part(system: System, dataset: Dataset, criterion: str) -> LabelledP
     if not found and refused:
         raise refused[0]
     if len(found) > 1 and system.results is not None and system.results.source == LAST:
-        return _together(*found)
-    return max(found, key=lambda one: one.labels, default=None)
+        return _together(found[0], found[1], dataset)
+    taken = max(found, key=lambda one: one.labels, default=None)
+    if taken is None:
+        return None
+    fewer = [
+        f"There are {one.labels:,} {one.whose}, too, which are fewer." for one in found if one is not taken
+    ]
+    left_out = [f"Left out beside these: {each}" for each in (*fewer, *(error.problem for error in refused))]
+    return replace(taken, sentences=(*taken.sentences, *left_out))
 
 
-def _together(of_run: LabelledPart, of_dataset: LabelledPart) -> LabelledPart:
+def _together(of_run: LabelledPart, of_dataset: LabelledPart, dataset: Dataset) -> LabelledPart:
     """Two random parts are one; of an item in both the dataset's label counts."""
     in_both = int(np.sum(~np.isnan(of_run.said[:, 0]) & ~np.isnan(of_dataset.said[:, 0])))
     said = np.where(np.isnan(of_dataset.said), of_run.said, of_dataset.said)
@@ -98,7 +115,9 @@ def _together(of_run: LabelledPart, of_dataset: LabelledPart) -> LabelledPart:
     if in_both:
         items = counted(in_both, "item has", "items have")
         sentences.append(f"{items} both: there those of the dataset count.")
-    return LabelledPart(said, f"{of_dataset.whose} and {of_run.whose}", tuple(sentences))
+    labelled = {item_id for item_id, one in zip(dataset.ids, said[:, 0], strict=True) if not np.isnan(one)}
+    missing = (of_run.missing | of_dataset.missing) - labelled
+    return LabelledPart(said, f"{of_dataset.whose} and {of_run.whose}", tuple(sentences), missing)
 
 
 def _judge_alone(system: System) -> System:
@@ -118,32 +137,47 @@ def _of_run(system: System, dataset: Dataset, criterion: str) -> LabelledPart | 
             "Correct by what people said last.",
         )
     author = results.source.person if results.source.kind is Whose.PERSON else None
-    part = random_part(results.reviews, author)
-    kept, sentences = labels.keys() & part.labelled, [part.in_words] if part.in_words else []
+    sample = sample_of(results.reviews, dataset.ids, author, criterion)
+    kept, how, part = labels.keys() & sample, "the random sample on Review", "the random sample"
     said_by = f"labels of {results.source.in_words}" if results.source != LAST else "labels of people"
-    how = "the random sample on Review"
     if not _enough(kept, dataset):
-        in_order = {
+        in_order = [
             item_id
-            for item_id in labels
+            for item_id in dataset.ids
             for given in results.reviews.given_on(JudgmentKey(item_id, criterion)).values()
-            if given.origin is Origin.DATASET and author in (None, given.author)
-        }
-        if not _enough(in_order, dataset):
-            raise _picked(len(labels), len(kept), said_by, len(dataset))
-        kept, how = in_order, "the order of the dataset: as good as random only if that order says nothing"
-    elif lost := len(part.labelled) - len(kept):
-        items = counted(lost, "item", "items")
-        sentences.append(
-            f"{items} of the random sample {'has' if lost == 1 else 'have'} none of these labels."
-        )
-    sentences.insert(0, f"{counted(len(kept), 'item has', 'items have')} {said_by}, by {how}.")
+            if item_id in labels and given.origin is Origin.DATASET and author in (None, given.author)
+        ]
+        last = dataset.ids.index(in_order[-1]) + 1 if in_order else 0
+        sample, at_random = frozenset(dataset.ids[:last]), len(kept)
+        kept, part = labels.keys() & sample, "the items up to the last of these"
+        how = "the order of the dataset: as good as random only if that order says nothing"
+        if not _enough(set(in_order), dataset) or 2 * len(kept) < len(sample):
+            raise _picked(len(labels), at_random, said_by, len(dataset))
+        of_kept = np.array([item_id in kept for item_id in dataset.ids])
+        items = counted(len(kept), "item has", "items have")
+        _check_random(f"{items} {said_by}, as they come", of_kept, system, dataset, criterion)
+    missing = sample - kept
+    sentences = [f"{counted(len(kept), 'item has', 'items have')} {said_by}, by {how}."]
+    if missing:
+        sentences.append(_missing(missing, part, results, author))
     if left := len(labels.keys() - kept):
         were = counted(left, "label is", "labels are")
         sentences.append(f"{were} left out: of items that were picked in another way.")
     sentences += _in_sight(results, [JudgmentKey(item_id, criterion) for item_id in kept])
     said = labels_said(labels[item_id] if item_id in kept else None for item_id in dataset.ids)
-    return LabelledPart(said, said_by, tuple(sentences))
+    return LabelledPart(said, said_by, tuple(sentences), missing)
+
+
+def _missing(ids: AbstractSet[str], part: str, results: RunResults, author: str | None) -> str:
+    """What items without a label do to a random part that they belong to."""
+    skipped = len(ids & random_part(results.reviews, author).skipped)
+    of_them = f", {skipped:,} of them skipped" if skipped else ""
+    return _whatever(f"{counted(len(ids), 'item', 'items')} of {part}", len(ids), of_them)
+
+
+def _whatever(items: str, count: int, how: str = "") -> str:
+    has, these = ("has", "it") if count == 1 else ("have", "them")
+    return f"{items} {has} no such label{how}: intervals hold whatever people would say of {these}."
 
 
 def _in_sight(results: RunResults, keys: Sequence[JudgmentKey]) -> Iterator[str]:
@@ -185,17 +219,15 @@ def _of_dataset(system: System, dataset: Dataset, criterion: str) -> LabelledPar
         if not _enough({dataset.ids[place] for place in np.flatnonzero(kept)}, dataset):
             raise _picked(int(labelled.sum()), int(kept.sum()), whose, len(dataset))
         said[~kept] = np.nan
-        skipped = skipped_in_words(skipped_items(dataset), int(kept.sum()))
-        sentence = f"{counted(int(kept.sum()), 'item has', 'items have')} {whose}, by a random sample."
-        return LabelledPart(said, whose, tuple(filter(None, (sentence, skipped))))
+        missing = skipped_items(dataset) - {dataset.ids[place] for place in np.flatnonzero(kept)}
+        sentences = [f"{counted(int(kept.sum()), 'item has', 'items have')} {whose}, by a random sample."]
+        if missing:
+            items = counted(len(missing), "item", "items")
+            sentences.append(_whatever(f"{items} of it", len(missing), ", for people skipped them"))
+        return LabelledPart(said, whose, tuple(sentences), missing)
     if not _enough({dataset.ids[place] for place in np.flatnonzero(labelled)}, dataset):
         raise _too_few(int(labelled.sum()), whose, len(dataset))
-    against = _speaks_against(judge_expects(system, dataset, criterion), labelled, dataset)
-    if against:
-        raise SetupError(
-            f"{items} {whose}, and these were hardly picked at random: {against}.",
-            _remedy(0, len(dataset)),
-        )
+    _check_random(f"{items} {whose}", labelled, system, dataset, criterion)
     return LabelledPart(
         said,
         whose,
@@ -204,6 +236,16 @@ def _of_dataset(system: System, dataset: Dataset, criterion: str) -> LabelledPar
             " judge is as sure of them as of the others.",
         ),
     )
+
+
+def _check_random(
+    who_labelled: str, labelled: BoolArray, system: System, dataset: Dataset, criterion: str
+) -> None:
+    """SetupError where the judge's word shows that labelled items are no random part."""
+    against = _speaks_against(judge_expects(system, dataset, criterion), labelled, dataset)
+    if against:
+        problem = f"{who_labelled}, and these were hardly picked at random: {against}."
+        raise SetupError(problem, _remedy(0, len(dataset)))
 
 
 def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset) -> str:
@@ -223,7 +265,7 @@ def _speaks_against(expected: FloatArray, labelled: BoolArray, dataset: Dataset)
 
 
 def _groups(dataset: Dataset) -> IntArray:
-    return group_numbers(dataset.texts("instruction").to_pylist())
+    return group_numbers(dataset.group_column)
 
 
 def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:
@@ -233,6 +275,8 @@ def _enough(ids: AbstractSet[str], dataset: Dataset) -> bool:
 
 
 def _picked(labels: int, at_random: int, whose: str, items: int) -> SetupError:
+    if labels == at_random:
+        return _too_few(labels, whose, items)
     others = f"{at_random:,} of them in a random sample: the others" if at_random else "all of them"
     return SetupError(
         f"{_there_are(labels, whose)}, {others} of items that were picked, by doubt or by hand. What people"

@@ -73,13 +73,14 @@ def corrected_json(one: Corrected) -> dict[str, Any]:
 def _by_labels_json(found: ByLabels) -> dict[str, Any]:
     made: dict[str, Any] = {"labels": found.part.whose if found.part else None}
     if found.part is not None:
-        made["sentences"] = list(found.part.sentences)
+        made["sentences"] = list(found.part.remarks if found.correction else found.part.sentences)
     if found.refused is not None:
         made["refused"] = found.refused.problem
     if (correction := found.correction) is not None:
         made |= {
             "labelled": correction.labelled,
             "items": correction.items,
+            "of_the_part_without_a_label": correction.missing,
             "correlation": correction.correlation,
             "worth": correction.worth,
             "shares": {name: corrected_json(one) for name, one in correction.shares.items()},

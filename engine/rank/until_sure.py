@@ -226,11 +226,7 @@ def until_sure(dataset: Dataset, criterion: str, until: Until) -> UntilSure:
         raise unnamed(dataset, Step.STOP_AT_A_WIDTH, " ")
     else:
         contests = contests_of_places(dataset)
-    places = dict(
-        zip(
-            dataset.ids, drawn_instructions(dataset.texts("instruction").to_pylist(), until.seed), strict=True
-        )
-    )
+    places = dict(zip(dataset.ids, drawn_instructions(dataset.group_column, until.seed), strict=True))
     drawn = replace(contests, instructions=np.array([places[item_id] for item_id in contests.ids], np.int64))
     return UntilSure(drawn, None if until.width is None else until.width / 100, until.seed, criterion)
 

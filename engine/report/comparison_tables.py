@@ -138,9 +138,6 @@ _PUBLISHED = (
 def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Sheet:
     """All that is said of a comparison of these systems, but for the single differences."""
     first = matched[0]
-    part = f": {first.part}" if first.part else ""
-    whole = comparison.items if part else len(first.whole or first.dataset)
-    some = f"{comparison.items:,} of " if comparison.items < whole else ""
     chosen = best_of("systems", comparison.choice)
     published = Section(
         "published",
@@ -154,8 +151,8 @@ def comparison_sheet(comparison: Comparison, matched: Sequence[Matched]) -> Shee
         ),
         Section(
             "measures",
-            f"On {some}{counted(whole, 'item', 'items')} with the human labels of {first.dataset.name}{part}",
-            [measure_table(comparison), *([Sentences(chosen)] if chosen else ())],
+            _on_items(comparison, first),
+            [measure_table(comparison), *(Sentences(said) for said in (chosen, comparison.wordless) if said)],
             "In round brackets the 95 % interval, in square ones the rank: 1 is the best; equal systems share"
             " their mean rank.",
         ),
@@ -181,6 +178,19 @@ def of_the_task(matched: Sequence[Matched]) -> bool:
         return False
     texts = (text for item in items for text in (item.instruction, item.output_a, item.output_b))
     return digest(sorted(" ".join(text.split()) for text in texts)) == _TEXTS_OF_TASK
+
+
+def _on_items(comparison: Comparison, first: Matched) -> str:
+    """On which items systems are compared, and how many have human labels where not all do."""
+    part, gold = f": {first.part}" if first.part else "", first.dataset.name
+    whole = comparison.items if part else len(first.whole or first.dataset)
+    of_all = counted(whole, "item", "items")
+    some = f"{comparison.items:,} of " if comparison.items < whole else ""
+    labelled = len(first.labelled_items)
+    if labelled == comparison.items:
+        return f"On {some}{of_all} with the human labels of {gold}{part}"
+    answered = f", of {comparison.items:,} that all systems answer" if some else ""
+    return f"On {labelled:,} of {of_all} of {gold}: those with human labels{answered}{part}"
 
 
 def measure_table(comparison: Comparison) -> Table:

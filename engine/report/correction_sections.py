@@ -132,7 +132,7 @@ def _refused(refused: SetupError, word: Word) -> Section:
 
 
 def _corrected(found: ByLabels, correction: Correction) -> Section:
-    picked = found.part.sentences if found.part else ()
+    picked = found.part.remarks if found.part else ()
     parts: list[Sentences | Table] = [Sentences([*_what_it_adds(correction), *picked])]
     parts += [
         table
@@ -175,6 +175,12 @@ def _what_it_adds(correction: Correction) -> Iterator[str]:
         yield (
             f"Too few labels, on fewer than {FEW} instructions, for"
             f" {listed(correction.unlabelled, shown=short_name)}: no win rate of theirs is corrected."
+        )
+    if correction.too_many_missing:
+        yield (
+            f"Strengths are not corrected: {correction.missing:,} of the"
+            f" {correction.labelled + correction.missing:,} items that belong to the random part have no"
+            " label, and by how much these would move a strength is not known. Label them, then it is."
         )
     if correction.strengths is not None:
         best, rivals = short_name(correction.strengths.order[0]), correction.strengths.rivals

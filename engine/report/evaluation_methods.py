@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.core import VERSION
 from engine.core.formatting import capitalised, counted, listed, words
-from engine.measure.evaluation import Evaluation
+from engine.measure.evaluation import Evaluation, wordless_in_words
 from engine.report.methods import COMPUTED, Statement, labels_of_system
 from engine.report.works import BERGER, COHEN, KORN_GRAUBARD, LIN, ZHANG, CitedWork
 
@@ -22,8 +22,8 @@ _NUMBERS = (
         (KORN_GRAUBARD,),
     ),
     Statement(
-        "It stands beside the best of four judges that read nothing: the most frequent human label,"
-        " cross-validated, always A, the longer response, and a random label; the judge is called better"
+        "It stands beside the best of four judges that read nothing: the most frequent human label of these"
+        " items, always A, the longer response, and a random label; the judge is called better"
         f" where it surely is better than each of them ({BERGER.short}). Kappa is Cohen's"
         f" ({COHEN.short}), with unscored as a label of its own; macro-F1 is the mean over the labels that"
         " occur.",
@@ -54,7 +54,7 @@ def evaluation_methods(
 def _data(evaluation: Evaluation) -> Iterator[Statement]:
     matched = evaluation.matched
     dataset = matched.dataset
-    items = list(matched.items_of_both)
+    items = matched.labelled_items
     labels = sum(map(len, matched.pairs.values()))
     criteria = ", ".join(f"{words(name)} ({len(pairs):,})" for name, pairs in matched.pairs.items())
     several = any(pair.gold.annotators for pairs in matched.pairs.values() for pair in pairs)
@@ -62,7 +62,7 @@ def _data(evaluation: Evaluation) -> Iterator[Statement]:
     yield Statement(
         f"{capitalised(evaluation.name)} was held against {counted(labels, 'human label', 'human labels')} of"
         f" {counted(len(items), 'item', 'items')}, pairs of responses to"
-        f" {counted(len({item.instruction for item in items}), 'instruction', 'instructions')}, on"
+        f" {counted(len({item.group for item in items}), 'instruction', 'instructions')}, on"
         f" {counted(len(matched.pairs), 'criterion', 'criteria')}: {criteria}.{majority}",
         f"{dataset.path.name}, the columns of human labels; SHA-256 of its texts {dataset.hash}",
     )
@@ -91,21 +91,23 @@ def _sentence(text: str) -> str:
 
 def _explanations(evaluation: Evaluation, encoder: str | None, judge_model: str | None) -> Statement:
     """Of the measures of explanations that were taken, and what they are without."""
+    found = evaluation.explanations.values()
     of, lacking, unmeasured = (
-        sum(getattr(one, name) for one in evaluation.explanations.values())
-        for name in ("items", "unexplained", "unmeasured")
+        sum(getattr(one, name) for one in found) for name in ("items", "unexplained", "unmeasured")
     )
-    missing = f" Of {of:,} the judge explains {of - lacking:,}; the others count 0." if lacking else ""
-    if unmeasured:
-        missing += f" {unmeasured:,} could not be asked about, and are left out of the agreement."
-    taken: list[tuple[str, CitedWork | None]] = [(f"ROUGE-L ({LIN.short})", LIN)]
+    by_words = any(one.rouge_l is not None for one in found)
+    taken: list[tuple[str, CitedWork | None]] = [(f"ROUGE-L ({LIN.short})", LIN)] if by_words else []
     if encoder is not None:
         taken.append((f"BERTScore ({ZHANG.short}) by the encoder {encoder}", ZHANG))
     if judge_model is not None:
         taken.append((f"whether {judge_model} says that both agree", None))
     named = listed([name for name, _ in taken], shown=str)
+    held = [f"Explanations are held against people's by {named}."] if taken else []
+    lacks = [f"Of {of:,} the judge explains {of - lacking:,}; the others count 0."] if lacking else []
+    if unmeasured:
+        lacks.append(f"{unmeasured:,} could not be asked about, and are left out of the agreement.")
     return Statement(
-        f"Explanations are held against people's by {named}.{missing}",
+        " ".join(filter(None, (*held, *lacks, wordless_in_words(found)))),
         f"{_MEASURES}, Explanations",
         tuple(work for _, work in taken if work is not None),
     )

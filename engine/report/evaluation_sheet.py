@@ -34,8 +34,8 @@ def evaluation_sheet(
         *([explanation_section(evaluation)] if evaluation.explanations else ()),
         *more,
     ]
-    items = counted(matched.items, "item", "items")
-    title = f"{evaluation.name} against the human labels of {matched.dataset.name}: {items}"
+    held = f"{evaluation.name} against the human labels of {matched.dataset.name}"
+    title = f"{held}: {matched.items_in_words}"
     return Sheet(title, sections)
 
 
@@ -99,8 +99,13 @@ def in_short(evaluation: Evaluation) -> Iterator[str]:
         )
     elif results is not None and results.run.panel:
         differ = [pair.judgment.judges_differ for pair in pairs if pair.judgment]
-        found = _of(sum(map(bool, differ)), len(differ), "judgments")
-        yield f"The judges of the panel alone would give different labels: {found}."
+        known = [each for each in differ if each is not None]
+        if known:
+            found = _of(sum(known), len(known), "judgments")
+            several = " that more than one decided" if len(known) < len(differ) else ""
+            yield f"The judges of the panel alone would give different labels: {found}{several}."
+        if results.judges_missing_sentence:
+            yield results.judges_missing_sentence
     elif known:
         yield f"Flipped by the order of the responses: {_of(sum(known), len(known), 'judgments')}."
     else:

@@ -9,6 +9,7 @@ Knows: what each figure shows. Does not know: colours and fonts, files, reports,
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from statistics import fmean
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ from engine.calibrate.quality import ReliabilityBin
 from engine.core.formatting import counted
 from engine.core.items import PREFERENCES, HumanLabel, Preference, labels_beside
 from engine.core.log_probs import FloatArray, IntArray
-from engine.measure.evaluation import Evaluation, mean_of
+from engine.measure.evaluation import Evaluation
 from engine.measure.intervals import Interval
 from engine.measure.label_measures import LabelMeasures
 from engine.report.figure_style import (
@@ -130,11 +131,9 @@ def _draw_baselines(
         ("longer response", "longer", "s", theme.paper, 0.24),
     ):
         shares = [getattr(measure.baselines, name) for measure in measures]
-        points = zip([*shares, mean_of(shares)], rows, strict=True)
-        known = [(100 * share, row + shift) for share, row in points if share is not None]
         axes.plot(
-            [x for x, _ in known],
-            [y for _, y in known],
+            [100 * share for share in (*shares, fmean(shares))],
+            [row + shift for row in rows],
             linestyle="none",
             marker=marker,
             markersize=5,
@@ -368,5 +367,5 @@ def _mark_least(axes: Axes, report: MarginReport, theme: Theme) -> None:
 
 def _against(evaluation: Evaluation) -> str:
     matched = evaluation.matched
-    items = counted(matched.items, "item", "items")
-    return f"{drawable(evaluation.name)} against {drawable(matched.dataset.name)}, {items}"
+    held = f"{drawable(evaluation.name)} against {drawable(matched.dataset.name)}"
+    return f"{held}, {matched.items_in_words}"

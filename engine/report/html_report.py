@@ -158,7 +158,7 @@ def order_report_of(matched: Matched) -> MarginReport | None:
         return None
     with suppress(SetupError):  # it cannot tell
         read = learned_from(results.run, results.judged, calibration=results.calibration)
-        return margin_report(read, groups_by_instruction(read.ids, matched.dataset.instructions), KEEP)
+        return margin_report(read, groups_by_instruction(read.ids, matched.dataset.groups), KEEP)
     return None
 
 

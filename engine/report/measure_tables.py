@@ -12,7 +12,7 @@ from engine.core.measure_words import BETTER, MACRO_F1
 from engine.core.sheets import Picture, Section, Sentences, Tone
 from engine.core.value_tables import Column, Kind, Partial, Ranked, Row, Table
 from engine.measure.baselines import Baselines
-from engine.measure.evaluation import Evaluation, mean_of
+from engine.measure.evaluation import Evaluation, mean_of, wordless_in_words
 from engine.measure.explanation_measures import ExplanationMeasures
 from engine.measure.label_measures import LabelMeasures
 from engine.report.columns import (
@@ -198,7 +198,9 @@ def confusion_table(measures: LabelMeasures) -> Table:
 
 def explanation_section(evaluation: Evaluation, warnings: Sequence[str] = ()) -> Section:
     """The explanations against human ones, as far as they are measured; `warnings`: of models that did."""
-    doubts = [Sentences(warnings, Tone.CAVEAT)] if warnings else []
+    wordless = wordless_in_words(evaluation.explanations.values())
+    said = [*warnings, *([wordless] if wordless else ())]
+    doubts = [Sentences(said, Tone.CAVEAT)] if said else []
     return Section(
         "explanations",
         "Explanations",

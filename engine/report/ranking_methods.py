@@ -115,7 +115,7 @@ def _correction(
     results = ranked.system.results if ranked.system is not None else None
     kept = f"{ranked.dataset.path.name}, the columns of human labels"
     of_run = f"Tiebreak's store, run {results.run.id}, what people said of it; {kept}" if results else kept
-    yield Statement(f"Labels of people correct these numbers. {' '.join(part.sentences)}", of_run)
+    yield Statement(f"Labels of people correct these numbers. {' '.join(part.remarks)}", of_run)
     drawn = (
         " Corrected strengths are fitted to the likelihood that is corrected in the same way, with intervals"
         f" of {DRAWS:,} draws of instructions (seed {seed})."

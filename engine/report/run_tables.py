@@ -3,14 +3,14 @@
 Knows: which columns stand side by side, and what they mean. Does not know: terminals, windows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from engine.core.formatting import words
 from engine.core.items import PREFERENCES, Order, Preference
 from engine.core.judgments import AnyJudgment, Judgment, Unscored
 from engine.core.measure_words import best_of
-from engine.core.sheets import Section, Sentences
+from engine.core.sheets import Section, Sentences, Tone
 from engine.core.value_tables import Column, Kind, Row, Table
 from engine.data.dataset import Dataset
 from engine.decisions.run_results import ALL_WAYS, RunResults
@@ -92,10 +92,15 @@ def labels_given_section(results: RunResults) -> Section:
     return Section(
         "labels_given",
         "Labels given",
-        [distribution_table(count_run(results))],
+        [distribution_table(count_run(results)), *_missing(results)],
         "How often each label is in force. Flipped: the order of the responses alone decided. Format mass"
         " near 1: the model understood what it was asked.",
     )
+
+
+def _missing(results: RunResults) -> Iterator[Sentences]:
+    if results.judges_missing_sentence:
+        yield Sentences([results.judges_missing_sentence], Tone.CAVEAT)
 
 
 def distribution_table(counts: Sequence[LabelCounts]) -> Table:

@@ -71,4 +71,5 @@ def _rank(row: ReviewRow) -> int:
 
 
 def _marks(row: ReviewRow) -> int:
-    return bool(row.flipped) + row.judges_differ + row.differs_from_human + row.overridden + row.outdated
+    judges = row.judges_differ or row.judges_missing > 0
+    return bool(row.flipped) + judges + row.differs_from_human + row.overridden + row.outdated

@@ -30,13 +30,13 @@ class ReviewRow(Keyed):
     `position`: place in the run's dataset, from 0. `preference`: the label in force, None for unscored.
     `own`: the model's label, whatever is in force. `human`: the dataset's label. `flipped`, `margin`: of the
     model's own judgment, whatever is in force; None where there is one order only, or where it is unscored.
-    `judges_differ`: of a panel. `margin`: its highest probability minus its second, 0 to 1. `overridden`:
-    whether a person gave the label or the explanation in force. `people_differ`: whether people gave
-    different labels; `unsettled`: whether nobody settled that. `outdated`: whether the explanation in force
-    was written for another label. `doubt`: 0 to 1, higher is to be looked at first; see `review_rows`.
-    `probabilities`: of the model's own judgment, as it is decided; None where there are none.
-    `hidden`: whether all but item and criterion was taken out, for a person who labels blind. `unanswered`:
-    whether an opened submission gives no label, and no person gave one.
+    `judges_differ`: of a panel; `judges_missing`: how many of its judges said nothing. `margin`: its highest
+    probability minus its second, 0 to 1. `overridden`: whether a person gave the label or the explanation in
+    force. `people_differ`: whether people gave different labels; `unsettled`: whether nobody settled that.
+    `outdated`: whether the explanation in force was written for another label. `doubt`: 0 to 1, higher is to
+    be looked at first; see `review_rows`. `probabilities`: of the model's own judgment, as it is decided;
+    None where there are none. `hidden`: whether all but item and criterion was taken out, for a person who
+    labels blind. `unanswered`: whether an opened submission gives no label, and no person gave one.
     """
 
     position: int
@@ -46,6 +46,7 @@ class ReviewRow(Keyed):
     human: HumanLabel | None = None
     flipped: bool | None = None
     judges_differ: bool = False
+    judges_missing: int = 0
     margin: float | None = None
     overridden: bool = False
     people_differ: bool = False
@@ -73,7 +74,8 @@ class ReviewItem:
     """One item of a review list.
 
     `doubt`: the highest of its rows. `differing`: how many of them differ from the human label. `unsettled`:
-    on how many of them people differ, and nobody settled it; `judges`: on how many a panel's judges do.
+    on how many of them people differ, and nobody settled it; `judges`: on how many a panel's judges do, or
+    not all of them said anything.
     """
 
     position: int
@@ -91,11 +93,10 @@ def review_rows(
 
     The doubt of a judgment is 1 where it has no label in force, and 0 where a person overrode it. Else it is
     1 - margin, where the margin is halved for each of these that is true: the two orders disagree, or the
-    judges of a panel; the label
-    of overall_quality is the other response than the weighted winner of the item; the explanation was
-    written for another label. The weighted winner is that of the weights and tie threshold of the run's
-    rubric; ties and items with an unscored criterion contradict nothing. The margin of a submission's label
-    is 1.
+    judges of a panel, or not all of them said anything; the label of overall_quality is the other response
+    than the weighted winner of the item; the explanation was written for another label. The weighted winner
+    is that of the weights and tie threshold of the run's rubric; ties and items with an unscored criterion
+    contradict nothing. The margin of a submission's label is 1.
 
     `dataset`: where the human labels are taken from, of items with the same id and texts; `own`: the one that
     the run judged, for the labels that `dataset` lacks.
@@ -140,7 +141,7 @@ def by_item(
         doubts[key] = max(row.doubt, doubts.get(key, 0.0))
         differing[key] += row.differs_from_human
         unsettled[key] += row.unsettled
-        judges[key] += row.judges_differ
+        judges[key] += row.judges_differ or row.judges_missing > 0
     items = [
         ReviewItem(*key, doubt, differing[key], unsettled[key], judges[key])
         for key, doubt in sorted(doubts.items())
@@ -193,15 +194,16 @@ def _row(
     preference, outdated = results.label(judgment), results.is_outdated(judgment)
     own = judgment.preference if isinstance(judgment, Judgment | SubmittedLabel) else None
     flipped = margin = probabilities = None
-    judges_differ = False
+    judges_differ, judges_missing = False, 0
     if isinstance(judgment, Judgment):
         flipped, margin = judgment.flipped, margin_of(judgment.probabilities)
-        judges_differ = bool(judgment.judges_differ)
+        judges_differ, judges_missing = bool(judgment.judges_differ), judgment.judges_missing
         probabilities = judgment.probabilities
     if preference is None:
         doubt = 1.0
     else:
-        reasons = (bool(flipped) or judges_differ, contradicted and judgment.criterion == OVERALL, outdated)
+        apart = bool(flipped) or judges_differ or judges_missing > 0
+        reasons = (apart, contradicted and judgment.criterion == OVERALL, outdated)
         doubt = 1 - (1.0 if margin is None else margin) * 0.5 ** sum(reasons)
     return ReviewRow(
         position=item.position,
@@ -211,6 +213,7 @@ def _row(
         human=human.get(key),
         flipped=flipped,
         judges_differ=judges_differ,
+        judges_missing=judges_missing,
         margin=margin,
         overridden=key in results.overrides,
         people_differ=key in results.reviews.differing,

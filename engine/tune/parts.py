@@ -59,7 +59,7 @@ def parts_of(
     """
     labelled = {item_id for name in criteria for item_id in dataset.labels(name)}
     by_instruction: dict[str, list[str]] = {}
-    for item_id, instruction in dataset.instructions.items():
+    for item_id, instruction in dataset.groups.items():
         if item_id in labelled:
             by_instruction.setdefault(instruction, []).append(item_id)
     drawn = in_drawn_order(by_instruction, seed)

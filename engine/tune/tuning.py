@@ -284,7 +284,7 @@ class _Search:
     def _seen(self, prompts: Sequence[Prompt], ids: Sequence[str]) -> list[Seen]:
         """What there is to compare: prompts by which enough items have a judgment."""
         found = []
-        instructions = self._dataset.instructions
+        instructions = self._dataset.groups
         for prompt in prompts:
             results = self._results(prompt)
             some = results.only(frozenset(ids)) if results is not None else None

@@ -84,7 +84,7 @@ def carried_by(
     unshown: dict[str, str] = {}
     calibration = system.results.calibration if system.results and not by_grades else None
     fitted = calibration.criteria if calibration else {}
-    instructions = gold.instructions if gold is not None else {}
+    instructions = gold.groups if gold is not None else {}
     for name in criteria:
         own = [row for row in rows if JudgmentKey(row["id"], name) not in system.overrides]
         follows = _follows(own, name, gold.labels(name), instructions) if gold is not None else None

@@ -54,7 +54,7 @@ SlicedWeighing = OfSlices[SliceWeighing]
 
 def weigh_slices(pairs: ScoredPairs, weighing: Weighing, gold: Dataset, division: Slicing) -> SlicedWeighing:
     """What was decided of `pairs`, slice by slice; slices without a decision are left out."""
-    instructions = gold.instructions
+    instructions = gold.groups
     rows = {row["id"]: row for row in pairs.rows}
     found = []
     for part in division.slices:

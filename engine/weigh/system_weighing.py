@@ -164,7 +164,7 @@ def weigh(
     result = pairwise_preference_judge(decided, dict(weights), tie_threshold)
     winners = {decision["id"]: decision["winner"] for decision in result["results"]}
     known = items if gold is None else gold
-    instructions = known.instructions if known is not None else {}
+    instructions = known.groups if known is not None else {}
     agreement = _agreement(winners, gold, instructions, system) if gold is not None else None
     won = {name: [winner == name for winner in winners.values()] for name in WINNERS}
     intervals = {name: _interval(column, winners, instructions) for name, column in won.items()}

@@ -324,6 +324,7 @@ def _ending(how: RunEnded | EngineError | None, progress: RunProgress | None) ->
     judgments = counted(progress.unscored, "judgment", "judgments")
     unscored = f", {judgments} unscored" if progress.unscored else ""
     if progress.judged < progress.items:
-        seen = f"Run {how.run_id} stopped by itself, since what was asked is clear: {kept}{unscored}"
+        why = "what was asked is clear" if how.clear else "no item is left that would make more of it clear"
+        seen = f"Run {how.run_id} stopped by itself, since {why}: {kept}{unscored}"
         return f"{seen}, in {clock(progress.elapsed)}. Run it to the end to judge the rest."
     return f"Run {how.run_id} is complete: {kept}{unscored}, in {clock(progress.elapsed)}."

@@ -87,10 +87,9 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.MARKS: Meaning(
         "Marks in the list of Review, each with the number of criteria: ⇄ the two orders disagree; ⚖ the"
-        " judges of a panel disagree; ≠ the"
-        " label differs from the human one; ✎ a person gave label or explanation; ! the explanation was"
-        " written for another label; ∅ the submission does not answer; * you began an explanation or a"
-        " note, and have not saved it.\n"
+        " judges of a panel disagree, or not all of them said anything; ≠ the label differs from the human"
+        " one; ✎ a person gave label or explanation; ! the explanation was written for another label; ∅ the"
+        " submission does not answer; * you began an explanation or a note, and have not saved it.\n"
         "States say how far you are with an item: to do; ✓ done, you confirmed its labels with Enter; »"
         " skipped. Each person has his own.",
         "window.md",
@@ -156,8 +155,9 @@ GLOSSARY: dict[Topic, Meaning] = {
     ),
     Topic.ROUGE_L: Meaning(
         f"{measure_words.ROUGE_L}\n"
-        "It knows Latin letters and digits only: explanations in other scripts score 0. An item that the"
-        " judge did not explain counts 0, too.",
+        "It knows Latin letters without accents, and digits: explanations in other scripts score 0, whatever"
+        " they say. Where most human ones are so it is not measured. An item that the judge did not explain"
+        " counts 0, too.",
         "measures.md",
     ),
     Topic.AGREEMENT: Meaning(

@@ -270,11 +270,10 @@ class JudgmentCard(QFrame):
             "How much a look is worth, from 0 to 1: high where the judge is unsure, its orders disagree"
             f" or its labels contradict each other; 0 where a person decided. {MORE_BY_F1}",
         )
-        apart = scored is not None and bool(scored.judges_differ)
-        self.flipped.setVisible(apart or (scored is not None and bool(scored.flipped)))
-        self.flipped.say("⚖ judges differ" if apart else "⇄ flipped", "warning")
-        whose = "judges of the panel" if apart else "two orders"
-        set_tip(self.flipped, f"The {whose} alone would give different labels. {MORE_BY_F1}")
+        pill, tip = apart_in_words(scored) if scored is not None else ("", "")
+        self.flipped.setVisible(bool(pill))
+        self.flipped.say(pill, "warning")
+        set_tip(self.flipped, f"{tip} {MORE_BY_F1}")
         mass = scored.format_mass if scored is not None else None
         low = self._low_mass = mass is not None and mass < LOW_MASS
         text = f"format mass {percent(mass)}" if mass is not None else ""
@@ -319,6 +318,22 @@ class JudgmentCard(QFrame):
         source = f"of {names[0]}" if human and names else f"looked for in {' and '.join(names)}"
         show_text(self.human_from, source if names else "")
         set_tip(self.human_from, "\n".join(map(str, shown.human_from)))
+
+
+def apart_in_words(judgment: Judgment) -> tuple[str, str]:
+    """What is doubtful of who decided a judgment, in a pill, and what that means; both empty for nothing."""
+    if judgment.judges_differ:
+        return "⚖ judges differ", "The judges of the panel alone would give different labels."
+    if judgment.judges_missing:
+        decided, of = judgment.judges or 0, (judgment.judges or 0) + judgment.judges_missing
+        return (
+            f"⚖ {decided} of {of} judges",
+            "The other judges of the panel could not say anything: each counts as one to which all four"
+            " labels are equally likely.",
+        )
+    if judgment.flipped:
+        return "⇄ flipped", "The two orders alone would give different labels."
+    return "", ""
 
 
 def own_explanation(shown: Shown) -> Explanation | None:

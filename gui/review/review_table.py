@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
-from engine.core.formatting import number, words
+from engine.core.formatting import counted, number, words
 from engine.core.items import Preference
 from engine.core.judgments import ReviewState
 from engine.core.review_filters import ListOrder
@@ -49,10 +49,9 @@ _HEADS = (
     Head("Labels", "The label in force on each criterion: A, B, G both good, X both bad, – unscored"),
     Head(
         "Marks",
-        "⇄ the orders disagree, ⚖ the judges of a panel differ, ≠ differs from the human label, ✎ given by a"
-        " person, ! explanation outdated, ∅ not answered by the submission, * a draft of yours, of an"
-        " explanation or a note;"
-        f" with how many criteria. {MORE_BY_F1}",
+        "⇄ the orders disagree, ⚖ the judges of a panel differ, or not all said anything, ≠ differs from the"
+        " human label, ✎ given by a person, ! explanation outdated, ∅ not answered by the submission, * a"
+        f" draft of yours, of an explanation or a note; with how many criteria. {MORE_BY_F1}",
     ),
     Head(
         "Text",
@@ -244,7 +243,7 @@ def _marks(rows: "Sequence[ReviewRow]") -> str:
     """`⇄2 ≠1`: each mark with the number of criteria, alone where there is one criterion only."""
     counts = (
         ("⇄", sum(bool(row.flipped) for row in rows)),
-        ("⚖", sum(row.judges_differ for row in rows)),
+        ("⚖", sum(row.judges_differ or row.judges_missing > 0 for row in rows)),
         ("≠", sum(row.differs_from_human for row in rows)),
         ("✎", sum(row.overridden for row in rows)),
         ("!", sum(row.outdated for row in rows)),
@@ -267,6 +266,7 @@ def in_words(row: "ReviewRow", begun: bool = False) -> str:
     parts = ["not answered by the submission" if row.unanswered else LABEL_WORDS[row.preference]]
     parts += ["the orders disagree"] if row.flipped else []
     parts += ["the judges differ"] if row.judges_differ else []
+    parts += [f"{counted(row.judges_missing, 'judge', 'judges')} said nothing"] if row.judges_missing else []
     parts += [f"differs from the human label {LABEL_WORDS[row.human]}"] if row.differs_from_human else []
     parts += ["given by a person"] if row.overridden else []
     parts += ["explanation outdated"] if row.outdated else []

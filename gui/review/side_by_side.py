@@ -27,6 +27,7 @@ from gui.kit.layouts import STRETCH, in_column
 from gui.kit.pill import Pill
 from gui.people.said_in_words import standing_in_words
 from gui.reading.text_pane import TextPane
+from gui.review.judgment_card import apart_in_words
 from gui.review.override_controls import ExplanationEditor, narrow_buttons
 from gui.review.session import Shown
 
@@ -67,10 +68,8 @@ def column_of(run: StoredRun, judgment: AnyJudgment, override: Standing | None) 
     if isinstance(judgment, Judgment):
         share = judgment.probabilities[PREFERENCES.index(judgment.preference)]
         marks.append((percent(share), "plain", "The probability of this label"))
-        if judgment.judges_differ:
-            marks.append(("⚖ judges differ", "warning", "Its judges alone would give different labels."))
-        if judgment.flipped:
-            marks.append(("⇄ flipped", "warning", "The two orders alone would give different labels."))
+        pill, tip = apart_in_words(judgment)
+        marks += [(pill, "warning", tip)] if pill else []
     if override is not None:
         remarks.append(f"{standing_in_words(override)}.")
     return ColumnText(

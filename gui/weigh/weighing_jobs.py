@@ -207,7 +207,7 @@ def fit(basis: Basis, wish: Wish) -> Job[Fitted]:
         criteria = tuple(_weights(basis, wish))
         pairs = _scored_pairs(basis, criteria)
         human = human_winners(gold)
-        found = fit_weights(pairs.rows, human, gold.instructions, criteria)
+        found = fit_weights(pairs.rows, human, gold.groups, criteria)
         kept = kept_of(found, gold, human.keys() & {row["id"] for row in pairs.rows})
         largest = max(found.weights.values())
         weights = {name: HIGHEST_MARGIN * weight / largest for name, weight in found.weights.items()}

@@ -103,6 +103,15 @@ def test_two_keys_that_are_one_as_text_are_refused(items: pd.DataFrame, tmp_path
         framed(items.assign(instruction=pd.Series([{1: "a", "1": "b"}] * len(items), dtype=object)), tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["float16", "float32", "Float32", "float[pyarrow]"])
+def test_a_short_float_is_as_it_was_written(items: pd.DataFrame, kind: str, tmp_path: Path) -> None:
+    score = pd.Series([0.1, 0.7], items.index[:2]).astype(kind)
+    both = pd.Series([np.array([0.1], np.float32)] * 2, items.index[:2], dtype=object)
+    some = items.head(2).assign(score=score, both=both)
+    columns = FramedItems.of(some, tmp_path / "runs.sqlite").columns
+    assert (columns["score"], columns["both"]) == (["0.1", "0.7"], ["[0.1]"] * 2)
+
+
 def test_an_index_called_id_counts(items: pd.DataFrame, demo_gold: Path, tmp_path: Path) -> None:
     by_id, hash_of_file = items.set_index("id"), load_dataset(demo_gold).hash
     part = pd.Index(range(len(items)), name="part")

@@ -116,7 +116,7 @@ def test_an_evaluation_has_the_numbers_of_the_engine(
         assert measures.interval is not None
         assert (row["low"], row["high"]) == tuple(measures.interval)
         assert row["trivial"] + row["lead"] == pytest.approx(measures.accuracy)
-        assert row["rouge_l"] == found.explanations[name].rouge_l / 100
+        assert row["rouge_l"] == (found.explanations[name].rouge_l or 0) / 100
     mean = frame.loc["mean"]
     assert (mean["accuracy"], mean["trivial"]) == (found.accuracy, found.trivial)
     assert mean[["items", "instructions", "unscored"]].isna().all()  # they are of a criterion

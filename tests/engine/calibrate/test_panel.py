@@ -34,6 +34,7 @@ from engine.measure.evaluation import evaluate
 from engine.measure.matching import match
 from engine.measure.systems import System, system_of_run
 from engine.report.run_tables import way_sections
+from engine.review.doubt import by_item, review_rows
 from engine.store.run_store import RunStore
 from tests.judged import (
     GOOD,
@@ -123,6 +124,86 @@ def test_what_one_judge_could_not_score_the_others_decide(tmp_path: Path) -> Non
     assert second.reason == NOT_SAID
 
 
+def test_a_panel_of_which_judges_failed_is_less_sure_and_says_how_many_decided(tmp_path: Path) -> None:
+    """By the files of a panel of three of which two failed, which said P = .90 and that judges agree."""
+    judges = [
+        system({"safety": [A, A, B]}),
+        system({"safety": [None, A, B]}),
+        system({"safety": [None, None, A]}),
+    ]
+    panel = make_panel([replace(each, name=f"{place}.tsv") for place, each in enumerate(judges)], THREE)
+    one, two, three = panel.results.judgments["safety"]
+    assert isinstance(one, Judgment)
+    assert isinstance(two, Judgment)
+    assert isinstance(three, Judgment)
+    assert labels(panel) == [A, A, B]
+    # A judge that says nothing: all four labels alike.
+    for judgment, heard in ((one, 1), (two, 2)):
+        sure = heard * np.log([0.9, *[0.1 / 3] * 3]) / 3
+        assert judgment.probabilities == pytest.approx(np.exp(log_softmax(sure)))
+    assert [(each.judges, each.judges_missing) for each in (one, two, three)] == [(1, 2), (2, 1), (3, 0)]
+    assert [each.judges_differ for each in (one, two, three)] == [None, False, True]
+    assert panel.results.judges_missing_sentence.startswith(
+        "Not all 3 judges of the panel decided 2 of 3 judgments (1 by 1, 1 by 2): the others could not"
+    )
+    assert [item.item_id for item in by_item(review_rows(panel.results))] == ["1", "3", "2"]
+    write_results_csv(tmp_path / "all.csv", panel.results)
+    with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
+        assert [(row["judges"], row["judges_missing"]) for row in csv.DictReader(file)] == [
+            ("1", "2"),
+            ("2", "1"),
+            ("3", "0"),
+        ]
+    alone = panel.results.by_way()["1: 0.tsv"].judgments["safety"][0]
+    assert isinstance(alone, Judgment)
+    assert alone.probabilities == pytest.approx([0.9, *[0.1 / 3] * 3])
+
+
+@pytest.mark.slow
+def test_calibrated_what_is_left_of_a_panel_claims_what_it_is_worth() -> None:
+    """Of three judges that are right in 70 % each, two failed on the last third: there one decides, and is
+    right as often as it says, though the calibration learned from all three.
+    """
+    random = np.random.default_rng(4)
+    true = random.integers(4, size=600)
+    said = np.where(random.random((3, 600)) < 0.7, true, (true + random.integers(1, 4, (3, 600))) % 4)
+    gold = dataset({"safety": [PREFERENCES[place] for place in true[:400]] + [None] * 200})
+    judges = [
+        system(
+            {
+                "safety": [
+                    None if judge and item >= 400 else PREFERENCES[own] for item, own in enumerate(column)
+                ]
+            },
+            name=f"{judge}.tsv",
+        )
+        for judge, column in enumerate(said.tolist())
+    ]
+    panel = make_panel(judges, gold)
+    made = calibrate_run(match(system_of_run(panel.results), gold))
+    column = panel.results.calibrated(made.calibration).judgments["safety"]
+    for places, least, most in ((slice(0, 400), 0.75, 0.9), (slice(400, 600), 0.62, 0.78)):
+        found = [each for each in column[places] if isinstance(each, Judgment)]
+        right = np.mean(
+            [each.preference is PREFERENCES[own] for each, own in zip(found, true[places], strict=True)]
+        )
+        claimed = np.mean([max(each.probabilities) for each in found])
+        assert least < right < most
+        assert claimed == pytest.approx(right, abs=0.08)
+
+
+def test_a_judge_that_failed_in_one_order_says_nothing_in_a_panel(tmp_path: Path) -> None:
+    """Alone it is unscored there: half of what it was asked is no label of its."""
+    one = run(tmp_path, "one", SURE_A, SURE_A, SURE_A)
+    assert one.results is not None
+    first, *others = one.results.judged
+    ab, ba = first.readings["safety"]
+    failed = replace(ba, log_probs=(np.nan,) * 4)
+    judged = (replace(first, readings={"safety": (ab, failed)}), *others)
+    one = replace(one, results=replace(one.results, judged=judged).calibrated(None))
+    assert labels(make_panel([one, run(tmp_path, "two", RATHER_B, RATHER_B, RATHER_B)], THREE))[0] is B
+
+
 def test_a_label_is_explained_by_a_judge_that_wrote_for_it(tmp_path: Path) -> None:
     one = run(tmp_path, "one", RATHER_A, RATHER_A, RATHER_A, explanations={"safety": "A is kind."})
     texts = {"safety": ["B is kinder.", None, None]}
@@ -169,8 +250,8 @@ def test_what_was_not_read_has_no_order_and_no_format_mass(tmp_path: Path) -> No
     with (tmp_path / "all.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     columns = ("flipped", "judges_differ", "format_mass", "log_probability_AB_A")
-    assert [rows[2][name] for name in columns] == ["", "no", "", ""]
-    assert [row["judges_differ"] for row in rows] == ["yes", "no", "no"]
+    assert [rows[2][name] for name in columns] == ["", "", "", ""]
+    assert [row["judges_differ"] for row in rows] == ["yes", "no", ""]
     readings = [
         each["readings"] for item in as_json(panel.results)["items"] for each in item["judgments"].values()
     ]

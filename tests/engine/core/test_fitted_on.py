@@ -30,6 +30,14 @@ def test_items_are_known_by_their_texts_and_others_by_their_instruction(
     assert FittedOn.of(items(0, 1, 2)).overlap(scored) == found
 
 
+@pytest.mark.parametrize("blank", ["", " \n"])
+def test_items_without_an_instruction_have_none_in_common(blank: str) -> None:
+    fitted_on, same, other = (
+        Item(*texts, "b") for texts in (("1", "", "a"), ("9", "", "a"), ("1", blank, "c"))
+    )
+    assert FittedOn.of([fitted_on]).overlap([same, other]) == Overlap(1, 0, 2)
+
+
 @pytest.mark.parametrize(
     ("overlap", "said"),
     [

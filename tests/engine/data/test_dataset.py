@@ -336,6 +336,10 @@ def test_a_file_without_rows_is_refused(tmp_path: Path, name: str, data: str) ->
         ([{"output_a": "", "output_b": ""}, {"output_b": " "}], ("2 responses are empty.",)),
         ([{"instruction": "x"}] * 3, ("1 instruction occurs more than once.",)),
         (
+            [{"instruction": ""}, {"instruction": " \n"}, {}],
+            ("2 items have no instruction: in intervals each of them stands for itself.",),
+        ),
+        (
             [{"output_a": "donâ€™t", "output_b": "don’t “naïve” Spaß” 日本"}, {"output_a": "cafÃ©"}],
             ("2 texts look wrongly decoded (such as 'â€™' for '’'); kept as in the file.",),
         ),

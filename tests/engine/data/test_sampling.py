@@ -149,3 +149,15 @@ def test_items_of_one_instruction_are_drawn_together_in_the_order_of_the_file(tm
     assert len({tuple(part.ids) for part in drawings}) > 1
     assert set(drawn_by_instruction(dataset, 4, 0).ids) < set(drawings[0].ids)
     assert drawn_by_instruction(dataset, 99, 0).ids == dataset.ids
+
+
+def test_items_without_an_instruction_are_drawn_one_by_one(tmp_path: Path) -> None:
+    dataset = saved(
+        tmp_path, *({"instruction": "" if place % 2 else f"question {place}"} for place in range(40))
+    )
+    lacking = [
+        drawn_by_instruction(dataset, 20, seed).texts("instruction").to_pylist().count("")
+        for seed in range(40)
+    ]
+    assert 8 < sum(lacking) / len(lacking) < 12
+    assert max(lacking) < 20

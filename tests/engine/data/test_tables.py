@@ -9,6 +9,7 @@ from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import assume, given
@@ -263,6 +264,14 @@ def test_columns_of_json_are_the_keys_met_so_far(save: Save) -> None:
     [
         (pa.array([7, None, -1]), ["7", "", "-1"]),
         (pa.array([1.0, 0.1]), ["1.0", "0.1"]),
+        (pa.array([0.1, None, 3, 1e-7], pa.float32()), ["0.1", "", "3.0", "1e-07"]),
+        (pa.array(np.array([0.1, np.nan], np.float16)), ["0.1", "nan"]),
+        (pa.array([[0.1, None]], pa.list_(pa.float32())), ["[0.1, null]"]),
+        (
+            pa.array([{"s": 0.7, "n": 1}], pa.struct([("s", pa.float32()), ("n", pa.int8())])),
+            ['{"s": 0.7, "n": 1}'],
+        ),
+        (pa.array([[("s", 0.1)]], pa.map_(pa.string(), pa.float32())), ['[["s", 0.1]]']),
         (pa.array([True, None]), ["true", ""]),
         (pa.array(["NA", "", None, "x\0\r\n"]), ["NA", "", "", "x\0\r\n"]),
         (pa.array(["é", "é"], pa.large_string()), ["é", "é"]),

@@ -84,6 +84,16 @@ def test_a_sound_judge_has_no_signs() -> None:
     assert found.sentences() == ["No technical problem in the 400 answers."]
 
 
+def test_of_more_answers_than_are_looked_at_it_says_how_many_were() -> None:
+    rows = [{name: Prediction(PREFERENCES[place % 4]) for name in ELOQUENT.names} for place in range(3000)]
+    submission = Submission(
+        tuple(SubmissionRow(str(place), row) for place, row in enumerate(rows)), ELOQUENT.names, False
+    )
+    assert submission_health(submission).headline == (
+        "No technical problem in the 2,000 of 3,000 answers that were looked at."
+    )
+
+
 @pytest.mark.parametrize(
     ("change", "sign", "verdict"),
     [

@@ -159,7 +159,10 @@ def test_it_says_how_people_came_to_the_items_and_what_was_skipped(tmp_path: Pat
     gold = dataset({"safety": [None] * 4})
     found = written(tmp_path, reviewed(tmp_path, gold), gold)
     assert label_origins(found, "safety") == {"1": Origin.RANDOM, "2": Origin.DOUBT, "3": None}
-    assert (found.texts("random_sample").to_pylist(), skipped_items(found)) == (["labelled", "", "", ""], 0)
+    assert (found.texts("random_sample").to_pylist(), skipped_items(found)) == (
+        ["labelled", "", "", ""],
+        frozenset(),
+    )
 
 
 def test_items_that_the_run_lacks_or_has_otherwise_have_empty_cells(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from engine.rank.until_sure import until_sure
 from engine.report.ranked_by import RankedBy
 from engine.store.run_store import RunStore
 from tests.engine.judge.runs import SAMPLE, judged_by
+from tests.judged import text_table
 
 WIDE = 70.0  # points: a dozen instructions
 
@@ -60,6 +61,7 @@ def test_it_stops_by_itself_within_one_group_and_says_so(plan: RunPlan, tmp_path
         judged, ended = judged_in(events), events[-1]
         assert isinstance(ended, RunEnded)
         assert not ended.stopped
+        assert ended.clear
         assert 10 <= len(judged) == ended.judged < 40
         assert asked.inquiry is not None
         assert asked.inquiry.is_answered
@@ -96,6 +98,20 @@ def test_it_goes_on_with_a_smaller_width_and_then_without(plan: RunPlan, tmp_pat
         known = list(store.judged(1))
     whole = judged_by(plan, tmp_path / "whole.sqlite")
     assert [item.readings for item in known] == [item.readings for item in whole]
+
+
+def test_where_no_item_is_left_that_could_answer_it_does_not_end_as_clear(
+    plan: RunPlan, dataset: Dataset, tmp_path: Path
+) -> None:
+    """Eight contests are too few to be sure, and the other items are none."""
+    names = {"candidate_a": ["llama"] * 40, "candidate_b": ["opt"] * 8 + ["llama"] * 32}
+    named = replace(plan, dataset=replace(dataset, others=text_table(names)))
+    asked = replace(named, inquiry=until_sure(named.dataset, "overall_quality", Until()))
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        ended = events_of(asked, store)[-1]
+    assert isinstance(ended, RunEnded)
+    assert ended.judged < 40
+    assert (ended.stopped, ended.clear) == (False, False)
 
 
 def test_another_seed_is_refused(plan: RunPlan, tmp_path: Path) -> None:

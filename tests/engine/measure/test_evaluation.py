@@ -73,3 +73,16 @@ def test_a_system_without_explanations_has_accuracies_alone() -> None:
 @pytest.mark.parametrize(("values", "expected"), [([1.0, 3.0], 2.0), ([1.0, None], None), ([], None)])
 def test_a_mean_of_something_unknown_is_unknown(values: list[float | None], expected: float | None) -> None:
     assert mean_of(values) == expected
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t"])
+def test_items_without_an_instruction_are_no_cluster(blank: str) -> None:
+    """60 items of which 30 lack it: from 39.6 to 98.3 % where they were one cluster."""
+    human = {"safety": [A, B] * 30, "relevance": [A] * 60}
+    judge = system({"safety": [A] * 60, "relevance": [A, A, B] * 20})
+    full = evaluate(match(judge, dataset(human)))
+    asked = [blank if place % 2 else f"question {place + 1}" for place in range(60)]
+    lacking = evaluate(match(judge, dataset(human, instructions=asked)))
+    assert lacking.interval == full.interval
+    assert lacking.labels["safety"].instructions == 60
+    assert official_json(lacking)["details"]["labels"] == official_json(full)["details"]["labels"]

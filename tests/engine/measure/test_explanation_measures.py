@@ -5,6 +5,10 @@ from dataclasses import replace
 import pytest
 
 from engine.core.judgments import Agreement, Unscored
+from engine.core.sheets import Sentences
+from engine.core.value_tables import Table
+from engine.measure.comparison import compare, match_all
+from engine.measure.evaluation import evaluate, official_json, wordless_in_words
 from engine.measure.explanation_measures import (
     EXPLANATION_MEASURES,
     ExplanationMeasures,
@@ -15,6 +19,9 @@ from engine.measure.explanation_measures import (
 )
 from engine.measure.intervals import Interval, OverInstructions, share_interval
 from engine.measure.matching import match
+from engine.report.comparison_tables import comparison_sheet
+from engine.report.evaluation_methods import evaluation_methods
+from engine.report.measure_tables import explanation_section
 from tests.judged import GOOD, A, B, Labels, Texts, dataset, system
 
 
@@ -97,3 +104,49 @@ def test_the_typical_explanation_is_of_the_most_frequent_label_and_of_other_inst
 def test_words_are_counted_at_white_space() -> None:
     score = measured(["one two  three", "one"], ["one", "one"])
     assert (score.words, score.human_words) == (2.0, 1.0)
+
+
+THAI, JAPANESE, ARABIC = "คำตอบแรกถูกต้องและสั้นกว่า", "最初の回答は正しくて短い。", "الإجابة الأولى صحيحة وأقصر"
+
+
+def test_of_explanations_without_a_latin_letter_rouge_l_is_not_measured_and_it_is_said() -> None:
+    """It was 0.00 for identical explanations, beside no word."""
+    texts = [THAI, JAPANESE, ARABIC, "both are safe"]
+    score = measured(texts, texts)
+    assert (score.rouge_l, score.typical, score.wordless, score.own_wordless) == (None, None, 3, 3)
+    assert not {"rouge_l"} & {*score.by_item, *score.intervals}
+    said = wordless_in_words([score])
+    assert "3 of 4 human explanations and 3 of 4 of the system's hold none" in said
+    assert said.endswith("It is not measured on safety, where most human ones hold none.")
+
+
+def test_where_most_explanations_hold_words_the_mean_stays_that_of_the_task() -> None:
+    score = measured(["fine", "both are safe", THAI], ["fine", "both are safe", THAI])
+    assert score.rouge_l == pytest.approx(200 / 3)
+    assert (score.wordless, score.own_wordless) == (1, 1)
+    assert wordless_in_words([score]).endswith("hold none, and score 0 whatever they say.")
+    assert not wordless_in_words([measured(["fine", None], ["fine", "x"])])
+
+
+def test_what_is_not_measured_is_not_ranked_and_is_said_wherever_it_would_stand() -> None:
+    gold = dataset({"safety": [A] * 4}, {"safety": [THAI] * 4})
+    systems = [system({"safety": [A] * 4}, {"safety": [THAI] * 4}, name=name) for name in ("one", "two")]
+    matched = match_all(systems, gold)
+    evaluations = [evaluate(each) for each in matched]
+    comparison = compare(evaluations)
+    assert {measure.name for measure in comparison.measures} == {"accuracy"}
+    assert comparison.borda_explanations == {}
+    sheet = comparison_sheet(comparison, matched)
+    shown = [text for part in sheet.sections[1].parts if isinstance(part, Sentences) for text in part.texts]
+    assert any(text.startswith("one: ROUGE-L compares words of Latin letters") for text in shown)
+    section = explanation_section(evaluations[0])
+    (caveat, table) = section.parts
+    assert isinstance(caveat, Sentences)
+    assert isinstance(table, Table)
+    assert table.texts()[0][2:4] == ["-", "-"]
+    official = official_json(evaluations[0])
+    assert "safety_rougeL" not in official
+    assert official["details"]["wordless"] == caveat.texts[0]
+    methods = " ".join(statement.text for statement in evaluation_methods(evaluations[0]))
+    assert "It is not measured on safety" in methods
+    assert "by ROUGE-L" not in methods

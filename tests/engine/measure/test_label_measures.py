@@ -60,15 +60,12 @@ def test_macro_f1_is_that_of_scikit_learn(both: list[tuple[Preference | None, Pr
     assert measured(predicted, human).macro_f1 == pytest.approx(expected)
 
 
-def test_the_most_frequent_label_is_that_of_the_other_folds() -> None:
-    # Two instructions make two folds: each is given the other's label.
+def test_the_most_frequent_label_is_that_of_these_very_items() -> None:
+    """Of the other folds it would be none of them: “yes (most frequent)” would stand beside 0.0 %."""
     questions = ["one", "one", "two", "two"]
-    assert trivial([A, A, B, B], instructions=questions).most_frequent == 0.0
+    assert trivial([A, A, B, B], instructions=questions).most_frequent == 0.5
     assert trivial([A, A, A, B], instructions=questions).most_frequent == 0.75
-
-
-def test_a_single_instruction_has_no_cross_validated_baseline() -> None:
-    assert trivial([A, A], instructions=["one", "one"]).most_frequent is None
+    assert trivial([A, A], instructions=["one", "one"]).most_frequent == 1.0
 
 
 def test_the_longer_response_and_always_a() -> None:
@@ -89,8 +86,7 @@ def test_better_is_held_against_the_label_most_frequent_on_these_very_items(
     predicted: Labels, expected: str
 ) -> None:
     score = measured(predicted, [A, B] * 20)
-    assert score.baselines.most_frequent is not None
-    assert score.baselines.most_frequent < 0.5  # cross-validated: too easy where labels are balanced
+    assert score.baselines.most_frequent == score.rival_accuracy == 0.5
     assert (score.better, score.rival) == (expected, "most_frequent")
 
 
@@ -137,7 +133,7 @@ def test_either_tie_is_right_where_people_said_no_more() -> None:
 def test_trivial_judges_are_right_of_a_tie_as_any_judge_is() -> None:
     found = trivial([TIE, TIE, GOOD, A], instructions=["one", "one", "two", "two"])
     assert found.random == (2 / 4 + 2 / 4 + 1 / 4 + 1 / 4) / 4
-    assert found.most_frequent == 0.25  # two ties give both good; both good and A give A
+    assert found.most_frequent == 0.75  # both good is right of both ties, too
     assert found.always_a == 0.25
 
 

@@ -52,6 +52,15 @@ def test_an_example_with_the_same_instruction_is_not_shown(instruction: str) -> 
     assert len(shown) == 2
 
 
+def test_items_without_an_instruction_are_examples_of_each_other_and_never_their_own() -> None:
+    blank = [replace(item, instruction=" ") for item in ITEMS]
+    pool = choose_examples(blank, ELOQUENT, shots=2)
+    for item in blank:
+        shown = pool.for_item(replace(item, id="another"))
+        assert len(shown) == 2
+        assert item.output_a not in {example.output_a for example in shown}
+
+
 def test_items_without_a_label_are_no_examples() -> None:
     unlabelled = Item("0", "?", "", "", {"safety": Gold(None, "said nothing")})
     pool = choose_examples([unlabelled, *ITEMS], ELOQUENT, shots=7)

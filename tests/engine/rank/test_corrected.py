@@ -131,6 +131,20 @@ def test_items_of_one_instruction_count_as_one_as_far_as_they_are_alike() -> Non
     assert together.labels_error == pytest.approx(alone.labels_error * 5**0.5, rel=0.05)
 
 
+def test_what_is_missing_may_be_anything() -> None:
+    """Annotators skip half of what is not won: without the worst cases 7 of 10 intervals held."""
+    world, held, without = PartWorld(World(600, 1), "usual", 100, 0.8, skips=0.5), 0, 0
+    random = np.random.default_rng(3)
+    for _ in range(60):
+        one, _ = world.drawn(random)
+        assert one.rate.ends is not None
+        low, high = one.rate.ends
+        held += low <= world.share <= high
+        without += abs(one.rate.value - world.share) <= 2 * one.error
+    assert held >= 57
+    assert without <= 48
+
+
 def test_without_a_second_labelled_instruction_there_is_nothing_to_correct() -> None:
     judge = np.array([0.2, 0.8, 0.5])
     assert corrected(np.array([1.0, np.nan, np.nan]), judge, np.arange(3), 3) is None

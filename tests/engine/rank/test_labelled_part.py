@@ -10,7 +10,7 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.events import Reports
 from engine.core.items import HumanLabel
-from engine.core.judgments import NewOverride, NewReview, Origin
+from engine.core.judgments import NewOverride, NewReview, Origin, ReviewState
 from engine.core.label_sources import JUDGE_ALONE, LabelSource, Whose
 from engine.core.remedies import Remedy, Step
 from engine.core.sheets import Sentences
@@ -83,6 +83,26 @@ def test_labels_of_people_and_of_the_dataset_are_one_random_part(tmp_path: Path)
     assert alone.labels == 20  # of whom the dataset's are, nobody knows
 
 
+def test_labels_that_are_left_out_beside_others_are_named(tmp_path: Path) -> None:
+    """The ranking that is not corrected takes them: that this one does not is not to be guessed."""
+    run = run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:8]])
+    gold = with_candidates([A if item in DRAWN[15:35] else None for item in GOLD.ids])
+    part = labelled_part(run, gold, "safety")
+    assert part is not None
+    assert part.labels == 20
+    assert part.sentences[-1] == (
+        "Left out beside these: There are 8 labels of people, on fewer than 10 instructions: they say next to"
+        " nothing."
+    )
+    with pytest.raises(SetupError, match="8 labels of people, on fewer than 10 instructions"):
+        labelled_part(run, GOLD, "safety")
+    (tmp_path / "more").mkdir()
+    more = run_of(tmp_path / "more", [(item, Origin.RANDOM) for item in DRAWN[:12]])
+    alone = labelled_part(by(more, LabelSource(Whose.PERSON, "Ada")), gold, "safety")
+    assert alone is not None
+    assert alone.sentences[-1] == "Left out beside these: There are 12 labels of Ada, too, which are fewer."
+
+
 def test_no_more_labels_are_asked_for_than_there_are_items() -> None:
     few = with_candidates([A] * 5 + [None] * 15)
     with pytest.raises(SetupError, match="they say next to nothing") as refused:
@@ -127,6 +147,53 @@ def test_labels_in_the_order_of_the_dataset_count_with_a_word_of_doubt(tmp_path:
     assert part is not None
     assert part.labels == 15
     assert "as good as random only if that order says nothing" in part.sentences[0]
+
+
+def test_items_of_the_sample_without_a_label_belong_to_it_be_they_skipped_or_passed_over(
+    tmp_path: Path,
+) -> None:
+    run_of(tmp_path, [(item, Origin.RANDOM) for item in DRAWN[:20] if item not in (DRAWN[3], DRAWN[5])])
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        store.review(1, NewReview(DRAWN[5], "Ada", ReviewState.SKIPPED, origin=Origin.RANDOM))
+        run = system_of_run(load_results(store, 1))
+    part = labelled_part(run, GOLD, "safety")
+    assert part is not None
+    assert (part.labels, part.missing) == (18, frozenset({DRAWN[3], DRAWN[5]}))
+    assert part.sentences == (
+        "18 items have labels of people, by the random sample on Review.",
+        "2 items of the random sample have no such label, 1 of them skipped: intervals hold whatever people"
+        " would say of them.",
+    )
+    found = Reports(by_labels(run, GOLD, "safety"))
+    list(found)
+    (section, *_) = correction_sections(found.result)
+    said = [text for shown in section.parts if isinstance(shown, Sentences) for text in shown.texts]
+    assert said[-1].startswith("The intervals hold where this part is random and the judge has seen none")
+    assert any(text.startswith("Strengths are not corrected: 2 of the 20 items") for text in said)
+    assert found.result.correction is not None
+    assert found.result.correction.strengths is None
+
+
+def test_labels_in_the_order_of_the_dataset_take_in_what_was_labelled_before_and_passed_over(
+    tmp_path: Path,
+) -> None:
+    in_order = [item for item in GOLD.ids[:20] if item not in (GOLD.ids[2], GOLD.ids[7])]
+    said = [*((item, Origin.DATASET) for item in in_order), (GOLD.ids[7], Origin.DOUBT)]
+    part = labelled_part(run_of(tmp_path, said), GOLD, "safety")
+    assert part is not None
+    assert (part.labels, part.missing) == (19, frozenset({GOLD.ids[2]}))
+
+
+def test_labels_in_an_order_of_the_dataset_that_the_judge_knows_are_refused(tmp_path: Path) -> None:
+    """The file begins with what the judge is sure of."""
+    unsure = (0.4, 0.3, 0.2, 0.1)
+    stored_run(tmp_path, GOLD, {"safety": [SURE_A] * 30 + [unsure] * 30})
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        for item in GOLD.ids[:20]:
+            store.override(1, NewOverride(item, "safety", B, None, "Ada", Origin.DATASET))
+        run = system_of_run(load_results(store, 1))
+    with pytest.raises(SetupError, match="as they come, and these were hardly picked at random"):
+        labelled_part(run, GOLD, "safety")
 
 
 def test_settled_labels_are_no_random_part(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from engine.report.comparison_tables import (
     measure_table,
     published_table,
 )
+from engine.report.evaluation_methods import evaluation_methods
+from engine.report.evaluation_sheet import evaluation_sheet
 from tests.judged import GOOD, A, B, dataset, system
 
 GOLD = dataset({"safety": [A, A, B, GOOD]}, {"safety": ["fine", "fine", "b is rude", "both are safe"]})
@@ -129,3 +131,23 @@ def test_what_was_published_of_the_task_stands_beside_its_own_items_alone(
     assert not published(others, *two)
     fewer = [system({"safety": [label] * 98}, name=label, ids=gold.ids[1:]) for label in (A, B)]
     assert not published(gold.only(frozenset(gold.ids[1:])), *fewer)
+
+
+def test_it_says_how_many_items_have_human_labels_where_not_all_do() -> None:
+    gold = dataset({"safety": [A, A, B, GOOD, None, None, None, None]})
+    whole = system({"safety": [A] * 8}, name="whole")
+    part = system({"safety": [A] * 7}, name="part", ids=[str(place) for place in range(1, 8)])
+
+    def titles(*systems: System) -> list[str]:
+        matched = match_all(systems, gold, partial=True)
+        found = [evaluate(each) for each in matched]
+        return [comparison_sheet(compare(found), matched).sections[1].title, evaluation_sheet(found[0]).title]
+
+    other = replace(whole, name="other")
+    of_whole = "whole against the human labels of gold.tsv: 8 items, 4 of them labelled"
+    assert titles(whole, other) == ["On 4 of 8 items of gold.tsv: those with human labels", of_whole]
+    assert titles(whole, part)[0] == (
+        "On 4 of 8 items of gold.tsv: those with human labels, of 7 that all systems answer"
+    )
+    said = next(iter(evaluation_methods(evaluate(match_all([whole, other], gold)[0])))).text
+    assert "against 4 human labels of 4 items, pairs of responses to 4 instructions" in said

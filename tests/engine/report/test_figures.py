@@ -92,15 +92,9 @@ def test_intervals_and_trivial_judges_stand_beside_the_accuracies(evaluation: Ev
         assert measures.interval is not None
         assert [100 * measures.interval.low, 100 * measures.interval.high] in lines
     shares = [measures.baselines.most_frequent for measures in evaluation.labels.values()]
-    assert drawn["most frequent label"][:2] == pytest.approx([100 * (share or 0) for share in shares])
+    assert drawn["most frequent label"][:2] == pytest.approx([100 * share for share in shares])
     assert drawn["always A"] == [0, 50, 25]
     assert drawn["guessing (25 %)"] == [25, 25]
-
-
-def test_without_a_most_frequent_label_its_mark_is_missing() -> None:
-    single = matched([A, A], [A, B], instructions=["the same", "the same"])
-    (axes,) = accuracy_figure(evaluate(single)).axes
-    assert marks(axes)["most frequent label"] == []
 
 
 def test_the_cells_are_the_counts_with_unscored_where_there_are_any(evaluation: Evaluation) -> None:

@@ -49,6 +49,12 @@ def test_another_seed_draws_others_and_fewer_items_are_the_first_of_them() -> No
     assert fewer.judged == whole.judged[:40]
 
 
+def test_items_without_an_instruction_are_divided_each_by_itself() -> None:
+    gold = dataset({"safety": [A] * 60}, instructions=[""] * 60)
+    parts = parts_of(gold, ("safety",), 0, 40, own_examples=False)
+    assert len(parts.judged) == 40
+
+
 @pytest.mark.parametrize(("instructions", "most"), [(LEAST - 1, None), (60, LEAST - 1)])
 def test_too_few_are_refused_with_their_number(instructions: int, most: int | None) -> None:
     with pytest.raises(SetupError, match=str(LEAST - 1)):

@@ -208,6 +208,17 @@ def test_a_run_of_a_model_that_does_not_judge_ends_without_green(panel: RunPanel
     assert panel._result.property("role") == "bad"
 
 
+def test_a_run_that_has_no_item_left_for_what_is_open_does_not_say_that_it_is_clear(panel: RunPanel) -> None:
+    progress = RunProgress(1, 30, 12, 0)
+    for clear, why in (
+        (True, "what was asked is clear"),
+        (False, "no item is left that would make more of it"),
+    ):
+        panel.begin(("safety",), "gold.tsv")
+        panel.end(RunEnded(1, 30, 12, stopped=False, clear=clear), progress)
+        assert f"Run 1 stopped by itself, since {why}" in panel.text
+
+
 def test_a_long_name_does_not_widen_the_run(panel: RunPanel) -> None:
     panel.follow(RunProgress(1, 30, 3, 0))
     before = panel.minimumSizeHint().width()

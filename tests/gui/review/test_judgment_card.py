@@ -1,5 +1,7 @@
 """The card of one judgment: what it says of the explanation."""
 
+from dataclasses import replace
+
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -39,3 +41,18 @@ def test_the_card_says_of_the_text_for_the_label_in_force(
     )
     assert card.explanation.text() == text
     assert (card.outdated.text if not card.outdated.isHidden() else "") == outdated
+
+
+@pytest.mark.parametrize(
+    ("judges", "missing", "differ", "pill"),
+    [(1, 2, None, "⚖ 1 of 3 judges"), (2, 1, True, "⚖ judges differ"), (3, 0, False, "")],
+)
+def test_the_card_says_how_many_judges_of_a_panel_decided(
+    qtbot: QtBot, judges: int, missing: int, differ: bool | None, pill: str
+) -> None:
+    card = JudgmentCard()
+    qtbot.addWidget(card)
+    judgment = Judgment("1", "safety", A, (0.5, 0.2, 0.2, 0.1), None, None, (), judges_differ=differ)
+    judgment = replace(judgment, judges=judges, judges_missing=missing)
+    card.show_judgment(Shown(judgment=judgment, label=A))
+    assert (card.flipped.text if not card.flipped.isHidden() else "") == pill
