@@ -22,9 +22,11 @@ from engine.llama.threads import ThreadCount
 
 SMALLER_CONTEXT = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
 BATCH = 512  # tokens in one call
-OTHER_BATCH = 32
-"""Tokens in one call where the same is read in another shape: fewer than any item has, so that none is read
-in one call as in a run.
+OTHER_BATCH = 29
+"""Tokens in one call where the same is read in another shape. Fewer than any prompt has of its own, so that
+none is read in one call as in a run: with 160 half of the prompts were, and seemed free of rounding. And no
+multiple of 4: llama.cpp computes quantised weights for four tokens at once, and what is left over in another
+way.
 """
 # Only the processor can be interrupted in a batch, so a slow device that cannot shall have small ones.
 _SMALL_BATCH = 128
