@@ -18,8 +18,9 @@ from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.core.value_tables import Estimate
-from engine.measure.drift import Anchor, Drift, Opinion, drift
+from engine.measure.drift import Anchor, Drift, drift
 from engine.measure.intervals import FEW, Interval
+from engine.measure.rounding import Opinion
 
 _NOMINAL, _BAR, _MOST_FALSE = 0.95, 0.94, 0.05
 _MANY = 400_000  # items, to know what changes in the mean

@@ -23,10 +23,9 @@ from engine.llama.threads import ThreadCount
 SMALLER_CONTEXT = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
 BATCH = 512  # tokens in one call
 OTHER_BATCH = 29
-"""Tokens in one call where the same is read in another shape. Fewer than any prompt has of its own, so that
-none is read in one call as in a run: with 160 half of the prompts were, and seemed free of rounding. And no
-multiple of 4: llama.cpp computes quantised weights for four tokens at once, and what is left over in another
-way.
+"""Tokens in one call where the same is read in another shape. Fewer than the 64 from which llama.cpp's flash
+attention on the processor adds up in 32 bits and in tiles, and not in 16 bits and row by row; and fewer than
+any prompt has of its own: with 160, half of the prompts were read as before and seemed free of rounding.
 """
 # Only the processor can be interrupted in a batch, so a slow device that cannot shall have small ones.
 _SMALL_BATCH = 128

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.formatting import listed
 from engine.core.judgments import AnyJudgment
 from engine.core.remedies import Remedy, Step
 from engine.core.run_records import (
@@ -32,7 +31,8 @@ from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.read_again import results_read_again
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
-from engine.measure.drift import Anchor, Drift, Opinion, drift
+from engine.measure.drift import Anchor, Drift, drift
+from engine.measure.rounding import Opinion
 from engine.store.run_store import RunStore
 
 _WISH = "be compared with another"
@@ -97,8 +97,9 @@ def computed_elsewhere(then: StoredRun, now: StoredRun) -> str:
     first, second = _computed_by(then), _computed_by(now)
     if first == second and len(first) == 1 and _CLUSTER not in first:
         return ""
+    those, these = (" and ".join(sorted(each)) for each in (first, second))
     return (
-        f"{then.title} was computed by {listed(sorted(first))}, {now.title} by {listed(sorted(second))}:"
+        f"{then.title} was computed by {those}, {now.title} by {these}:"
         " each rounds in its own way, which reading in another batch shape on one of them does not tell."
     )
 

@@ -12,7 +12,8 @@ from engine.core.run_records import CHOSEN, SAMPLE
 from engine.core.sheets import Facts, Part, Section, Sentences
 from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
 from engine.measure.accuracy import label_name
-from engine.measure.drift import Drift, LabelDrift, Noise, ThenAndNow
+from engine.measure.drift import Drift, LabelDrift, ThenAndNow
+from engine.measure.rounding import Noise
 from engine.report.columns import CRITERION
 
 _MOST_MOVES = 12

@@ -11,7 +11,8 @@ from engine.core.log_probs import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatA
 from engine.core.settings import Device, DeviceKind
 from engine.llama.device_trial import DeviceFinding, DeviceTrial, compared
 from engine.llama.speed import ModelSpeed
-from engine.measure.drift import Anchor, Opinion, drift
+from engine.measure.drift import Anchor, drift
+from engine.measure.rounding import Opinion
 
 CARD = Device("Vulkan0", "Card", "Vulkan", DeviceKind.GPU, 8 << 30, "00400001")
 GRAPHICS = Device("Vulkan1", "Graphics", "Vulkan", DeviceKind.INTEGRATED)

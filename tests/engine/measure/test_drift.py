@@ -11,10 +11,15 @@ import pytest
 from engine.core.errors import SetupError
 from engine.core.items import Preference
 from engine.core.judgments import CriterionCalibration
+from engine.core.log_probs import FloatArray
+from engine.core.value_tables import Table
 from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.read_again import keep_read_again, results_read_again
 from engine.decisions.run_results import RunResults
-from engine.measure.drift import Anchor, Drift, Opinion, drift
+from engine.measure.drift import Anchor, Drift, drift
+from engine.measure.rounding import Opinion
 from engine.measure.run_drift import decided_alike, run_drift, stored_drift
+from engine.report.drift_tables import drift_sections
 from engine.store.run_store import RunStore
 from tests.judged import (
     BAD,
@@ -32,6 +37,8 @@ from tests.judged import (
     stored_run,
     with_texts,
 )
+
+CARD = {"computed_on": "Card", "driver": "1", "gpu_layers": 33}
 
 
 def said(label: Preference | None, flipped: bool | None = False) -> Opinion:
@@ -102,7 +109,7 @@ def test_flips_are_compared_where_both_read_both_orders() -> None:
     assert (flips.items, flips.then, flips.now, flips.difference.value) == (2, 1.0, 0.5, -0.5)
 
 
-def rounded(probabilities: Sequence[float], nats: float, random: np.random.Generator) -> Opinion:
+def rounded(probabilities: FloatArray, nats: float, random: np.random.Generator) -> Opinion:
     """The same read once more: log-probabilities that are others by so much (normal)."""
     moved = np.exp(np.log(probabilities) + random.normal(0, nats, 4))
     return of(tuple(map(float, moved / moved.sum())))
@@ -382,3 +389,51 @@ def test_a_calibration_of_the_later_run_alone_decides_nothing(tmp_path: Path) ->
     changed = run_drift(one, one.calibrated(fitted), FOUR_ITEMS)
     assert changed.whole.moves == {}
     assert "without the calibration of run 1" in changed.decided
+
+
+def test_what_a_stored_run_read_again_is_known_whichever_of_the_two_it_is(tmp_path: Path) -> None:
+    one = run_of(tmp_path, {"safety": [RATHER_A] * 4})
+    other = run_of(tmp_path, {"safety": [SURE_A] * 4}, key="other")
+    with RunStore(tmp_path / "runs.sqlite") as store:
+        keep_read_again(store, other, one.judged)
+        known = [results_read_again(store, each) for each in (one, other)]
+    assert known[0] is None
+    for then, now, again in ((one, other, (None, known[1])), (other, one, (known[1], None))):
+        noise = run_drift(then, now, FOUR_ITEMS, again=again).whole.noise
+        assert noise is not None
+        assert noise.distance == pytest.approx(0.31)
+        assert (noise.labels, noise.changed) == (4, 0)
+    section = next(iter(drift_sections(run_drift(one, other, FOUR_ITEMS, again=(None, known[1])))))
+    table = next(part for part in section.parts if isinstance(part, Table))
+    assert [column.key for column in table.columns][-2:] == ["changed_again", "distance_again"]
+    assert table.texts()[0][-2:] == ["0.0", "31.0"]
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "said"),
+    [
+        ({}, {}, ""),
+        ({"threads": 2, "gpu_layers": 0}, {"threads": 8}, ""),
+        (CARD, CARD, ""),
+        (
+            CARD,
+            {},
+            "computed by Card (33 layers, driver 1), Run 2 by the processor: each rounds in",
+        ),
+        (
+            {**CARD, "continued_with": [{}]},
+            CARD,
+            "by Card (33 layers, driver 1) and the processor, Run 2",
+        ),
+        (CARD, {**CARD, "gpu_layers": 10}, "Run 2 by Card (10 layers, driver 1)"),
+        ({"cluster": []}, {"cluster": []}, "Run 2 by computers of a cluster"),
+    ],
+)
+def test_what_computed_two_runs_is_said_where_it_differs(
+    tmp_path: Path, then: dict[str, Any], now: dict[str, Any], said: str
+) -> None:
+    one = run_of(tmp_path, {"safety": [RATHER_A] * 4}, manifest=then)
+    other = run_of(tmp_path, {"safety": [SURE_A] * 4}, key="other", manifest=now)
+    found = run_drift(one, other, FOUR_ITEMS)
+    assert (said in found.elsewhere) if said else not found.elsewhere
+    assert found.may_be_rounding is not bool(said)
