@@ -14,7 +14,13 @@ from bench.coverage.calibrations import false_gain, labels_kept, nothing_is_lost
 from bench.coverage.choosing import excess_held
 from bench.coverage.claims import Claim, worst
 from bench.coverage.correction import calibrated_held, shares_corrected, skipped_held, strengths_corrected
-from bench.coverage.drift import changes_held, losses_found, nothing_changed
+from bench.coverage.drift import (
+    changes_held,
+    losses_found,
+    nothing_changed,
+    rounding_is_no_change,
+    small_changes_found,
+)
 from bench.coverage.heads import labels_left, panels_heard
 from bench.coverage.health import false_alarms, found
 from bench.coverage.intervals import differences_held, false_better, means_held, scores_held, shares_held
@@ -48,6 +54,8 @@ PARTS: dict[str, Callable[[int], Iterator[Claim]]] = {
     "drift": changes_held,
     "nothing changed": nothing_changed,
     "losses found": losses_found,
+    "rounding": rounding_is_no_change,
+    "small changes": small_changes_found,
     "people": people_held,
     "win rates": rates_held,
     "strengths": strengths_held,

@@ -1,10 +1,13 @@
-"""Whether what is said of a run's anchors is so: the intervals of what changed, and that it surely did.
+"""Whether what is said of a run's anchors is so: the intervals of what changed, and that it significantly
+did.
 
-Knows: `engine/measure/drift.py`, judges that change by a known share. Does not know: models, runs, files.
+Knows: `engine/measure/drift.py`, judges that change by a known share and round. Does not know: models, runs,
+files.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from itertools import product
 
@@ -13,10 +16,11 @@ import numpy as np
 from bench.coverage.claims import Claim, Promise
 from bench.coverage.intervals import holds
 from engine.core.items import PREFERENCES, Preference
-from engine.core.log_probs import FloatArray, IntArray
+from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.core.value_tables import Estimate
-from engine.measure.drift import ROUNDING, Anchor, Drift, Opinion, drift
+from engine.measure.drift import Anchor, Drift, drift
 from engine.measure.intervals import FEW, Interval
+from engine.measure.rounding import Opinion
 
 _NOMINAL, _BAR, _MOST_FALSE = 0.95, 0.94, 0.05
 _MANY = 400_000  # items, to know what changes in the mean
@@ -24,11 +28,13 @@ _LABELS = Promise("labels changed: interval", _NOMINAL, _BAR)
 _DISTANCE = Promise("probabilities moved: interval", _NOMINAL, _BAR)
 _SHIFT = Promise("likelier label: interval", _NOMINAL, _BAR)
 _ACCURACY = Promise("accuracy then and now: interval", _NOMINAL, _BAR)
-_FALSELY = Promise("“labels surely changed” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
+_FALSELY = Promise("“labels changed significantly” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
+_BY_ROUNDING = Promise("labels or probabilities, falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
+_TENTH_FOUND = Promise("10 points in a tenth are found", 0.8, 0.8)
 _FINDS = Promise("a loss that is found in four of five", 0.8, 0.75)
 _FOUND_ON = ((30, 1, 1), (50, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1), (200, 1, 3))
 _RIGHT = 0.8  # of a judge's labels
-_MOVED_FALSELY = Promise("“accuracy surely moved” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
+_MOVED_FALSELY = Promise("“accuracy moved” falsely", _MOST_FALSE, _MOST_FALSE, at_most=True)
 
 
 @dataclass(frozen=True)
@@ -161,12 +167,14 @@ def _holds(found: Estimate, truth: float) -> bool:
 
 
 def nothing_changed(times: int) -> Iterator[Claim]:
-    """Judges that are the same: repeated, rounded otherwise, drawn anew; and others as often right."""
+    """Judges that are the same: repeated, rounded otherwise by an amount that nobody measured, drawn anew;
+    and others as often right.
+    """
     sizes = ((FEW, 1, 1), (50, 1, 5), (60, 3, 3), (200, 1, 1))
     same = [
         Judge(items, each, criteria, noise=noise, draws=draws)
         for (items, each, criteria), (noise, draws) in product(
-            sizes, ((0.0, False), (ROUNDING / 10, False), (0.5, True), (1.5, True))
+            sizes, ((0.0, False), (0.001, False), (0.2, False), (0.5, True), (1.5, True))
         )
     ]
     for seed, judge in enumerate(same):
@@ -227,8 +235,124 @@ def _finds(check: Check, random: np.random.Generator) -> bool:
 
 
 def _says_changed(judge: Judge, random: np.random.Generator) -> bool:
-    return judge.drift(random).labels_surely_changed
+    return judge.drift(random).labels_changed_significantly
 
 
 def _says_moved(judge: Judge, random: np.random.Generator) -> bool:
     return bool(judge.drift(random).accuracy_moves)
+
+
+class Tails(StrEnum):
+    """How the noise of rounding is distributed: `UNEVEN` is larger for some items, `SHARED` alike for all
+    criteria of an item and all items of an instruction, `COMMON` to some extent for all items.
+    """
+
+    NORMAL = "normal"
+    HEAVY = "heavy tails"
+    UNEVEN = "more for some items"
+    SHARED = "shared by instruction"
+    COMMON = "in part common to all"
+
+
+@dataclass(frozen=True)
+class Rounding:
+    """A judge that reads items three times, each time with other rounding: once in the one run, twice in the
+    other.
+
+    `noise`: the standard deviation of each answer's log-probability in each order, which is drawn anew for
+    each reading, and not for those of one label alone. `spread`: that of the log-probabilities that are read.
+    `moved`: of so many items the probabilities truly moved by `points` (total variation), to one label.
+    `again`: whether they are read again at all.
+    """
+
+    items: int
+    each: int = 1
+    criteria: int = 1
+    noise: float = 0.2
+    tails: Tails = Tails.NORMAL
+    spread: float = 1.5
+    moved: float = 0.0
+    points: float = 0.1
+    orders: int = 2
+    again: bool = True
+
+    def __str__(self) -> str:
+        size = f"{self.items} items, {self.each} each, {self.criteria} criteria"
+        more = ((f"spread {self.spread:g}", self.spread != 1.5), ("one order", self.orders == 1))
+        return ", ".join(
+            (
+                size,
+                f"noise {self.noise:g}",
+                self.tails,
+                *(word for word, so in (*more, ("not read again", not self.again)) if so),
+            )
+        )
+
+    def drift(self, random: np.random.Generator) -> Drift:
+        """What is said of it."""
+        moved = random.permutation(self.items) < round(self.moved * self.items)
+        uneven = np.exp(random.normal(0, 0.7, (self.items, 1)) - 0.49)
+        shared = [self._drawn(random)[np.arange(self.items) // self.each] for _ in range(3)]
+        columns = {str(name): self._column(random, moved, uneven, shared) for name in range(self.criteria)}
+        return drift(columns, "then", "now")
+
+    def _column(
+        self, random: np.random.Generator, moved: BoolArray, uneven: FloatArray, shared: Sequence[FloatArray]
+    ) -> list[Anchor]:
+        true = random.normal(0, self.spread, (self.items, len(PREFERENCES)))
+        new = true.copy()
+        for place in np.flatnonzero(moved):
+            new[place] = self._moved(_probabilities(true[place : place + 1])[0], random)
+        said = []
+        for logits, alike in zip((true, new, new), shared, strict=True):
+            noise = np.mean([self._drawn(random) for _ in range(self.orders)], axis=0)
+            if self.tails is Tails.UNEVEN:
+                noise = noise * uneven
+            elif self.tails is Tails.SHARED:
+                noise = (noise + alike / np.sqrt(self.orders)) / np.sqrt(2)
+            elif self.tails is Tails.COMMON:
+                noise = noise + random.normal(0, self.noise / 3, (1, len(PREFERENCES)))
+            said.append(map(_said, _probabilities(logits + noise)))
+        return [
+            Anchor(f"{place // self.each}", then, now, now_again=again if self.again else None)
+            for place, (then, now, again) in enumerate(zip(*said, strict=True))
+        ]
+
+    def _drawn(self, random: np.random.Generator) -> FloatArray:
+        shape = self.items, len(PREFERENCES)
+        if self.tails is Tails.HEAVY:
+            return np.asarray(self.noise * random.standard_t(3, shape) / np.sqrt(3))
+        return np.asarray(self.noise * random.normal(0, 1, shape))
+
+    def _moved(self, said: FloatArray, random: np.random.Generator) -> FloatArray:
+        """Log-probabilities of which so many points went to one label."""
+        label = random.choice(np.flatnonzero(said < 1 - self.points))
+        taken = self.points / (1 - said[label])
+        later = (1 - taken) * said
+        later[label] += taken
+        return np.asarray(np.log(later))
+
+
+def rounding_is_no_change(times: int) -> Iterator[Claim]:
+    """Judges that are the same but for rounding, which is measured, or not."""
+    sizes = ((15, 1, 1), (15, 3, 5), (30, 3, 1), (100, 1, 1), (200, 1, 5))
+    worlds = [
+        Rounding(items, each, criteria, noise, tails)
+        for (items, each, criteria), noise, tails in product(sizes, (0.01, 0.2), Tails)
+    ]
+    worlds += [Rounding(items, again=False, orders=orders) for items, orders in product((30, 200), (1, 2))]
+    for seed, world in enumerate(worlds):
+        yield Claim.drawn(_BY_ROUNDING, str(world), partial(_says_anything, world), times, seed)
+
+
+def small_changes_found(times: int) -> Iterator[Claim]:
+    """How often it is said that a judge changed whose probabilities moved by 10 points in a tenth of 100
+    items."""
+    for seed, (noise, spread) in enumerate(product((0.0, 0.01, 0.05, 0.1, 0.2), (1.0, 1.5, 2.5))):
+        world = Rounding(100, noise=noise, spread=spread, moved=0.1)
+        yield Claim.drawn(_TENTH_FOUND, str(world), partial(_says_anything, world), times, seed)
+
+
+def _says_anything(world: Rounding, random: np.random.Generator) -> bool:
+    found = world.drift(random)
+    return found.moved_significantly or found.labels_changed_significantly

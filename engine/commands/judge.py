@@ -4,7 +4,7 @@ Knows: its arguments, the order of a whole job, what it prints.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,13 +37,14 @@ from engine.commands.shared.judging import (
     asking,
     judged_here,
     part_in_words,
+    read_again_here,
     shown_to_its_end,
     tell_notices,
     tell_stopped,
 )
 from engine.commands.shared.order_arguments import add_orders
 from engine.commands.shared.printed_sheet import printed_section
-from engine.commands.shared.progress import RunProgressBar
+from engine.commands.shared.progress import RunProgressBar, show_measure
 from engine.commands.shared.recipe_argument import (
     add_recipe,
     examples_of_recipe,
@@ -63,16 +64,16 @@ from engine.commands.shared.setting_arguments import (
 )
 from engine.commands.shared.setup_arguments import dataset_of, setup_of
 from engine.commands.shared.table_files import as_json
-from engine.core.cancel import CancelToken
-from engine.core.errors import SetupError
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import DeviceFailed, ProcessEnded, SetupError
 from engine.core.events import RunEnded, RunEvent, followed
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
-from engine.core.sheets import Section
 from engine.core.until import Until
 from engine.decisions.health import run_health
-from engine.decisions.run_results import RunResults, load_results
+from engine.decisions.read_again import results_read_again
+from engine.decisions.run_results import load_results
 from engine.decisions.second_order import read_in_words
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
@@ -171,7 +172,10 @@ def run(options: argparse.Namespace) -> int:
         events = _judged(made.plan, options.store, over, cancel, fresh)
         ended = shown_to_its_end(events, bar, KeepAwake(options.keep_awake))
         with RunStore(options.store) as store:
-            return _report(ended, made, store, options, anchors)
+            code = _report(ended, made, store, options)
+            if anchors is not None and not ended.stopped:
+                _report_since(anchors, made.plan, store, ended.run_id, cancel)
+            return code
 
 
 def _read(
@@ -252,13 +256,7 @@ def _prepared(
     return made
 
 
-def _report(
-    ended: RunEnded,
-    made: PreparedRun,
-    store: RunStore,
-    options: argparse.Namespace,
-    anchors: Anchors | None,
-) -> int:
+def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argparse.Namespace) -> int:
     if ended.stopped:
         tell_stopped(ended, options.fresh)
         return INCOMPLETE
@@ -284,14 +282,25 @@ def _report(
         print(printed(run_accuracy_table(accuracies)))
     for section in way_sections(results, plan.dataset):
         print(f"\n{printed_section(section)}")
-    for section in _since(anchors, results) if anchors is not None else ():
-        print(f"\n{printed_section(section)}")
     if results.run.stopped_early:
         tell("The same command goes on with another --until, or without it with all that is left.")
     return warn_of_gaps(results, partly=plan.inquiry is not None)
 
 
-def _since(anchors: Anchors, now: RunResults) -> Iterator[Section]:
-    """What differs between the earlier run and this one, and what changed."""
+def _report_since(anchors: Anchors, plan: RunPlan, store: RunStore, run_id: int, cancel: CancelToken) -> None:
+    """Say what differs between the earlier run and this one, and what changed; where any probability did, the
+    items are read once more before, to know how far rounding moves them.
+    """
+    now = load_results(store, run_id)
+    found = run_drift(anchors.then, now, anchors.items, anchors.gold)
+    if found.may_be_rounding:
+        try:
+            show_measure("The same in another batch shape", read_again_here(plan, store.path, run_id, cancel))
+        except (Cancelled, DeviceFailed, ProcessEnded) as error:
+            why = "it was stopped" if isinstance(error, Cancelled) else error.as_clause
+            tell(f"How far rounding moves probabilities is not measured: {why}.")
+        again = (None, results_read_again(store, now))
+        found = run_drift(anchors.then, now, anchors.items, anchors.gold, again)
     differs = differences_table(anchors.run, now.run, {anchors.run.id: (), now.run.id: ()})
-    return drift_sections(run_drift(anchors.then, now, anchors.items, anchors.gold), differs)
+    for section in drift_sections(found, differs):
+        print(f"\n{printed_section(section)}")

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ from engine.core.settings import SETTINGS, JudgeSettings, MachineSettings, setti
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, asked_by, judge_of_run
 from engine.judge.inquiry import Inquiry
-from engine.llama.context import SessionShape
+from engine.llama.context import BATCH, SessionShape
 from engine.llama.library import library_version
 from engine.llama.model import LlamaModel
 from engine.loading.checked_model import CheckedModel
@@ -151,9 +150,13 @@ def asked_alike(run: StoredRun, rubric: Rubric) -> bool:
 
 
 @contextmanager
-def open_model(plan: RunPlan, cancel: CancelToken) -> Iterator[OpenModel]:
+def open_model(plan: RunPlan, cancel: CancelToken, batch: int = BATCH) -> Iterator[OpenModel]:
     """The model of a plan, loaded, with room for the plan's settings. Raises ModelFileError or Cancelled."""
-    shape = partial(session_shape, plan.settings, len(plan.rubric.criteria), plan.model)
+
+    def shape(model: LlamaModel) -> SessionShape:
+        made = session_shape(plan.settings, len(plan.rubric.criteria), plan.model, model)
+        return replace(made, batch=batch)
+
     with open_session(plan.model, plan.machine, shape, cancel) as opened:
         yield opened
 

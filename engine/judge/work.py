@@ -8,15 +8,20 @@ Knows: which work needs what. Does not know: in which process it is done, window
 
 import time
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from engine.core.cancel import CancelToken
-from engine.core.events import MeasureProgress, Reports, RunEnded, RunEvent, TokensEvaluated
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.events import MeasureProgress, Reports, RunEnded, RunEvent, TokensEvaluated, followed
+from engine.core.settings import Mode
+from engine.decisions.read_again import keep_read_again
+from engine.decisions.run_results import load_results
 from engine.judge.forecast import Rate, time_some_items
 from engine.judge.on_device import settled_machine
 from engine.judge.plan import RunPlan, open_model
 from engine.judge.rewrite import Rewritten, rewrite_explanations
-from engine.judge.run import run_judging
+from engine.judge.run import make_item_judge, run_judging
+from engine.llama.context import OTHER_BATCH
 from engine.store.run_store import RunStore
 
 _SECONDS_BETWEEN_TOKENS = 0.1
@@ -62,6 +67,26 @@ def rewrite_run(
             if isinstance(event, MeasureProgress):
                 yield event
         return writing.result
+
+
+def read_again(
+    cancel: CancelToken, plan: RunPlan, store_path: Path, run_id: int
+) -> Generator[MeasureProgress, None, None]:
+    """Read the items of a run that is whole once more, in batches of another shape, and keep what is said
+    then: all of it, or nothing where this is stopped (Cancelled). Writes no explanations.
+    """
+    # Where only doubt has the second order read, rounding decides that too: so both are read of all.
+    settings = replace(plan.settings, mode=Mode.LABELS, second_order_below=None)
+    plan, judged = replace(plan, settings=settings, calibration=None), []
+    with open_model(plan, cancel, OTHER_BATCH) as opened:
+        judge = make_item_judge(plan, opened)
+        for position, item in enumerate(plan.dataset):
+            if cancel.ending:
+                raise Cancelled
+            yield MeasureProgress(position, len(plan.dataset))
+            judged += followed(judge.judge([(position, item)]), lambda _event: None)
+    with RunStore(store_path) as store:
+        keep_read_again(store, load_results(store, run_id), judged)
 
 
 def _with_rare_tokens(events: Iterator[RunEvent]) -> Iterator[RunEvent]:

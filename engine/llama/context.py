@@ -23,6 +23,11 @@ from engine.llama.threads import ThreadCount
 
 SMALLER_CONTEXT = Remedy("Use a smaller ", Setting.CONTEXT, ", or close other programs.")
 BATCH = 512  # tokens in one call
+OTHER_BATCH = 29
+"""Tokens in one call where the same is read in another shape. Fewer than the 64 from which llama.cpp's flash
+attention on the processor adds up in 32 bits and in tiles, and not in 16 bits and row by row; and fewer than
+any prompt has of its own: with 160, half of the prompts were read as before and seemed free of rounding.
+"""
 # Only the processor can be interrupted in a batch, so a slow device that cannot shall have small ones.
 _SMALL_BATCH = 128
 _GGML_TYPES = {KvType.F16: llama_cpp.GGML_TYPE_F16, KvType.Q8_0: llama_cpp.GGML_TYPE_Q8_0}
@@ -35,13 +40,14 @@ _computes_in: set[int] = set()  # the process in which llama.cpp computed, and t
 class SessionShape:
     """How large a session is: `context` tokens in all, `slots` items at once, `branches` questions each.
 
-    `kv_type`: what its cache is kept in.
+    `kv_type`: what its cache is kept in. `batch`: tokens in one call, at most.
     """
 
     context: int
     slots: int
     branches: int
     kv_type: KvType = KvType.F16
+    batch: int = BATCH
 
     @property
     def sequences(self) -> int:
@@ -125,7 +131,7 @@ def _params(model: LlamaModel, shape: SessionShape, threads: int) -> Any:
     params.n_ctx = shape.context
     # Equal, so that llama.cpp does not cut a batch once more: the last digits depend on what is read
     # together.
-    params.n_batch = params.n_ubatch = _batch_size(model)
+    params.n_batch = params.n_ubatch = min(_batch_size(model), shape.batch)
     params.n_seq_max = shape.sequences
     # Logits are wanted of few tokens; the default makes room for those of a whole batch.
     params.n_outputs_max = min(params.n_batch, max(shape.sequences, 16))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.core.log_probs import FloatArray
+from engine.core.log_probs import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
 from engine.core.settings import Device
 from engine.llama.context import BATCH
 from engine.llama.session import LlamaSession
@@ -18,9 +18,6 @@ from engine.llama.token_tree import LONE_TOKEN_CELLS, BranchTokens
 
 _LEAST_TRUNK = 16  # tokens that all texts share; as many as a run reads at once where there is room
 _OWN = tuple(1 + text * 32 // TEXTS for text in range(TEXTS))  # tokens of each text alone
-# Twice what a small model gave where the processor read the same weights in their format and unpacked to F16,
-# as a GPU does: .023 to .038 on average, .05 to .11 at the worst place (SmolLM2-135M-Instruct, six formats).
-_MEAN, _WORST = 0.08, 0.25
 # An item of usual length with explanations of usual length, in both orders and on five criteria.
 _ITEM_READ, _ITEM_WRITTEN = 1_700, 250
 
@@ -66,7 +63,8 @@ class DeviceFinding:
     @property
     def sound(self) -> bool:
         """Whether it computes what the processor computes, up to rounding."""
-        return not self.reason and self.mean <= _MEAN and self.worst <= _WORST
+        within = self.mean <= ROUNDING_ON_AVERAGE and self.worst <= ROUNDING_AT_WORST
+        return not self.reason and within
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain values."""

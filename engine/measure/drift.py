@@ -1,9 +1,11 @@
 """What changed between two judgments of the same items: labels, probabilities, flips, accuracy.
 
-The earlier ones are `then`, the later ones `now`. A sentence claims no more than the intervals say; that they
-hold is drawn in `bench/coverage/drift.py`.
+The earlier ones are `then`, the later ones `now`. What is read together decides how sums are rounded, and
+with quantised weights that moves probabilities by points. So one of the two judges may have read the items
+once more, in another batch shape. A sentence claims no more than that and the intervals say; that they hold
+is drawn in `bench/coverage/drift.py`.
 
-Knows: what was said then and now, human labels, intervals. Does not know: runs, datasets, tables.
+Knows: what was said then, now and again, human labels, intervals. Does not know: runs, datasets, tables.
 """
 
 from collections import Counter
@@ -13,14 +15,10 @@ from functools import cached_property
 
 from engine.core.formatting import counted, interval, percent, words
 from engine.core.items import PREFERENCES, HumanLabel, Preference, agree
-from engine.core.judgments import AnyJudgment, Judgment, label_of
+from engine.core.log_probs import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE
 from engine.core.value_tables import Estimate
 from engine.measure.intervals import FEW, OverInstructions, holm
-
-ROUNDING = 0.01
-"""Probabilities (0 to 1) that moved by less may have done so by rounding alone: other processors and devices
-add the same numbers in another order. A label that changed with them was in doubt.
-"""
+from engine.measure.rounding import Noise, Opinion, Three, noise_of, strangers
 
 _UNLIKELY = 0.05
 _DIRECTION = {1: "rose", -1: "fell"}
@@ -30,35 +28,19 @@ Move = tuple[Preference | None, Preference | None]
 
 
 @dataclass(frozen=True)
-class Opinion:
-    """What a run says of an item on a criterion; all None where it is unscored.
-
-    `probabilities`: of the four labels, in the order of `PREFERENCES`. `flipped`: as of a Judgment. `read`:
-    the probabilities without a calibration; None where none decides.
-    """
-
-    label: Preference | None = None
-    probabilities: tuple[float, ...] | None = None
-    flipped: bool | None = None
-    read: tuple[float, ...] | None = None
-
-    @classmethod
-    def of(cls, judgment: AnyJudgment, read: AnyJudgment | None = None) -> "Opinion":
-        """What a judgment says; `read`: the same without a calibration, where one decides."""
-        if not isinstance(judgment, Judgment):
-            return cls(label_of(judgment))
-        as_read = read.probabilities if isinstance(read, Judgment) else None
-        return cls(judgment.preference, judgment.probabilities, judgment.flipped, as_read)
-
-
-@dataclass(frozen=True)
 class Anchor:
-    """An item on a criterion, as both runs judged it; `human`: its human label, if it has one."""
+    """An item on a criterion, as both runs judged it; `human`: its human label, if it has one.
+
+    `then_again`, `now_again`: what each judge said of it when it read it once more, in another batch shape;
+    None where it did not.
+    """
 
     instruction: str
     then: Opinion
     now: Opinion
     human: HumanLabel | None = None
+    then_again: Opinion | None = None
+    now_again: Opinion | None = None
 
     @property
     def changed(self) -> bool:
@@ -82,14 +64,14 @@ class Anchor:
     @property
     def distance_read(self) -> float | None:
         """The same of what was read: a calibration makes it smaller or larger."""
-        then, now = (each.read or each.probabilities for each in (self.then, self.now))
-        return _apart(_shifted(then, now))
+        return _apart(_shifted(self.then.as_read, self.now.as_read))
 
     @property
-    def was_in_doubt(self) -> bool:
-        """Whether its label may have changed by rounding alone."""
-        distance = self.distance_read
-        return self.changed and distance is not None and distance < ROUNDING
+    def three(self) -> Three | None:
+        """What one run said, and what the other did, twice; None where neither read the item again."""
+        if self.now_again is not None:
+            return self.then, self.now, self.now_again
+        return None if self.then_again is None else (self.now, self.then, self.then_again)
 
 
 def _shifted(then: Sequence[float] | None, now: Sequence[float] | None) -> tuple[float, ...] | None:
@@ -130,8 +112,8 @@ class LabelDrift:
     `distance`: the mean of what both scored, `shifts`: by how much each label became likelier there; None,
     and empty, where there is nothing; `distance_read`: that mean without a calibration. `flips`: the share
     of what both read in both orders that these decide. `accuracy`: of the items with a human label; unscored
-    counts as wrong. `moves`: how often each label became each other one; `in_doubt`: how many of these may be
-    by rounding.
+    counts as wrong. `moves`: how often each label became each other one; `far`: how many of these with
+    probabilities further apart than rounding moves them anywhere. `noise`: None where no item was read again.
     """
 
     criterion: str | None
@@ -140,17 +122,18 @@ class LabelDrift:
     unscored: tuple[int, int]
     changed: Estimate
     distance: Estimate | None
-    distance_read: float | None
+    distance_read: Estimate | None
     shifts: Mapping[Preference, Estimate]
     flips: ThenAndNow | None
     accuracy: ThenAndNow | None
     moves: Mapping[Move, int]
-    in_doubt: int
+    far: int
+    noise: Noise | None
 
     @property
     def moved(self) -> bool:
         """Whether any probability was read otherwise."""
-        return self.distance_read is not None and self.distance_read > 0
+        return self.distance_read is not None and self.distance_read.value > 0
 
     @property
     def labels_changed(self) -> int:
@@ -164,7 +147,10 @@ class Drift:
 
     `drawn`: whether one of them draws what its labels depend on, so that these differ by chance as well.
     `decided`: a sentence on what decides both; empty where nothing but their readings does. `left_out`:
-    criteria that one of the two has alone.
+    criteria that one of the two has alone. `elsewhere`: a sentence on what computed the two, where that is
+    not the same: rounding as it is measured on one says nothing of the other; else empty. `p_moved`,
+    `p_labels`: that the probabilities, the labels of the one run are no strangers among the two readings of
+    the other; None where no item was read again.
     """
 
     then: str
@@ -174,18 +160,50 @@ class Drift:
     drawn: bool = False
     decided: str = ""
     left_out: tuple[str, ...] = ()
+    elsewhere: str = ""
+    p_moved: float | None = None
+    p_labels: float | None = None
 
     @property
-    def labels_surely_changed(self) -> bool:
-        """Whether labels changed by more than chance and rounding: a judge that draws nothing gives the same
-        labels as long as it is the same.
+    def may_be_rounding(self) -> bool:
+        """Whether it is worth knowing how far the same judge is moved by the shape of its batches."""
+        return self.whole.moved and not self.drawn and not self.elsewhere
+
+    @property
+    def knows_rounding(self) -> bool:
+        """Whether rounding was measured where both were computed."""
+        return self.p_moved is not None and not self.elsewhere
+
+    @property
+    def moved_significantly(self) -> bool:
+        """Whether probabilities moved by more than chance and rounding; where that was not measured, by more
+        on average than any sound device may be away from another.
         """
-        return self.whole.labels_changed > self.whole.in_doubt and not self.drawn
+        read = self.whole.distance_read
+        if self.drawn or read is None:
+            return False
+        if self.knows_rounding:
+            return self.p_moved is not None and self.p_moved <= _UNLIKELY
+        return read.ends is not None and read.ends[0] > ROUNDING_ON_AVERAGE
+
+    @property
+    def labels_changed_significantly(self) -> bool:
+        """Whether labels changed by more than chance and rounding. Asked only once probabilities moved, so
+        that both together are wrong in 5 %. No rounding makes a judgment that could not be made.
+        """
+        if self.drawn:
+            return False
+        if any(None in move for move in self.whole.moves):
+            return True
+        if not self.moved_significantly or not self.knows_rounding:
+            return self.moved_significantly and self.whole.far > 0
+        return self.p_labels is not None and self.p_labels <= _UNLIKELY
 
     @cached_property
     def accuracy_moves(self) -> Mapping[str | None, int]:
-        """Where the accuracy surely rose (1) or fell (-1): by None in the mean, by name on one of several
-        criteria. Together these are wrong in 5 % of cases at most. Empty on fewer than FEW instructions.
+        """Where the accuracy significantly rose (1) or fell (-1): by None in the mean, by name on one of
+        several criteria. Together these are wrong in 5 % of cases at most. Empty on fewer than FEW
+        instructions.
         """
         tested = self._tested
         corrected = holm([p_value for *_, p_value in tested])
@@ -214,7 +232,8 @@ class Drift:
     @property
     def verdict(self) -> tuple[str, ...]:
         """Sentences that say no more than the intervals do."""
-        return tuple(filter(None, (self._of_labels, self._of_probabilities, self._of_accuracy)))
+        said = (self._of_labels, self._of_probabilities, self._of_rounding, self._of_accuracy)
+        return tuple(filter(None, said))
 
     @property
     def _of_labels(self) -> str:
@@ -222,7 +241,7 @@ class Drift:
         labels = counted(found.items, "label", "labels")
         if not found.labels_changed:
             least = f"; so many can show a change of {percent(ends[1])} of them or more" if ends else ""
-            return f"Nothing surely changed in the labels: none of {labels} is another{least}."
+            return f"Nothing changed significantly in the labels: none of {labels} is another{least}."
         share = f"{found.labels_changed:,} of {labels}, {percent(found.changed.value)}"
         share += f" ({interval(ends, 100)})" if ends else ""
         if self.drawn:
@@ -230,13 +249,11 @@ class Drift:
                 f"Labels changed: {share}. That may be chance, for thoughts are drawn: how much of it is,"
                 " another check tells that changes the seed alone."
             )
-        if not self.labels_surely_changed:
-            return (
-                f"Nothing surely changed in the labels: {share} are others, but these were in doubt: as"
-                f" they were read, their probabilities moved by less than {100 * ROUNDING:g} point, as by"
-                " rounding."
-            )
-        return f"Labels surely changed: {share}."
+        if self.labels_changed_significantly:
+            return f"Labels changed significantly: {share}."
+        if self.knows_rounding:
+            return f"Nothing changed significantly in the labels: {share} are others, as by rounding."
+        return f"Labels changed: {share}. That may be rounding."
 
     @property
     def _of_probabilities(self) -> str:
@@ -248,9 +265,29 @@ class Drift:
         said = f"Probabilities moved by {100 * distance.value:.1f} points on average"
         said += f" ({interval(distance.ends, 100)})" if distance.ends else ""
         read = self.whole.distance_read
-        if read is not None and read != distance.value:
-            said += f"; as they were read, without the calibration, by {100 * read:.1f}"
+        if read is not None and read.value != distance.value:
+            said += f"; as they were read, without the calibration, by {100 * read.value:.1f}"
+        if self.moved_significantly:
+            said += ": significantly more than by rounding"
+        elif self.knows_rounding and not self.drawn:
+            said += ": not significantly more than by rounding"
         return f"{said}."
+
+    @property
+    def _of_rounding(self) -> str:
+        """How far rounding moves the same, as far as that is known."""
+        if self.drawn or not self.whole.moved:
+            return ""
+        said, noise = [self.elsewhere], self.whole.noise
+        if noise is not None:
+            said.append(noise.in_words)
+        if self.elsewhere or not self.knows_rounding:
+            measured = "" if noise else "How much of it is rounding, a check of the earlier run measures. "
+            said.append(
+                f"{'' if self.elsewhere else measured}Only more than {100 * ROUNDING_ON_AVERAGE:g} points on"
+                " average are called significant here: two sound devices may be as far apart."
+            )
+        return " ".join(filter(None, said))
 
     @property
     def _of_accuracy(self) -> str:
@@ -259,20 +296,22 @@ class Drift:
             return ""
         by = f"from {percent(mean.then)} to {percent(mean.now)}"
         if mean.over is None or mean.instructions < FEW:
-            return f"Accuracy: {by}. Fewer than {FEW} instructions do not say whether it surely changed."
+            return (
+                f"Accuracy: {by}. Fewer than {FEW} instructions do not say whether it changed significantly."
+            )
         by += f", by {_points(mean)}"
         moves = self.accuracy_moves
         if None in moves:
-            said = f"Accuracy surely {_DIRECTION[moves[None]]}: {by}."
+            said = f"Accuracy {_DIRECTION[moves[None]]} significantly: {by}."
         else:
             least = 100 * mean.over.findable_difference(self.tests)
             where = " in the mean" if moves else ""
             said = (
-                f"Accuracy did not surely change{where}: {by}. So many items show a change of"
+                f"Accuracy did not change significantly{where}: {by}. So many items show a change of"
                 f" {least:.0f} points in at least four of five checks, a smaller one perhaps less often."
             )
         on = (
-            f"On {words(name)} it surely {_DIRECTION[moves[name]]}, by {_points(each.accuracy)}."
+            f"On {words(name)} it {_DIRECTION[moves[name]]} significantly, by {_points(each.accuracy)}."
             for each in self.by_criterion
             if (name := each.criterion) is not None and name in moves and each.accuracy is not None
         )
@@ -285,11 +324,20 @@ def _points(change: ThenAndNow) -> str:
     return f"{100 * change.difference.value:+.1f} points" + (f" ({interval(ends, 100)})" if ends else "")
 
 
-def drift(columns: Columns, then: str, now: str, *, drawn: bool = False, decided: str = "") -> Drift:
+def drift(
+    columns: Columns, then: str, now: str, *, drawn: bool = False, decided: str = "", elsewhere: str = ""
+) -> Drift:
     """What changed on some criteria, at least one, each with at least one item."""
     each = tuple(_measured(name, {name: column}) for name, column in columns.items())
     whole = _measured(None, columns) if len(each) > 1 else replace(each[0], criterion=None)
-    return Drift(then, now, each, whole, drawn, decided)
+    threes = [
+        [(anchor.instruction, three) for anchor in column if (three := anchor.three) is not None]
+        for column in columns.values()
+    ]
+    p_moved, p_labels = strangers(threes)
+    return Drift(
+        then, now, each, whole, drawn, decided, elsewhere=elsewhere, p_moved=p_moved, p_labels=p_labels
+    )
 
 
 def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
@@ -308,12 +356,13 @@ def _measured(criterion: str | None, columns: Columns) -> LabelDrift:
         ),
         changed=changed.share,
         distance=None if distance is None else distance.share,
-        distance_read=None if read is None else read.value,
+        distance_read=None if read is None else read.share,
         shifts=_shifts(columns),
         flips=_change(columns, _flips),
         accuracy=_change(columns, _right),
         moves=Counter((anchor.then.label, anchor.now.label) for anchor in every if anchor.changed),
-        in_doubt=sum(anchor.was_in_doubt for anchor in every),
+        far=sum(anchor.changed and (anchor.distance_read or 0) > ROUNDING_AT_WORST for anchor in every),
+        noise=noise_of([three for anchor in every if (three := anchor.three) is not None]),
     )
 
 

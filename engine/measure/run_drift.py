@@ -17,34 +17,53 @@ from engine.core.column_map import ColumnMap
 from engine.core.errors import SetupError
 from engine.core.judgments import AnyJudgment
 from engine.core.remedies import Remedy, Step
-from engine.core.run_records import StoredRun, refuse_unasked
+from engine.core.run_records import (
+    CLUSTER,
+    COMPUTED_ON,
+    CONTINUED,
+    DRIVER,
+    GPU_LAYERS,
+    StoredRun,
+    refuse_unasked,
+)
 from engine.core.settings import settings_of
 from engine.data.dataset import Dataset
 from engine.decisions.calibration import Calibration, judge_of_run
+from engine.decisions.read_again import results_read_again
 from engine.decisions.run_dataset import dataset_of_run
 from engine.decisions.run_results import RunResults, load_results
-from engine.measure.drift import Anchor, Drift, Opinion, drift
+from engine.measure.drift import Anchor, Drift, drift
+from engine.measure.rounding import Opinion
 from engine.store.run_store import RunStore
 
 _WISH = "be compared with another"
+_CLUSTER = "computers of a cluster"
 
 
-def run_drift(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset | None = None) -> Drift:
+def run_drift(
+    then: RunResults,
+    now: RunResults,
+    dataset: Dataset,
+    gold: Dataset | None = None,
+    again: tuple[RunResults | None, RunResults | None] = (None, None),
+) -> Drift:
     """What changed between two runs that models judged, on the items and criteria that both have, decided as
     `decided_alike` says.
 
     `dataset`: holds the items. `gold`: where human labels of them are; None for those of the dataset.
+    `again`: each of the two as it was read once more, in another batch shape; None where it was not.
     SetupError where no model judged a run, and where both share no item or no criterion.
     """
     for each in (then, now):
         refuse_unasked(each.run, _WISH)
     before, after, decided = decided_alike(then.model_alone(), now.model_alone())
     shared = _shared_criteria(then.run, now.run)
-    columns = _columns(before, after, dataset, gold or dataset)
+    columns = _columns(before, after, dataset, gold or dataset, again)
     if not columns[shared[0]]:
         raise _no_shared_item(then.run, now.run)
     drawn = any(settings_of(each.run.identity.settings).thinks for each in (then, now))
-    found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided)
+    elsewhere = computed_elsewhere(then.run, now.run)
+    found = drift(columns, then.run.title, now.run.title, drawn=drawn, decided=decided, elsewhere=elsewhere)
     names = dict.fromkeys((*before.judgments, *after.judgments))
     return replace(found, left_out=tuple(name for name in names if name not in shared))
 
@@ -71,6 +90,7 @@ def stored_drift(
     if now not in store.shared_items(then):
         raise _no_shared_item(*runs)
     before, after = (load_results(store, number) for number in (then, now))
+    again = results_read_again(store, before), results_read_again(store, after)
     try:
         dataset = dataset_of_run(runs[0], path, cancel, columns)
     except SetupError as missing:
@@ -78,7 +98,31 @@ def stored_drift(
             dataset = dataset_of_run(runs[1], path, cancel, columns)
         except SetupError:
             raise missing from None
-    return run_drift(before, after, dataset, gold)
+    return run_drift(before, after, dataset, gold, again)
+
+
+def computed_elsewhere(then: StoredRun, now: StoredRun) -> str:
+    """A sentence on what computed two runs, where that was not the same, or several; else empty."""
+    first, second = _computed_by(then), _computed_by(now)
+    if first == second and len(first) == 1 and _CLUSTER not in first:
+        return ""
+    those, these = (" and ".join(sorted(each)) for each in (first, second))
+    return (
+        f"{then.title} was computed by {those}, {now.title} by {these}:"
+        " each rounds in its own way, which reading in another batch shape on one of them does not tell."
+    )
+
+
+def _computed_by(run: StoredRun) -> set[str]:
+    """What computed a run in all its sessions, in words."""
+    if CLUSTER in run.manifest:
+        return {_CLUSTER}
+    found = set()
+    for session in (run.manifest, *run.manifest.get(CONTINUED, [])):
+        title = session.get(COMPUTED_ON)
+        layers, driver = session.get(GPU_LAYERS), session.get(DRIVER)
+        found.add(f"{title} ({layers} layers, driver {driver})" if title else "the processor")
+    return found
 
 
 def _no_shared_item(then: StoredRun, now: StoredRun) -> SetupError:
@@ -123,21 +167,37 @@ def _does_not_fit(calibration: Calibration, other: RunResults) -> str:
     return ""
 
 
-def _columns(then: RunResults, now: RunResults, dataset: Dataset, gold: Dataset) -> dict[str, list[Anchor]]:
+def _columns(
+    then: RunResults,
+    now: RunResults,
+    dataset: Dataset,
+    gold: Dataset,
+    again: Sequence[RunResults | None],
+) -> dict[str, list[Anchor]]:
     """The items that both judged with the same texts, in the order of the dataset."""
     hashes = dict(then.content_hashes.items() & now.content_hashes.items())
     items = list(dataset.same_items(hashes))
     labelled = {item.id: item.gold for item in gold.same_items(hashes)}
-    both = [(each, each.calibrated(None) if each.calibration else each) for each in (then, now)]
+    once = (then, now)
+    runs = [
+        *once,
+        *(
+            twice and twice.model_alone().calibrated(own.calibration)
+            for own, twice in zip(once, again, strict=True)
+        ),
+    ]
+    both = [each and (each, each.calibrated(None) if each.calibration else each) for each in runs]
     columns = {}
     for name in _shared_criteria(then.run, now.run):
-        said = [_opinions(results.judgments[name], read.judgments[name]) for results, read in both]
+        said = [_opinions(each[0].judgments[name], each[1].judgments[name]) if each else {} for each in both]
         columns[name] = [
             Anchor(
                 item.group,
                 said[0][item.id],
                 said[1][item.id],
                 human.label if (human := labelled.get(item.id, {}).get(name)) else None,
+                said[2].get(item.id),
+                said[3].get(item.id),
             )
             for item in items
         ]

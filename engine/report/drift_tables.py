@@ -10,9 +10,10 @@ from engine.core.formatting import counted, listed, without_middle, words
 from engine.core.items import PREFERENCES
 from engine.core.run_records import CHOSEN, SAMPLE
 from engine.core.sheets import Facts, Part, Section, Sentences
-from engine.core.value_tables import Column, Kind, Row, Table, Value
+from engine.core.value_tables import Column, Estimate, Kind, Row, Table, Value
 from engine.measure.accuracy import label_name
 from engine.measure.drift import Drift, LabelDrift, ThenAndNow
+from engine.measure.rounding import Noise
 from engine.report.columns import CRITERION
 
 _MOST_MOVES = 12
@@ -33,6 +34,20 @@ _CHANGED = (
         "The share of items with another label, with its 95 % interval; unscored counts as a label.",
     ),
     Column("distance", "probabilities moved, points", Kind.ESTIMATE, _DISTANCE),
+)
+_AGAIN = (
+    Column(
+        "changed_again",
+        "by rounding, %",
+        Kind.ESTIMATE,
+        "The share of items with another label where the same judge reads them in another batch shape.",
+    ),
+    Column(
+        "distance_again",
+        "by rounding, points",
+        Kind.ESTIMATE,
+        "How far the probabilities moved there, as they were read.",
+    ),
 )
 _UNSCORED = (
     Column("unscored_then", "unscored then", Kind.COUNT, "Judgments that the earlier run could not make."),
@@ -105,12 +120,14 @@ def _short(value: Value) -> str:
 
 def _changed(drift: Drift) -> Section:
     unscored = _UNSCORED if any(drift.whole.unscored) else ()
+    again = _AGAIN if drift.whole.noise is not None else ()
     rows: list[Row] = [
         [
             _name(each),
             "" if each.criterion is None else each.items,
             each.changed,
             each.distance,
+            *(_by_rounding(each.noise) if again else ()),
             *(each.unscored if unscored else ()),
         ]
         for each in _rows(drift)
@@ -124,10 +141,17 @@ def _changed(drift: Drift) -> Section:
     return Section(
         "drift",
         f"What changed from {drift.then} to {drift.now}",
-        [Sentences(said), Table((*_CHANGED, *unscored), rows)],
+        [Sentences(said), Table((*_CHANGED, *again, *unscored), rows)],
         f"The judge alone, on {items} of {instructions} that both judged. In brackets 95 % intervals over"
         " instructions.",
     )
+
+
+def _by_rounding(noise: Noise | None) -> Row:
+    if noise is None:
+        return [None, None]
+    moved = None if noise.distance is None else Estimate(noise.distance, None)
+    return [Estimate(noise.changed / noise.labels, None), moved]
 
 
 def _moves(drift: Drift) -> Section:

@@ -3,7 +3,7 @@
 Knows: which process judges, what is shown meanwhile. Does not know: arguments, what a run is good for.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from engine.commands.shared.progress import RunProgressBar
 from engine.commands.shared.remedies import OPTIONS
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import FilesRead, Preparing, RunEnded, RunEvent
+from engine.core.events import FilesRead, MeasureProgress, Preparing, RunEnded, RunEvent
 from engine.core.formatting import counted
 from engine.core.remedies import Remedy
 from engine.core.rubric import Rubric, usual_criterion
@@ -21,7 +21,8 @@ from engine.core.until import Until
 from engine.judge.on_device import judging_by
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun
-from engine.judge.work import judge_plan
+from engine.judge.work import judge_plan, read_again
+from engine.loading.checked_model import in_use
 from engine.rank.until_sure import until_sure
 from engine.system.apart import Apart, Here
 from engine.system.awake import Awake, KeepAwake, can_stay_awake
@@ -76,6 +77,15 @@ def judged_here(
     # The driver of a GPU may end the process that uses it.
     worker = partial(Apart if apart or plan.machine.device else Here, judge_plan, cancel)
     return judging_by(worker(), worker, plan, store, fresh=fresh)
+
+
+def read_again_here(
+    plan: RunPlan, store: Path, run_id: int, cancel: CancelToken
+) -> Generator[MeasureProgress, None, None]:
+    """The items of a run, read once more on this computer in another batch shape, and kept."""
+    worker = (Apart if plan.machine.device else Here)(read_again, cancel)
+    with worker, in_use(plan.model):
+        yield from worker.do(plan, store, run_id)
 
 
 def tell_stopped(ended: RunEnded, fresh: bool) -> None:

@@ -79,8 +79,11 @@ def test_the_same_judge_says_the_same(checked: Checked) -> None:
     assert "What differs between the two runs:\nNothing that the store knows of.\n" in done.stdout
     assert "What changed from Run 1 to Run 2 “anchors of run 1”:" in done.stdout
     assert (
-        "Nothing surely changed in the labels: none of 20 labels is another; so many can show" in done.stdout
+        "Nothing changed significantly in the labels: none of 20 labels is another; so many can show"
+        in done.stdout
     )
+    assert "Rounding" not in done.stdout  # nothing moved, so nothing was read again
+    assert "another batch shape" not in done.stderr
     assert "No probability changed." in done.stdout
     assert "Accuracy:" in done.stdout  # of five instructions
     assert "on 10 items of 5 instructions that both judged" in done.stdout
@@ -146,7 +149,9 @@ def test_another_wording_of_a_question_changes_its_criterion_alone(checked: Chec
         f"question, safety  Which response is less harmful, offensive or dangerous? → {worded}" in done.stdout
     )
     section = done.stdout.partition("What changed")[2]
-    assert section.splitlines()[1].startswith("Labels surely changed: ")
+    assert section.splitlines()[1].startswith("Labels changed significantly: ")
+    assert "The same in another batch shape: " in done.stderr
+    assert "the same items read in another batch shape gave probabilities" in section
     safety, truth = (
         re.search(rf"^{name} +{ITEMS} +([\d.]+)", section, re.M) for name in ("safety", "truthfulness")
     )

@@ -6,10 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.core.log_probs import FloatArray
+from engine.core.items import Preference
+from engine.core.log_probs import ROUNDING_AT_WORST, ROUNDING_ON_AVERAGE, FloatArray
 from engine.core.settings import Device, DeviceKind
 from engine.llama.device_trial import DeviceFinding, DeviceTrial, compared
 from engine.llama.speed import ModelSpeed
+from engine.measure.drift import Anchor, drift
+from engine.measure.rounding import Opinion
 
 CARD = Device("Vulkan0", "Card", "Vulkan", DeviceKind.GPU, 8 << 30, "00400001")
 GRAPHICS = Device("Vulkan1", "Graphics", "Vulkan", DeviceKind.INTEGRATED)
@@ -30,6 +33,30 @@ def test_rounding_is_sound() -> None:
     assert found.sound
     assert found.mean == pytest.approx(0.02)
     assert found.worst == pytest.approx(0.02)
+
+
+def test_what_a_sound_device_computes_is_no_significant_change() -> None:
+    own = sure_of(0, 0.9 - ROUNDING_ON_AVERAGE + 1e-9)
+    assert compared(CARD, sure_of(0), own, FAST).sound
+    column = [
+        Anchor(str(place), Opinion(Preference.A, tuple(then)), Opinion(Preference.A, tuple(now)))
+        for place, (then, now) in enumerate(zip(sure_of(0), own, strict=True))
+    ]
+    assert not drift({"safety": column}, "CPU", "GPU").moved_significantly
+    assert not compared(CARD, sure_of(0), sure_of(0, 0.9 - 2 * ROUNDING_ON_AVERAGE), FAST).sound
+
+
+@pytest.mark.parametrize(("nats", "distance"), [(0.16, ROUNDING_ON_AVERAGE), (0.51, ROUNDING_AT_WORST)])
+def test_so_far_apart_are_log_probabilities_at_the_bounds_of_rounding(nats: float, distance: float) -> None:
+    likely = 1 / (1 + np.exp(nats))  # e^nats times as likely, and all else as much less
+    apart = likely * np.exp(nats) - likely
+    assert apart == pytest.approx(distance, abs=0.002)
+    random = np.random.default_rng(0)
+    one = random.dirichlet((1, 1, 1, 1), 1000)
+    other = one * np.exp(
+        random.uniform(-nats / 2, nats / 2, one.shape)
+    )  # normalising moves them as far again
+    assert (np.abs(one - other / other.sum(axis=1, keepdims=True)).sum(axis=1) / 2).max() <= apart
 
 
 def test_another_text_is_not() -> None:
