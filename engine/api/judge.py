@@ -7,7 +7,7 @@ Knows: parameters, how a run is asked for, stopped and resumed. Does not know: h
 
 import os
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
@@ -23,7 +23,7 @@ from engine.api.refused import in_python, notice, stoppable
 from engine.api.run import Run
 from engine.api.stored import GivenFile
 from engine.api.wording import PARAMETERS
-from engine.commands.shared.anchors import anchors_of
+from engine.commands.shared.anchors import Anchors, anchors_of, drift_since
 from engine.commands.shared.column_arguments import rubric_of
 from engine.commands.shared.console import told_to
 from engine.commands.shared.item_arguments import seed_of
@@ -43,7 +43,7 @@ from engine.commands.shared.run_outputs import warn_of_gaps
 from engine.commands.shared.setup_arguments import setup_of
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
-from engine.core.events import DeviceLeft, ModelOpened, RunEnded, RunEvent, followed
+from engine.core.events import DeviceLeft, MeasureProgress, ModelOpened, RunEnded, RunEvent, followed
 from engine.core.formatting import counted, duration, in_a_line
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT, Rubric
@@ -228,9 +228,10 @@ class Judge:
         column `sample_by`; `ids`: a list of ids, or a file of them. `until`: stop once it is "sure" which of
         each two candidates is better, or once intervals of win rates are so many points wide. `anchors`: the
         number of an earlier run of which `items` (50) are judged again, with all that this judge leaves open,
-        the `model` too where it is None, as there; what changed says `Run.drift` of that run. `gold`: human
-        labels of these where their dataset has none. `keep_awake`: the computer, on "mains" alone or not.
-        `name`, `note`: of the run. `progress`: a bar on stderr.
+        the `model` too where it is None, as there; what changed says `Run.drift` of that run, beside how far
+        rounding goes, for which they are read once more. `gold`: human labels of these where their dataset
+        has none. `keep_awake`: the computer, on "mains" alone or not. `name`, `note`: of the run. `progress`:
+        a bar on stderr.
 
         The model works in a process of its own: if that breaks down, Refused is raised; what was judged is
         kept. Ctrl-C stops; where long work would be lost, the first one lets it end. Then KeyboardInterrupt
@@ -250,6 +251,10 @@ class Judge:
             events = judged_here(made.plan, self._store, asked.fresh, cancel, apart=True)
             with told_to(None):
                 ended = shown_to_its_end(events, bar, KeepAwake(keep_awake))
+            if asked.anchors is not None and not ended.stopped:
+                also = partial(drift_since, asked.anchors, made.plan, run_id=ended.run_id, apart=True)
+                with RunStore(self._store) as store:
+                    also(store, cancel=cancel, follow=_to_its_end)
         return self._ended(ended, bar, fresh, made.plan, asked.gold)
 
     def _ended(
@@ -298,7 +303,7 @@ class Judge:
             plan = anchors.planned(made.plan, options.store, options.name is not None)
             made, fresh = replace(made, plan=plan), fresh or anchors.begins_anew(plan, options.store)
         orders.check_fits(made.plan.identity())
-        return asking(made, until), _Asked(framed, fresh, options.gold)
+        return asking(made, until), _Asked(framed, fresh, options.gold, anchors)
 
     def _options(self, dataset: Path | None, **asked: object) -> Namespace:
         """All that was given, as the options of the command."""
@@ -318,12 +323,13 @@ class Judge:
 @dataclass(frozen=True)
 class _Asked:
     """Of a run: the frame that is its dataset, whose file is not written yet; whether it begins anew; where
-    human labels of its items are, if not in its dataset.
+    human labels of its items are, if not in its dataset; the earlier run that it checks.
     """
 
     framed: FramedItems | None
     fresh: bool
     gold: Path | None
+    anchors: Anchors | None
 
 
 def asked_by(judge: Judge) -> tuple[Rubric, bool]:
@@ -371,6 +377,10 @@ def _what_is_clear(until: UntilSure) -> str:
     said = [text for part in parts if isinstance(part, Sentences) for text in part.texts]
     said += [f"{question.in_words}." for question in until.questions if not question.is_open]
     return "\n".join(said)
+
+
+def _to_its_end(reading: Generator[MeasureProgress, None, None]) -> None:
+    followed(reading, lambda _event: None)
 
 
 def _set(judge: Judge, name: str, value: object) -> None:

@@ -6,10 +6,11 @@ Knows: its arguments, the order of a whole job, what it prints.
 import argparse
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from engine.cluster.cluster_run import ClusterRun
-from engine.commands.shared.anchors import Anchors, add_anchors, anchors_of
+from engine.commands.shared.anchors import Anchors, add_anchors, anchors_of, drift_since
 from engine.commands.shared.cluster import (
     add_cluster,
     cluster_of,
@@ -37,7 +38,6 @@ from engine.commands.shared.judging import (
     asking,
     judged_here,
     part_in_words,
-    read_again_here,
     shown_to_its_end,
     tell_notices,
     tell_stopped,
@@ -64,21 +64,19 @@ from engine.commands.shared.setting_arguments import (
 )
 from engine.commands.shared.setup_arguments import dataset_of, setup_of
 from engine.commands.shared.table_files import as_json
-from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import DeviceFailed, ProcessEnded, SetupError
+from engine.core.cancel import CancelToken
+from engine.core.errors import SetupError
 from engine.core.events import RunEnded, RunEvent, followed
 from engine.core.items import Way
 from engine.core.rubric import ELOQUENT
 from engine.core.settings import CPU, OF_EXPLANATIONS, USUAL_WAYS
 from engine.core.until import Until
 from engine.decisions.health import run_health
-from engine.decisions.read_again import results_read_again
 from engine.decisions.run_results import load_results
 from engine.decisions.second_order import read_in_words
 from engine.judge.plan import RunPlan
 from engine.judge.prepare import PreparedRun, prepare_run
 from engine.measure.accuracy import run_accuracy
-from engine.measure.run_drift import run_drift
 from engine.rank.until_sure import UntilSure, told_of
 from engine.report.drift_tables import drift_sections
 from engine.report.run_differences import differences_table
@@ -288,19 +286,10 @@ def _report(ended: RunEnded, made: PreparedRun, store: RunStore, options: argpar
 
 
 def _report_since(anchors: Anchors, plan: RunPlan, store: RunStore, run_id: int, cancel: CancelToken) -> None:
-    """Say what differs between the earlier run and this one, and what changed; where any probability did, the
-    items are read once more before, to know how far rounding moves them.
-    """
-    now = load_results(store, run_id)
-    found = run_drift(anchors.then, now, anchors.items, anchors.gold)
-    if found.may_be_rounding:
-        try:
-            show_measure("The same in another batch shape", read_again_here(plan, store.path, run_id, cancel))
-        except (Cancelled, DeviceFailed, ProcessEnded) as error:
-            why = "it was stopped" if isinstance(error, Cancelled) else error.as_clause
-            tell(f"How far rounding moves probabilities is not measured: {why}.")
-        again = (None, results_read_again(store, now))
-        found = run_drift(anchors.then, now, anchors.items, anchors.gold, again)
-    differs = differences_table(anchors.run, now.run, {anchors.run.id: (), now.run.id: ()})
+    """Say what differs between the earlier run and this one, and what changed."""
+    shown = partial(show_measure, "The same in another batch shape")
+    found = drift_since(anchors, plan, store, run_id, cancel=cancel, follow=shown)
+    now = store.run(run_id)
+    differs = differences_table(anchors.run, now, {anchors.run.id: (), now.id: ()})
     for section in drift_sections(found, differs):
         print(f"\n{printed_section(section)}")

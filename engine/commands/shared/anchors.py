@@ -5,15 +5,18 @@ not know: how a run is judged, how changes are measured.
 """
 
 import argparse
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.commands.shared.column_arguments import columns_of, rubric_of
 from engine.commands.shared.console import printable, tell
 from engine.commands.shared.item_arguments import seed_of
+from engine.commands.shared.judging import read_again_here
 from engine.commands.shared.order_arguments import Orders
-from engine.core.cancel import CancelToken
-from engine.core.errors import SetupError
+from engine.core.cancel import Cancelled, CancelToken
+from engine.core.errors import DeviceFailed, ProcessEnded, SetupError
+from engine.core.events import MeasureProgress
 from engine.core.formatting import counted
 from engine.core.rubric import Rubric, rubric_for_labels
 from engine.core.run_records import DEVICE, StoredRun, refuse_unasked
@@ -21,9 +24,12 @@ from engine.core.run_setup import RunSetup
 from engine.core.settings import CPU
 from engine.data.dataset import Dataset
 from engine.data.sampling import drawn_by_instruction
+from engine.decisions.read_again import results_read_again
 from engine.decisions.run_dataset import dataset_of_run, load_as_judged
 from engine.decisions.run_results import RunResults, load_results
 from engine.judge.plan import RunPlan
+from engine.measure.drift import Drift
+from engine.measure.run_drift import run_drift
 from engine.store.opening import is_there
 from engine.store.run_store import RunStore
 
@@ -98,6 +104,35 @@ class Anchors:
         with RunStore(store_path) as store:
             found = store.find(plan.identity().key)
         return found is None or found.id <= self.run.id or found.complete
+
+
+def drift_since(
+    anchors: Anchors,
+    plan: RunPlan,
+    store: RunStore,
+    run_id: int,
+    *,
+    cancel: CancelToken,
+    follow: Callable[[Generator[MeasureProgress, None, None]], None],
+    apart: bool = False,
+) -> Drift:
+    """What changed from the earlier run to one that has judged its items again.
+
+    Where any probability did, the items are read once more before, to know how far rounding moves them;
+    `follow` is given that reading, by a process of its own or not (`apart`), to bring it to its end. Where
+    that fails, or is stopped, it is told.
+    """
+    now = load_results(store, run_id)
+    found = run_drift(anchors.then, now, anchors.items, anchors.gold)
+    if not found.may_be_rounding:
+        return found
+    try:
+        follow(read_again_here(plan, store.path, run_id, cancel, apart=apart))
+    except (Cancelled, DeviceFailed, ProcessEnded) as error:
+        why = "it was stopped" if isinstance(error, Cancelled) else error.as_clause
+        tell(f"How far rounding moves probabilities is not measured: {why}.")
+    again = (None, results_read_again(store, now))
+    return run_drift(anchors.then, now, anchors.items, anchors.gold, again)
 
 
 def add_anchors(arguments: argparse.ArgumentParser) -> None:

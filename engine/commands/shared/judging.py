@@ -80,10 +80,12 @@ def judged_here(
 
 
 def read_again_here(
-    plan: RunPlan, store: Path, run_id: int, cancel: CancelToken
+    plan: RunPlan, store: Path, run_id: int, cancel: CancelToken, *, apart: bool = False
 ) -> Generator[MeasureProgress, None, None]:
-    """The items of a run, read once more on this computer in another batch shape, and kept."""
-    worker = (Apart if plan.machine.device else Here)(read_again, cancel)
+    """The items of a run, read once more on this computer in another batch shape, and kept; `apart`: as for
+    judging.
+    """
+    worker = (Apart if apart or plan.machine.device else Here)(read_again, cancel)
     with worker, in_use(plan.model):
         yield from worker.do(plan, store, run_id)
 

@@ -138,6 +138,8 @@ def test_items_of_an_earlier_run_are_judged_again_and_what_changed_is_told(
     assert drift["drift"].equals(first.drift(2, gold=frame)["drift"])
     assert drift["accuracy_then_and_now"]["items"].tolist()[:2] == [5, 5]
     assert run.evaluate()["items"].tolist()[:-1] == [5, 5]
+    of_one = replace(again, criteria="relevance").run(anchors=1, items=5, progress=False)
+    assert first.drift(of_one)["drift"]["distance_again"].notna().all()  # how far rounding goes
     assert again.plan(anchors=1, items=3).items == 3
     with pytest.raises(tiebreak.Refused, match="--gold names the human labels of anchors"):
         of_two.run(frame, gold=frame)
