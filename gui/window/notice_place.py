@@ -30,7 +30,7 @@ _LETTERS = 84  # of the average width: how wide it is, where there is room
 _BUTTON_LETTERS, _EDGES = 40, 26  # of the button: letters, pixels around them
 _SHARE = 0.7  # of the height that there is, at the most
 _FEWEST_LINES = 3
-_SPACING = 8
+_SPACING, _EDGE = 8, 4
 _MOVES = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide)
 SETTLE_MS = 700
 """In which a click cannot have been meant for a notice that has just come."""
@@ -50,10 +50,13 @@ class NoticePlace(QFrame):
         self.button = QPushButton()
         self.button.clicked.connect(self.toggle)
         self._words, self._buttons = NoticeWords(), self._make_buttons()
+        self._words.setProperty("role", "content")
         self._scroll = DownScroll(self._words)
+        self._scroll.setAccessibleName("What the notice says")
+        self._scroll.setMinimumHeight(1)  # as high as there is room for
         margins = (12, 8, 12, 8)
         in_column((self._scroll, STRETCH), self._buttons, on=self, margins=margins, spacing=_SPACING)
-        self._watched: set[QObject] = set()  # what, where it moves, may come to lie under the notice
+        self._watched: set[QWidget] = set()  # what, where it moves, may come to lie under the notice
         self._soon = self._timer(0, self._fit)
         self._settling = self._timer(SETTLE_MS, self._settle)
         self._resting = self._timer(_REST_MS, self._rest)
@@ -258,7 +261,7 @@ class NoticePlace(QFrame):
         assert layout is not None
         inner = layout.contentsMargins()
         width -= inner.left() + inner.right() + margins.left() + margins.right()
-        around = inner.top() + inner.bottom() + margins.top() + margins.bottom() + _SPACING
+        around = inner.top() + inner.bottom() + margins.top() + margins.bottom() + _SPACING + _EDGE
         of_words = self._words.layout()
         assert of_words is not None
         of_words.activate()  # else, where they change in sight, it is as high as before
@@ -270,7 +273,9 @@ class NoticePlace(QFrame):
         """
         place = widget.rect()
         for part in _up_to(self._over, widget):
-            place = place.translated(part.pos()).intersected(part.parentWidget().rect())
+            around = part.parentWidget()
+            assert around is not None
+            place = place.translated(part.pos()).intersected(around.rect())
         return place.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN) if place.isValid() else QRect()
 
     def _watch(self, guarded: Sequence[QWidget]) -> None:

@@ -122,8 +122,9 @@ def check(made: Interior, where: str) -> None:
     assert QRect(frame.stack.mapTo(frame, QPoint()), frame.stack.size()).contains(notice), where
     met = [button.accessibleName() for button, seen in acting.items() if seen.intersects(notice)]
     assert met == [], where
-    own = [place_of(button, frame) for button in place.findChildren(QPushButton) if button.isVisible()]
-    assert all(button.isValid() for button in own), where
+    buttons = [button for button in place.findChildren(QPushButton) if button.isVisible()]
+    own = [place_of(button, frame) for button in buttons]
+    assert [seen.size() for seen in own] == [button.size() for button in buttons], where
     place.fold()
     seen = [place_of(button, frame) for button in buttons_that_act(made)]
     assert not [one for one in own if any(one.intersects(other) for other in seen)], where
