@@ -104,7 +104,7 @@ def test_two_keys_that_are_one_as_text_are_refused(items: pd.DataFrame, tmp_path
 
 
 @pytest.mark.parametrize("kind", ["float16", "float32", "Float32", "float[pyarrow]"])
-def test_a_short_float_is_as_it_was_written(items: pd.DataFrame, kind: str, tmp_path: Path) -> None:
+def test_a_short_float_is_as_it_was_written(items: pd.DataFrame, kind: Any, tmp_path: Path) -> None:
     score = pd.Series([0.1, 0.7], items.index[:2]).astype(kind)
     both = pd.Series([np.array([0.1], np.float32)] * 2, items.index[:2], dtype=object)
     some = items.head(2).assign(score=score, both=both)
