@@ -30,8 +30,8 @@ from gui.work.workspace import Workspace
 NEXT_ITEM = "items"
 AFTER_LABEL = {
     "": "stay with its criterion",
-    "on": "go on to the next criterion without a label of yours",
-    NEXT_ITEM: "go on to the next criterion, after the last one to the next item",
+    "on": "go on to the next criterion you did not label",
+    NEXT_ITEM: "go on to the next criterion, then the next item",
 }
 """What follows a label, by how the window remembers it."""
 
