@@ -53,7 +53,7 @@ def check_tool(options: argparse.Namespace) -> None:
         )
     if options.out.suffix.lower() not in tool.suffixes:
         raise SetupError(
-            f"--out {options.out}: for {options.tool} a file ends in {suffixes}.",
+            f"{options.out.name}: for {options.tool} a file ends in {suffixes}.",
             f"Name it {options.out.stem}{tool.suffixes[0]}",
         )
 
