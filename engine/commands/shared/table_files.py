@@ -12,26 +12,8 @@ from engine.core.sheet_texts import sheet_latex, sheet_markdown
 from engine.core.sheets import Sheet
 from engine.system.files import write_whole
 
-_FORMS = frozenset(
-    (
-        *(
-            "bib",
-            "csv",
-            "gguf",
-            "htm",
-            "html",
-            "json",
-            "jsonl",
-            "md",
-            "parquet",
-            "pdf",
-            "png",
-            "sqlite",
-            "svg",
-        ),
-        *("tex", "toml", "tsv", "txt", "xlsx"),
-    )
-)
+_TEXTS = {"csv", "htm", "html", "json", "jsonl", "md", "tex", "toml", "tsv", "txt"}
+_FORMS = _TEXTS | {"bib", "gguf", "parquet", "pdf", "png", "svg", "xlsx"}
 
 
 def written_as(form: str, suffix: str, *others: str) -> Callable[[str], Path]:
