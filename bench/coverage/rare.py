@@ -21,7 +21,7 @@ from bench.coverage.intervals import LEAST, NOMINAL, holds
 from engine.audit.alone import LEAST_MASS, MOST_LEAN
 from engine.audit.changed import MOST_UNLIKE, MOST_WON
 from engine.audit.lines import AuditLine, AuditVerdict, judged_together
-from engine.audit.means import SCORE, SHARE, WON, Kind, held, over_criteria
+from engine.audit.means import SCORE, SHARE, WON, MeanKind, held, over_criteria
 from engine.core.log_probs import FloatArray
 from engine.measure.intervals import OverInstructions
 
@@ -70,7 +70,7 @@ def rare_scores_held(times: int) -> Iterator[Claim]:
 class Line(NamedTuple):
     """A line of an audit: how it is held against its bound; `whole`: its values are 0 or 1."""
 
-    kind: Kind
+    kind: MeanKind
     bound: float
     is_below: bool = False
     is_two_sided: bool = False

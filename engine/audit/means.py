@@ -43,7 +43,7 @@ def enough(found: OverInstructions | None) -> OverInstructions | None:
     return found if found is not None and found.instructions >= FEW else None
 
 
-class Kind(NamedTuple):
+class MeanKind(NamedTuple):
     """How sure a mean is: itself with its interval, and, one-sided, how probable it would be to find so large
     a one, were it no more than a bound.
     """
@@ -52,17 +52,17 @@ class Kind(NamedTuple):
     p: Callable[[OverInstructions, float], float]
 
 
-def within(most: float, unseen: float) -> Kind:
+def within(most: float, unseen: float) -> MeanKind:
     """Of a mean of values up to `most`, of which a large one may be rare. At the lower end, by which it may
     be a fault, one instruction more loses no more than `unseen`.
     """
-    return Kind(
+    return MeanKind(
         lambda found: Estimate(found.mean, found.interval_within(-unseen, most)),
         lambda found, bound: found.p_above_within(bound, -unseen),
     )
 
 
-SHARE = Kind(
+SHARE = MeanKind(
     lambda found: Estimate(found.mean, found.share_interval()),
     lambda found, bound: found.p_share_above(bound),
 )
@@ -72,7 +72,7 @@ WON = within(1.0, 0.25)
 the faults that are planted in `bench/coverage/audits.py` would not be found with 40 items; with as much a
 judge is hardly called faulty for what it wins everywhere but in 4 % of the items (`bench/coverage/rare.py`).
 """
-DIFFERENCE = Kind(
+DIFFERENCE = MeanKind(
     lambda found: Estimate(found.mean, found.difference_interval()),
     lambda found, bound: found.p_difference_above(bound),
 )
@@ -81,7 +81,7 @@ DIFFERENCE = Kind(
 def held(
     name: tuple[str, str],
     found: OverInstructions,
-    kind: Kind,
+    kind: MeanKind,
     bound: float,
     sentence: str,
     *,

@@ -198,6 +198,17 @@ def test_longer_responses_that_win_by_length_alone_are_equal_at_equal_length() -
     assert found.effect_ends[0] < 2 < found.effect_ends[1]
 
 
+def test_one_that_won_all_is_not_surely_unbeatable_at_equal_length() -> None:
+    pairs = [("a", "b", A), ("b", "c", A), ("c", "b", A), ("c", "a", B)] * 6
+    lengths = np.random.default_rng(0).integers(50, 500, (len(pairs), 2)).astype(np.float64)
+    found = length_control(contests(pairs, lengths=lengths))
+    assert found is not None
+    ends = found.rates["a"].ends
+    assert ends is not None
+    assert 0.7 < ends[0] < 0.8
+    assert ends[1] == pytest.approx(1.0)
+
+
 def test_lengths_that_are_all_one_say_nothing() -> None:
     assert length_control(davidson_contests([0.5, -0.5], 60, seed=1)) is None
 

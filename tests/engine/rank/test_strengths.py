@@ -1,5 +1,7 @@
 """Strengths: against another implementation, against the truth of drawn worlds, where nothing can be said."""
 
+from itertools import combinations
+
 import choix
 import numpy as np
 import pytest
@@ -54,6 +56,23 @@ def test_a_candidate_that_won_all_is_finite_and_first() -> None:
     assert np.isfinite(of.fit.strengths).all()
     assert np.isfinite(of.draws.strengths).all()
     assert of.scores["best"].value > 0.9
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_one_that_wins_nearly_all_may_win_all_and_one_that_loses_may_lose_all(lost: int) -> None:
+    others = [(one, other, side) for one, other in combinations("bcde", 2) for side in (A, B)] * 3
+    won, beaten = (
+        [("a", other, side if number >= lost else against) for number, other in enumerate("bcde" * 6)]
+        for side, against in ((A, B), (B, A))
+    )
+    high, low = (found(contests([*of, *others])).scores["a"].ends for of in (won, beaten))
+    assert high is not None
+    assert low is not None
+    # As of 23 or 24 of 24, which 97 % and more may well bring.
+    assert high[0] < 0.92
+    assert high[1] > 0.99
+    assert low[0] < 0.01
+    assert low[1] > 0.08
 
 
 def test_what_is_won_and_lost_alike_is_one_half() -> None:

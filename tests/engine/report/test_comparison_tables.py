@@ -48,8 +48,8 @@ def test_each_measure_has_its_rank_and_a_mean() -> None:
             "50.00 (most frequent)",
         ],
         ["accuracy (%), mean", "100.00 (39.8 to 100.0)", "75.00 (19.4 to 99.4)", "0.00 (0.0 to 60.2)", ""],
-        ["ROUGE-L x 100, safety", "-", "100.00 [1]", "0.00 [2]", ""],
-        ["ROUGE-L x 100, mean", "-", "100.00", "0.00", ""],
+        ["ROUGE-L x 100, safety", "-", "100.00 (16.4 to 100.0) [1]", "0.00 (0.0 to 83.6) [2]", ""],
+        ["ROUGE-L x 100, mean", "-", "100.00 (16.4 to 100.0)", "0.00 (0.0 to 83.6)", ""],
     ]
     assert table.best == {(0, 1), (1, 1), (2, 2), (3, 2)}
 
