@@ -68,8 +68,8 @@ PARAMETERS = _InPython(
         ),
         Step.RESUME: "Go on with the same call of Judge.run",
         Step.STOP_AT_A_WIDTH: (
-            "Judge until it is known how often A wins, which needs no candidates: until=10, for an interval of"
-            " 10 points."
+            "Judge until it is known how often A wins, which needs no candidates: until=10, for an interval"
+            " of 10 points."
         ),
         Step.USE_OTHER_STORE: "Name another file for the runs: store=PATH",
     },
