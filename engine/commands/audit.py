@@ -47,7 +47,7 @@ from engine.commands.shared.setting_arguments import (
     given_examples,
     given_settings,
 )
-from engine.commands.shared.table_files import add_table_files, as_json, table_targets, write_table_files
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError, StoreError
 from engine.core.events import followed
@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument(
         "dataset", type=Path, nargs="?", metavar="DATASET", help="whose items are judged, and copies of them"
     )
-    arguments.add_argument("--json", type=as_json, metavar="FILE", help="the same numbers")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
     add_table_files(arguments)
     arguments.add_argument(
         "--gold", type=Path, metavar="FILE", help="with RUN: other human labels of its items"

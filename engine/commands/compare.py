@@ -5,6 +5,7 @@ Knows: its arguments and what it prints.
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 from textwrap import indent
 
 from engine.commands.shared.column_arguments import read_labels
@@ -29,7 +30,7 @@ from engine.commands.shared.measure_arguments import (
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.run_outputs import health_lines
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, sliced, table_sections
-from engine.commands.shared.table_files import add_table_files, as_json, table_targets, write_table_files
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.formatting import counted
 from engine.core.sheets import Part, Section, Sentences, Sheet
 from engine.data.slices import Slicing
@@ -57,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
         "systems", nargs="+", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run; two or more"
     )
     add_gold(arguments)
-    arguments.add_argument("--json", type=as_json, metavar="FILE", help="all of it, with every difference")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="all of it, with every difference")
     add_table_files(arguments)
     arguments.add_argument(
         "--differences", type=int, default=10, metavar="N", help="how many differences to print (%(default)s)"

@@ -4,6 +4,7 @@ Knows: its arguments and what it prints.
 """
 
 import argparse
+from pathlib import Path
 
 from engine.calibrate.learning import LEAST_TO_LEARN, run_curve
 from engine.calibrate.run_calibration import Wishes
@@ -16,7 +17,7 @@ from engine.commands.shared.measure_arguments import (
 )
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
-from engine.commands.shared.table_files import add_table_files, as_json, table_targets, write_table_files
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.sheets import Sheet
 from engine.report.learning_sections import learning_section
 from engine.system.files import write_json
@@ -33,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("run", metavar="RUN", help="the id of a run")
     add_gold(arguments)
     add_calibration_wishes(arguments)
-    arguments.add_argument("--json", type=as_json, metavar="FILE", help="the same numbers")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
     add_table_files(arguments)
     add_store(arguments)
     return arguments

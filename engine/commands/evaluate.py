@@ -4,6 +4,7 @@ Knows: its arguments and what it prints.
 """
 
 import argparse
+from pathlib import Path
 
 from engine.commands.shared.column_arguments import read_labels
 from engine.commands.shared.console import DONE, add_store, command_parser, interruptible
@@ -20,7 +21,7 @@ from engine.commands.shared.methods_files import add_methods, methods_targets, w
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, sliced, slices_json
-from engine.commands.shared.table_files import add_table_files, as_json, table_targets, write_table_files
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.measure.evaluation import evaluate, official_json
 from engine.measure.matching import match
 from engine.measure.systems import open_system
@@ -41,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("system", metavar="SYSTEM", help="SUBMISSION.tsv, or the id of a run")
     add_gold(arguments)
-    arguments.add_argument("--json", type=as_json, metavar="FILE", help="the scores under the task's keys")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="the scores under the task's keys")
     add_table_files(arguments)
     add_methods(arguments)
     arguments.add_argument("--confusion", action="store_true", help="print the confusion matrices too")

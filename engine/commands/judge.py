@@ -63,7 +63,6 @@ from engine.commands.shared.setting_arguments import (
     add_settings,
 )
 from engine.commands.shared.setup_arguments import dataset_of, setup_of
-from engine.commands.shared.table_files import as_json
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.events import RunEnded, RunEvent, followed
@@ -99,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
     arguments.add_argument("dataset", type=Path, nargs="?", metavar="DATASET")
     add_recipe(arguments)
     arguments.add_argument("--out", type=Path, metavar="FILE.tsv", help="the submission")
-    arguments.add_argument("--json", type=as_json, metavar="FILE", help="every judgment with its readings")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
     arguments.add_argument(
         "--plan", action="store_true", help="say what the run will take, and judge nothing; needs no --out"
     )

@@ -23,7 +23,6 @@ from engine.commands.shared.model_argument import model_file
 from engine.commands.shared.progress import show_measure
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.setting_arguments import add_settings
-from engine.commands.shared.table_files import as_json, written_as
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import amount, counted, short_count
@@ -93,10 +92,7 @@ def parser() -> argparse.ArgumentParser:
     )
     arguments.add_argument("words", nargs="*", metavar="FOLDER")
     arguments.add_argument(
-        "--out",
-        type=written_as("GGUF", "gguf"),
-        metavar="FILE",
-        help="cut, convert: the file to write (among our own models)",
+        "--out", type=Path, metavar="FILE", help="cut, convert: the file to write (among our own models)"
     )
     _add_options(arguments)
     # Else files could not stand behind an option: models speed --again FILE.
@@ -108,7 +104,7 @@ def _add_options(arguments: argparse.ArgumentParser) -> None:
     """Those that one action alone takes."""
     speed = arguments.add_argument_group("models speed")
     speed.add_argument("--again", action="store_true", help="measure anew what is remembered")
-    speed.add_argument("--json", type=as_json, metavar="FILE", help="the same as JSON")
+    speed.add_argument("--json", type=Path, metavar="FILE", help="the same as JSON")
     add_store(speed, "the runs whose format mass stands beside the speed")
     computer = arguments.add_argument_group("models speed, models devices")
     add_settings(computer, "threads")

@@ -19,7 +19,6 @@ from engine.commands.shared.console import DONE, add_store, command_parser, inte
 from engine.commands.shared.measure_arguments import files_of_runs
 from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
-from engine.commands.shared.table_files import as_json
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError, StoreError
 from engine.core.formatting import counted
@@ -61,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="look at the labels that this calibration decides, too (else the run's own, if it has one)",
     )
-    arguments.add_argument("--json", type=as_json, metavar="FILE", help="the same numbers")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="the same numbers")
     add_columns(arguments, "dataset")
     add_store(arguments, "runs")
     return arguments

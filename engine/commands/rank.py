@@ -29,13 +29,7 @@ from engine.commands.shared.printed_sheet import print_sheet
 from engine.commands.shared.progress import show_measure
 from engine.commands.shared.remedies import OPTIONS
 from engine.commands.shared.run_outputs import health_lines
-from engine.commands.shared.table_files import (
-    add_table_files,
-    as_csv,
-    as_json,
-    table_targets,
-    write_table_files,
-)
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.cancel import CancelToken
 from engine.core.errors import SetupError
 from engine.core.formatting import listed
@@ -79,8 +73,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="OTHER",
         help="a second ranking beside it, of the same items: a run, a submission or a dataset",
     )
-    arguments.add_argument("--json", type=as_json, metavar="FILE", help="every rate, pair and interval")
-    arguments.add_argument("--csv", type=as_csv, metavar="FILE", help="candidates and pairs, a row for each")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="every rate, pair and interval")
+    arguments.add_argument("--csv", type=Path, metavar="FILE", help="candidates and pairs, a row for each")
     add_table_files(arguments)
     add_methods(arguments)
     arguments.add_argument(

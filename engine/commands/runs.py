@@ -28,7 +28,6 @@ from engine.commands.shared.run_outputs import (
     warn_of_gaps,
 )
 from engine.commands.shared.setting_arguments import add_examples, add_settings
-from engine.commands.shared.table_files import as_csv, as_json
 from engine.core.errors import SetupError, StoreError
 from engine.core.file_kinds import FileKind
 from engine.core.formatting import counted, listed, without_middle
@@ -92,8 +91,8 @@ def _add_export(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     export.add_argument("id", type=int, metavar="ID")
     export.add_argument("--out", type=Path, metavar="FILE", help="the submission, FILE.tsv")
     add_tools(export)
-    export.add_argument("--json", type=as_json, metavar="FILE", help="every judgment with its readings")
-    export.add_argument("--csv", type=as_csv, metavar="FILE", help="all of it, a row for each judgment")
+    export.add_argument("--json", type=Path, metavar="FILE", help="every judgment with its readings")
+    export.add_argument("--csv", type=Path, metavar="FILE", help="all of it, a row for each judgment")
     add_labels_of(export)
     export.add_argument(
         "--with-outdated",

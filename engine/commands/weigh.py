@@ -25,7 +25,7 @@ from engine.commands.shared.measure_arguments import (
 )
 from engine.commands.shared.printed_sheet import printed_section
 from engine.commands.shared.slice_arguments import add_slices, divided, kept, slices_json, table_sections
-from engine.commands.shared.table_files import add_table_files, as_json, table_targets, write_table_files
+from engine.commands.shared.table_files import add_table_files, table_targets, write_table_files
 from engine.core.errors import SetupError
 from engine.core.fitted_on import KeptFit
 from engine.core.formatting import counted, listed
@@ -60,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="find the weights that best explain the human overall label",
     )
-    arguments.add_argument("--json", type=as_json, metavar="FILE", help="every winner and margin")
+    arguments.add_argument("--json", type=Path, metavar="FILE", help="every winner and margin")
     add_table_files(arguments)
     add_slices(arguments)
     add_labels_of(arguments)

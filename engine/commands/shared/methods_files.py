@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
-from engine.commands.shared.table_files import written_as
 from engine.core import VERSION
 from engine.core.errors import SetupError
 from engine.report.methods import Statement, methods_latex, methods_text
@@ -23,7 +22,7 @@ def add_methods(arguments: argparse.ArgumentParser) -> None:
     )
     arguments.add_argument(
         "--bib",
-        type=written_as("BibTeX", "bib"),
+        type=Path,
         metavar="FILE.bib",
         help="with --methods: the works that it cites, as BibTeX; the paragraph is LaTeX then",
     )
