@@ -246,16 +246,23 @@ class Judge:
             chosen = {"items": items, "sample": sample, "sample_by": sample_by, "ids": ids, "until": until}
             called = {"anchors": anchors, "gold": gold, "name": name, "note": note, "fresh": fresh}
             made, asked = self._prepared(data, cancel, **chosen, **called)
-            if asked.framed is not None:
-                asked.framed.keep()
-            events = judged_here(made.plan, self._store, asked.fresh, cancel, apart=True)
-            with told_to(None):
-                ended = shown_to_its_end(events, bar, KeepAwake(keep_awake))
-            if asked.anchors is not None and not ended.stopped:
-                also = partial(drift_since, asked.anchors, made.plan, run_id=ended.run_id, apart=True)
-                with RunStore(self._store) as store:
-                    also(store, cancel=cancel, follow=_to_its_end)
+            ended = self._judged(made.plan, asked, bar, KeepAwake(keep_awake), cancel)
         return self._ended(ended, bar, fresh, made.plan, asked.gold)
+
+    def _judged(
+        self, plan: RunPlan, asked: "_Asked", bar: "_NotebookBar", keep_awake: KeepAwake, cancel: CancelToken
+    ) -> RunEnded:
+        """Judge; where an earlier run is checked, also how far rounding goes."""
+        if asked.framed is not None:
+            asked.framed.keep()
+        events = judged_here(plan, self._store, asked.fresh, cancel, apart=True)
+        with told_to(None):
+            ended = shown_to_its_end(events, bar, keep_awake)
+        if asked.anchors is not None and not ended.stopped:
+            also = partial(drift_since, asked.anchors, plan, run_id=ended.run_id, apart=True)
+            with RunStore(self._store) as store:
+                also(store, cancel=cancel, follow=_to_its_end)
+        return ended
 
     def _ended(
         self, ended: RunEnded, bar: "_NotebookBar", fresh: bool, plan: RunPlan, gold: Path | None

@@ -20,6 +20,7 @@ from engine.measure.rouge import Typicality, holds_words, rouge_l
 
 EXPLANATION_MEASURES = ("rouge_l", "bertscore", "agreement")
 _SHARES = ("agreement",)  # of 0 and 1
+_CLOSE = ("bertscore",)  # together, far from 0
 
 
 @dataclass(frozen=True)
@@ -171,11 +172,18 @@ def _with_values(
 
 
 def _interval(measure: str, over: OverInstructions | None) -> Interval | None:
-    """Of a mean x 100."""
+    """Of a mean x 100.
+
+    BERTScores of two texts are .7 or more, whatever these say, and what is missing and counts 0 is seen: with
+    one at the end of the range, as for ROUGE-L, their interval was 2.8 times as wide for 100 instructions.
+    """
     if over is None:
         return None
-    ends = over.share_interval() if measure in _SHARES else over.score_interval()
-    return Interval(100 * ends.low, 100 * ends.high)
+    if measure in _SHARES:
+        ends: Interval | None = over.share_interval()
+    else:
+        ends = over.skewed_interval() if measure in _CLOSE else over.score_interval()
+    return ends and Interval(100 * max(ends.low, 0.0), 100 * min(ends.high, 1.0))
 
 
 def _with_reference(pairs: Sequence[Pair]) -> list[Pair]:

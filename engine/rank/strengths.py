@@ -33,6 +33,7 @@ _RIDGE = 1e-8
 """Times half the squared strengths, taken off the likelihood: strengths are finite where somebody won all."""
 _MOST_STEPS = 100
 _LARGEST_STEP = 4.0
+_MOST_LOG_TIE = 700.0  # of nu, which has no end where nothing but ties was said; e^709 is no number any more
 _EXACT = 1e-9
 _LEVEL = 0.05
 
@@ -360,7 +361,8 @@ def fitted(tallies: Tallies, start: StrengthFit | None = None) -> StrengthFit:
         if float(largest.max()) < _EXACT:
             break
     free = at[:, :-1] - at[:, :-1].mean(axis=1, keepdims=True)
-    return StrengthFit(free, np.where(model.has_ties, np.exp(at[:, -1]), 0.0))
+    ties = np.exp(np.minimum(at[:, -1], _MOST_LOG_TIE))
+    return StrengthFit(free, np.where(model.has_ties, ties, 0.0))
 
 
 class _Davidson:

@@ -66,9 +66,13 @@ def test_each_measure_has_an_interval_over_instructions() -> None:
     asked.append(Agreement(0.9, 0.0))
     score = measured(words, ["one", *words[1:]], scores=ModelScores([0.9, 0.7, 0.5, 0.8], asked))
     # Each of these pairs is an instruction of its own, and one could not be asked about.
-    scores = OverInstructions.of_one([0.9, 0.7, 0.5, 0.8], range(4))
-    assert scores is not None
-    assert score.intervals["bertscore"] == in_percent(scores.score_interval())
+    close = OverInstructions.of_one([0.9, 0.7, 0.5, 0.8], range(4))
+    assert close is not None
+    assert (ends := close.skewed_interval()) is not None
+    assert score.intervals["bertscore"] == in_percent(Interval(ends.low, min(ends.high, 1.0)))
+    by_words = OverInstructions.of_one(list(score.by_item["rouge_l"].values()), range(4))
+    assert by_words is not None
+    assert score.intervals["rouge_l"] == pytest.approx(in_percent(by_words.score_interval()))
     assert score.intervals["agreement"] == in_percent(share_interval([1.0, 0.0, 1.0], range(3)))
     assert set(score.intervals) == set(EXPLANATION_MEASURES)
 

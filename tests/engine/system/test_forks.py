@@ -1,7 +1,6 @@
 """A process that is forked from this one: it shares no reader, no store, no model, and takes nothing away."""
 
 import ast
-import atexit
 import faulthandler
 import os
 import re
@@ -11,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from weakref import finalize
 
 import psutil
 import pytest
@@ -28,6 +28,7 @@ from engine.store.run_store import RunStore
 from engine.system.awake import _Program
 from engine.system.claims import Claim, left_by_the_dead
 from engine.system.forks import OwnLock, keep_to_this_process
+from engine.system.gate import the_gate
 from engine.system.paths import demo_model
 from tests import gate_works as works
 from tests.judged import IDENTITY
@@ -39,7 +40,9 @@ SECONDS = 120  # in which all that a child does is done, on a busy computer
 
 
 def forked(do: Callable[[], object]) -> str:
-    """What a child said that was forked, did this and ended as a program does, with its exit handlers."""
+    """What a child said that was forked, did this and ended as a program does, with the program's exit
+    handlers; those of Qt, which other tests load, wait for threads that a child has not.
+    """
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -50,7 +53,9 @@ def forked(do: Callable[[], object]) -> str:
         except Exception as error:
             said = f"{type(error).__name__}: {error}"
         os.write(writing, said.encode())
-        atexit._run_exitfuncs()  # sys.exit would go on with pytest
+        the_gate.close()  # sys.exit would go on with pytest
+        private_copy.delete_kept()
+        finalize._exitfunc()  # type: ignore[attr-defined]
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8") as file:
@@ -169,6 +174,11 @@ def test_a_store_that_was_open_is_refused_in_a_child_and_goes_on_in_its_parent(t
         assert forked(use) == "1"
         assert forked(lambda: RunStore(path).hold(run.id).__enter__()).startswith("RunBusyError")
         store.describe(run.id, {"a": 1})
+
+
+def test_what_is_done_at_the_end_is_tried_here() -> None:
+    registers = {path.name for path in sources("engine", "gui") if "atexit.reg" in ast.unparse(syntax(path))}
+    assert registers == {"gate.py", "private_copy.py"}
 
 
 def test_no_module_has_a_lock_that_a_fork_could_find_locked() -> None:
