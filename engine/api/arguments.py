@@ -114,9 +114,9 @@ def name_or_path(name: str, value: object) -> str:
 
 
 def _truth_of(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
+    if not isinstance(value, bool | np.bool_):
         raise SetupError(f"{name} is {in_a_line(value)}.", "Use True or False.")
-    return value
+    return bool(value)
 
 
 def _choice_of(name: str, choices: tuple[str, ...], value: object) -> str:

@@ -47,7 +47,7 @@ class PairwiseJudge:
         if not isinstance(self.judge_with, Judge):
             raise SetupError(f"judge_with is {in_a_line(self.judge_with)}.", "Give a tiebreak.Judge.")
         for each in fields(self):
-            taken(each.name, each.type, getattr(self, each.name))
+            object.__setattr__(self, each.name, taken(each.name, each.type, getattr(self, each.name)))
 
     @overload
     def judge(

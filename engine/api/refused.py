@@ -4,6 +4,7 @@ Knows: how the engine's errors and notices become these. Does not know: what any
 """
 
 import contextlib
+import re
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ from engine.core.cancel import Cancelled, CancelToken
 from engine.core.errors import SetupError
 from engine.system.places import said_of_system
 
+_OPTION = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)")
 _NOT_THE_CALLER = (str(Path(__file__).resolve().parents[1]), str(contextlib.__file__))
 """Where the files begin that are ours, or lie between a decorated function and whoever calls it."""
 
@@ -62,14 +64,25 @@ def in_python() -> Iterator[None]:
         try:
             yield
         except SetupError as error:
-            raise Refused(error.problem, PARAMETERS.of(error.remedy)) from error
+            raise _refused(error) from error
         except OSError as error:
             said = said_of_system(error)
             if said is None:
                 raise
-            raise Refused(said.problem, PARAMETERS.of(said.remedy)) from error
+            raise _refused(said) from error
         except Cancelled as error:
             raise KeyboardInterrupt("Stopped.") from error
+
+
+def _refused(error: SetupError) -> Refused:
+    return Refused(_by_parameters(str(error.problem)), _by_parameters(PARAMETERS.of(error.remedy)))
+
+
+def _by_parameters(text: str) -> str:
+    """What a command would say of its options, of the parameters of the same names; a command is left as it
+    is.
+    """
+    return text if "main.py" in text else _OPTION.sub(lambda option: option[1].replace("-", "_"), text)
 
 
 @contextmanager

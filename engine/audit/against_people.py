@@ -36,7 +36,8 @@ LEAST_TIES = 10
 _DIVISIONS = ("length", "longer")
 _ROUNDING = 1e-9  # of the length, what may be left by rounding where the labels tell all of it
 _NEAR = 0.1  # as in the division by which response is longer
-_DOUBLED = within(1.0, 0.0)  # the judge's leads vary by themselves, more than one that was not seen adds
+# The judge's leads vary by themselves, more than one that was not seen adds.
+_DOUBLED = within(1.0, 0.0, -1.0)
 _LENGTH = ("length", "length: at the same human label")
 _TIES = ("ties", "ties: good known from bad")
 _SLICES = ("slices", "agreement: the least slice")

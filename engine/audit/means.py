@@ -52,12 +52,12 @@ class MeanKind(NamedTuple):
     p: Callable[[OverInstructions, float], float]
 
 
-def within(most: float, unseen: float) -> MeanKind:
+def within(most: float, unseen: float, floor: float | None = None) -> MeanKind:
     """Of a mean of values up to `most`, of which a large one may be rare. At the lower end, by which it may
-    be a fault, one instruction more loses no more than `unseen`.
+    be a fault, one instruction more loses no more than `unseen`; `floor`: how far values reach below that.
     """
     return MeanKind(
-        lambda found: Estimate(found.mean, found.interval_within(-unseen, most)),
+        lambda found: Estimate(found.mean, found.interval_within(-unseen, most, floor)),
         lambda found, bound: found.p_above_within(bound, -unseen),
     )
 
@@ -67,7 +67,7 @@ SHARE = MeanKind(
     lambda found, bound: found.p_share_above(bound),
 )
 SCORE = within(1.0, 0.0)
-WON = within(1.0, 0.25)
+WON = within(1.0, 0.25, -1.0)
 """What is won, -1 to 1. A loss that none of the instructions shows may be larger than .25, but counted as one
 the faults that are planted in `bench/coverage/audits.py` would not be found with 40 items; with as much a
 judge is hardly called faulty for what it wins everywhere but in 4 % of the items (`bench/coverage/rare.py`).

@@ -11,6 +11,7 @@ from engine.data.origin_cells import (
     IN_SAMPLE,
     LABELS_BY_PEOPLE,
     ORIGINS_BY_PEOPLE,
+    SAMPLED,
     SKIPPED,
     origin_column,
     origin_in,
@@ -35,6 +36,15 @@ def label_origins(dataset: Dataset, criterion: str) -> dict[str, Origin | None] 
         return None
     rows = zip(dataset.ids, dataset.cells_beside(), strict=True)
     return dict(_of_csv(rows))
+
+
+def sampled_items(dataset: Dataset) -> frozenset[str]:
+    """The ids of the items that belong to a random sample, labelled on any criterion or skipped, as far as
+    the dataset says it.
+    """
+    texts: list[str] = dataset.texts(IN_SAMPLE).to_pylist()
+    pairs = zip(dataset.ids, texts, strict=True)
+    return frozenset(item_id for item_id, text in pairs if text in (SAMPLED, SKIPPED))
 
 
 def skipped_items(dataset: Dataset) -> frozenset[str]:

@@ -14,18 +14,20 @@ from engine.core.judgments import JudgedItem, Reading
 from engine.core.run_records import StoredRun
 from engine.decisions.run_results import RunResults
 from engine.store.run_store import RunStore
+from engine.store.run_table import key_with_run
 
 _NO_NUMBER = 1.0  # no log-probability; JSON has no infinity
 
 
 def keep_read_again(store: RunStore, results: RunResults, again: Sequence[JudgedItem]) -> None:
     """Keep what was read of the items of a run, `again` in their order; orders and ways that the run did not
-    read of an item are left out.
+    read of an item are left out, and items that were shortened otherwise, as without room for explanations.
     """
     numbers: list[float] = []
     for item, other in zip(results.judged, again, strict=True):
         for name, reading in _readings(item, results.run):
-            said = {(each.way, each.order): each.log_probs for each in other.readings.get(name, ())}
+            readings = other.readings.get(name, ()) if item.shortening == other.shortening else ()
+            said = {(each.way, each.order): each.log_probs for each in readings}
             log_probs = said.get((reading.way, reading.order), (-math.inf,) * len(reading.log_probs))
             numbers += (each if math.isfinite(each) else _NO_NUMBER for each in log_probs)
     store.remember({_key(results.run): numbers})
@@ -59,4 +61,4 @@ def _readings(item: JudgedItem, run: StoredRun) -> Iterator[tuple[str, Reading]]
 
 
 def _key(run: StoredRun) -> str:
-    return digest(["read again", run.identity.key, run.id, run.created.isoformat()])
+    return f"{key_with_run(run.id)}read again, {digest([run.identity.key, run.created.isoformat()])}"

@@ -191,9 +191,10 @@ class OverInstructions:
         """Of a mean of scores that may be anything from 0 to 1."""
         return self.interval_within(0.0, 1.0)
 
-    def interval_within(self, least: float, most: float) -> Interval:
+    def interval_within(self, least: float, most: float, floor: float | None = None) -> Interval:
         """Of a mean of values that may be anything from `least` to `most`, by Student's t over instructions:
-        each end as if one instruction more lay at that end of the range.
+        each end as if one instruction more lay at that end of the range. `floor`: how far values reach below
+        that, where it is known otherwise that one instruction more does not.
 
         What is rare and large may be in none of these instructions, and by what was seen nothing would vary.
         Where values are of two kinds, whatever these are and however rare one is, with 10 to 400 instructions
@@ -203,9 +204,8 @@ class OverInstructions:
         """
         t = float(_t(self._freedom))
         (low, below), (high, above) = self._with_one_more(least), self._with_one_more(most)
-        return Interval(
-            max(low - t * below, min(least, self.mean)), min(high + t * above, max(most, self.mean))
-        )
+        lowest = min(least if floor is None else floor, self.mean)
+        return Interval(max(low - t * below, lowest), min(high + t * above, max(most, self.mean)))
 
     def _with_one_more(self, value: float) -> tuple[float, float]:
         """The mean and its standard error with one instruction more, of such a value and usual weight."""

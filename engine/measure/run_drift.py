@@ -8,7 +8,7 @@ Knows: stored runs, their datasets, what decides them. Does not know: how change
 differ.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -196,12 +196,18 @@ def _columns(
                 said[0][item.id],
                 said[1][item.id],
                 human.label if (human := labelled.get(item.id, {}).get(name)) else None,
-                said[2].get(item.id),
-                said[3].get(item.id),
+                _scored(said[2], item.id),
+                _scored(said[3], item.id),
             )
             for item in items
         ]
     return columns
+
+
+def _scored(found: Mapping[str, Opinion], item_id: str) -> Opinion | None:
+    """What was said when an item was read again; None where nothing was."""
+    said = found.get(item_id)
+    return said if said is not None and said.label is not None else None
 
 
 def _opinions(judgments: Sequence[AnyJudgment], read: Sequence[AnyJudgment]) -> dict[str, Opinion]:

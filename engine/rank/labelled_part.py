@@ -18,7 +18,7 @@ from engine.core.label_sources import LAST, Whose
 from engine.core.log_probs import BoolArray, FloatArray, IntArray
 from engine.core.remedies import Remedy, Step
 from engine.data.dataset import Dataset
-from engine.data.label_origins import label_origins, skipped_items
+from engine.data.label_origins import label_origins, sampled_items, skipped_items
 from engine.decisions.random_part import random_part, sample_of
 from engine.decisions.run_results import RunResults
 from engine.measure.folds import group_numbers
@@ -219,11 +219,13 @@ def _of_dataset(system: System, dataset: Dataset, criterion: str) -> LabelledPar
         if not _enough({dataset.ids[place] for place in np.flatnonzero(kept)}, dataset):
             raise _picked(int(labelled.sum()), int(kept.sum()), whose, len(dataset))
         said[~kept] = np.nan
-        missing = skipped_items(dataset) - {dataset.ids[place] for place in np.flatnonzero(kept)}
+        missing = sampled_items(dataset) - {dataset.ids[place] for place in np.flatnonzero(kept)}
         sentences = [f"{counted(int(kept.sum()), 'item has', 'items have')} {whose}, by a random sample."]
         if missing:
             items = counted(len(missing), "item", "items")
-            sentences.append(_whatever(f"{items} of it", len(missing), ", for people skipped them"))
+            skipped = len(missing & skipped_items(dataset))
+            of_them = f", {skipped:,} of them skipped" if skipped else ""
+            sentences.append(_whatever(f"{items} of it", len(missing), of_them))
         return LabelledPart(said, whose, tuple(sentences), missing)
     if not _enough({dataset.ids[place] for place in np.flatnonzero(labelled)}, dataset):
         raise _too_few(int(labelled.sum()), whose, len(dataset))

@@ -1,6 +1,7 @@
 """Runs taken out of the store for good, with all that hangs on them; what that frees.
 
-Notes and tags stay: they belong to the texts of items, whichever run judges them. So do measures.
+Notes and tags stay: they belong to the texts of items, whichever run judges them. So do measures, but for
+those of the run itself.
 
 Knows: all tables that hold something of a run, pages of SQLite. Does not know: locks of runs, full disks.
 """
@@ -15,7 +16,7 @@ from engine.core.run_deletion import RunContents
 from engine.core.run_records import AnyRun
 from engine.core.said import now
 from engine.store.opening import rewrite_whole, shrinks
-from engine.store.run_table import judged_count
+from engine.store.run_table import judged_count, key_with_run
 from engine.store.store_file import StoreFile
 
 _JUDGED = (
@@ -72,6 +73,7 @@ def strike(db: sqlite3.Connection, run_ids: Sequence[int]) -> None:
     What hangs on them goes by `sweep`.
     """
     db.executemany("DELETE FROM run WHERE id = ?", [(run_id,) for run_id in run_ids])
+    db.executemany("DELETE FROM measured WHERE key GLOB ?", [(f"{key_with_run(id_)}*",) for id_ in run_ids])
     db.executemany(
         "INSERT INTO deleted_run VALUES (?, ?)", [(run_id, now().isoformat()) for run_id in run_ids]
     )

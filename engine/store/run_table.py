@@ -252,3 +252,8 @@ def _said(gate: Gate, field: str, row: _Row, checked: Any) -> str:
     text = gate.text(field, row[field])
     gate.made(field, text, lambda: checked(text))
     return text
+
+
+def key_with_run(run_id: int) -> str:
+    """How the key of a measure begins that goes with its run."""
+    return f"run {run_id}: "

@@ -15,7 +15,7 @@ from engine.commands.shared.item_arguments import seed_of
 from engine.commands.shared.judging import read_again_here
 from engine.commands.shared.order_arguments import Orders
 from engine.core.cancel import Cancelled, CancelToken
-from engine.core.errors import DeviceFailed, ProcessEnded, SetupError
+from engine.core.errors import SetupError
 from engine.core.events import MeasureProgress
 from engine.core.formatting import counted
 from engine.core.rubric import Rubric, rubric_for_labels
@@ -128,9 +128,9 @@ def drift_since(
         return found
     try:
         follow(read_again_here(plan, store.path, run_id, cancel, apart=apart))
-    except (Cancelled, DeviceFailed, ProcessEnded) as error:
-        why = "it was stopped" if isinstance(error, Cancelled) else error.as_clause
-        tell(f"How far rounding moves probabilities is not measured: {why}.")
+    except (Cancelled, SetupError) as error:
+        why = "It was stopped." if isinstance(error, Cancelled) else error.problem
+        tell(f"How far rounding moves probabilities is not measured. {why}")
     again = (None, results_read_again(store, now))
     return run_drift(anchors.then, now, anchors.items, anchors.gold, again)
 

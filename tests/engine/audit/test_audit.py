@@ -126,6 +126,19 @@ def test_what_none_of_the_items_shows_may_still_be_rare_and_large() -> None:
     assert format_lost.value.ends == pytest.approx((0.926, 1.0), abs=1e-3)
 
 
+def test_the_interval_of_what_is_lost_reaches_below_it() -> None:
+    random = np.random.default_rng(0)
+    held_in = 0
+    for _ in range(200):  # worlds in which a copy loses 90 points in four of ten items, 4 in the others
+        lost = over_criteria(np.where(random.random((1, 40)) < 0.4, -0.9, -0.04), range(40))
+        assert lost is not None
+        line = held(("x", "an x"), lost, WON, MOST_WON, "")
+        assert line.value is not None
+        assert line.value.ends is not None
+        held_in += line.value.ends[0] <= -0.384 <= line.value.ends[1]
+    assert held_in >= 180
+
+
 def test_a_judge_that_repeats_itself_differs_nowhere() -> None:
     line = again_line(heard_of(Planted()))
     assert line.value is not None

@@ -12,7 +12,7 @@ import pytest
 from engine.core.cancel import Cancelled, CancelToken
 from engine.core.events import followed
 from engine.core.items import Item, Order
-from engine.core.judgments import CriterionCalibration, JudgedItem
+from engine.core.judgments import CriterionCalibration, JudgedItem, Judgment, Shortening
 from engine.decisions.calibration import Calibration, judge_of_run
 from engine.decisions.read_again import keep_read_again, results_read_again
 from engine.decisions.run_results import RunResults, load_results
@@ -117,6 +117,26 @@ def test_an_order_that_was_not_read_again_and_what_is_no_number_leave_the_item_u
     assert not all(scored[0])
     assert not all(scored[1])
     assert all(map(all, scored[2:]))
+
+
+def test_an_item_that_was_shortened_otherwise_was_another_prompt(store: RunStore) -> None:
+    results = load_results(store, RUN)
+    first, *rest = results.judged
+    keep_read_again(store, results, [replace(first, shortening=Shortening(5, 0)), *rest])
+    again = results_read_again(store, results)
+    assert again is not None
+    name = results.run.identity.criteria[0]
+    scored = [isinstance(each, Judgment) for each in again.judgments[name]]
+    assert scored == [False, *([True] * len(rest))]
+
+
+def test_what_was_read_again_goes_with_its_run(store: RunStore) -> None:
+    results = load_results(store, RUN)
+    keep_read_again(store, results, results.judged)
+    store.remember({"of a model": [1.0]})
+    store.delete([RUN], with_decisions=True)
+    assert results_read_again(store, results) is None
+    assert store.recall(["of a model"])
 
 
 def test_another_run_of_the_same_items_was_not_read_again(store: RunStore, plan: RunPlan) -> None:

@@ -311,3 +311,17 @@ def test_what_is_refused_is_shown_with_its_remedy() -> None:
     of = found(system({"safety": [A, B] * 30}), with_candidates([A] * 5 + [None] * 55))
     assert "Not corrected. There are 5 human labels" in texts(of)
     assert "Random sample" in texts(of)
+
+
+def test_of_a_dataset_items_of_the_sample_without_this_label_belong_to_it() -> None:
+    """As those of the run that it was exported from: labelled on another criterion alone, or skipped."""
+    gold = with_candidates([A if item in DRAWN[:20] else None for item in GOLD.ids])
+    cells = dict.fromkeys(DRAWN[:28], "labelled") | dict.fromkeys(DRAWN[28:30], "skipped")
+    beside = {name: gold.texts(name).to_pylist() for name in ("candidate_a", "candidate_b")}
+    beside["random_sample"] = [cells.get(item, "") for item in gold.ids]
+    beside["safety_origin"] = ["random" if item in DRAWN[:20] else "" for item in gold.ids]
+    told = replace(gold, others=text_table(beside))
+    part = labelled_part(system({"safety": [A] * ITEMS}), told, "safety")
+    assert part is not None
+    assert part.missing == set(DRAWN[20:30])
+    assert "10 items of it have no such label, 2 of them skipped" in " ".join(part.sentences)
