@@ -59,6 +59,10 @@ class Blind:
         """Nothing is on its way any more."""
         self.given.clear()
 
+    def forget_item(self, item_id: str) -> None:
+        """Nothing of an item is on its way any more."""
+        self.given = {key for key in self.given if key.item_id != item_id}
+
     def row(self, row: "ReviewRow") -> "ReviewRow":
         """A row as it may be shown: one that is hidden says nothing but its item and criterion."""
         return row if self.shows(row.key) else row.blank

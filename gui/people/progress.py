@@ -203,6 +203,7 @@ class Progress(QObject):
     def _forget(self, item_id: str) -> None:
         """What was asked for may be taken back before the store has it."""
         self._asked.pop(item_id, None)
+        self.follow_label(item_id)
 
     @Slot()
     def _start_anew(self) -> None:

@@ -36,7 +36,7 @@ class Reviewer(QObject):
         workspace.reviewed.connect(self._settle)
         workspace.run_changed.connect(self._forget)
         workspace.unsaid.connect(self._forget)
-        workspace.taken_back.connect(self._forget)
+        workspace.taken_back.connect(self.blind.forget_item)
         self.progress = Progress(workspace, self.blind, self)
         self.who = WhoButton(workspace)
         self.drafts = Drafts(workspace, workspace.say, self)

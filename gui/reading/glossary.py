@@ -90,8 +90,8 @@ GLOSSARY: dict[Topic, Meaning] = {
         " judges of a panel disagree, or not all of them said anything; ≠ the label differs from the human"
         " one; ✎ a person gave label or explanation; ! the explanation was written for another label; ∅ the"
         " submission does not answer; * you began an explanation or a note, and have not saved it.\n"
-        "States say how far you are with an item: to do; ✓ done, you confirmed its labels with Enter; »"
-        " skipped. Each person has his own.",
+        "States say how far you are with an item: to do; ✓ done, you confirmed its labels with Enter,"
+        " or labelled the criterion that is chosen above the list; » skipped. Each person has his own.",
         "window.md",
     ),
     Topic.HEALTH: Meaning(

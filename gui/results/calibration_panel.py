@@ -108,6 +108,7 @@ class CalibrationPanel(QWidget):
         """Fit a calibration to the human labels at hand."""
         results, gold = self._results, self._workspace.gold
         if results is not None and gold is not None:
+            self._workspace.stay()
             self._fitting.start(calibration_jobs.fit(results, gold, self._wishes()))
             self.busy.begin(_FITTING)
 
@@ -122,6 +123,7 @@ class CalibrationPanel(QWidget):
     def load(self, path: Path) -> None:
         """Propose the calibration of a file."""
         if self._results is not None:
+            self._workspace.stay()
             self._fitting.start(calibration_jobs.load(self._results, path))
             self.busy.begin("Reading the calibration …")
 
@@ -145,6 +147,7 @@ class CalibrationPanel(QWidget):
 
     def _decide_with(self, proposal: Proposal | None) -> None:
         if self._results is not None:
+            self._workspace.stay()
             calibration = proposal.calibration if proposal else None
             job = calibration_jobs.apply(self._workspace.store_path, self._results.run.id, calibration)
             self._applying = task = self._workspace.threads.start(Lane.STORE, job, must_end=True)

@@ -156,11 +156,11 @@ class ItemQueue(QObject):
         if session.settling:
             self._go_on_settling(session.key)
         else:
-            self._finish(shown, ReviewState.DONE)
+            self._finish(shown, ReviewState.DONE, agrees=False)
         session.went_on(shown[1], before)
         self._desk.show_changes()
 
-    def _finish(self, shown: tuple[int, str], state: ReviewState) -> None:
+    def _finish(self, shown: tuple[int, str], state: ReviewState, agrees: bool = True) -> None:
         if self._shown != shown:
             return
         _, item_id = shown
@@ -170,7 +170,7 @@ class ItemQueue(QObject):
             self._workspace.note.emit(f"Label it first: {', '.join(map(words, missing))}.")
             self._desk.choose_criterion(missing[0])
             return
-        if state is ReviewState.DONE and not self._reviewer.blind.on:
+        if state is ReviewState.DONE and agrees and not self._reviewer.blind.on:
             self._desk.finish_writing()
             in_force = session.labels_in_force()
             confirmed = in_force if alone is None else {alone: in_force[alone]}

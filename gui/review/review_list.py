@@ -374,6 +374,7 @@ class ReviewList(QWidget):
             self.queue.follow_criterion(criterion)
             if criterion is not None and self.follows:
                 self.criterion_chosen.emit(criterion)
+                self._take_origin(self.view.currentIndex().row())
 
     @Slot(object)
     def _take_review(self, review: Review) -> None:
@@ -547,10 +548,14 @@ class ReviewList(QWidget):
         item = self.table.item_at(now.row())
         self._show_state(item)
         if item is not None:
-            origin, review = self._origin(now.row()), self.review
-            self._session.origin = origin
-            self._session.seed = review.seed if review is not None and origin is Origin.RANDOM else None
+            self._take_origin(now.row())
             self.chosen.emit(item.item_id)
+
+    def _take_origin(self, row: int) -> None:
+        """How a person came to the item of a row, for what is said of it now."""
+        origin, review = self._origin(row), self.review
+        self._session.origin = origin
+        self._session.seed = review.seed if review is not None and origin is Origin.RANDOM else None
 
     def _show_nothing(self, nothing: bool) -> None:
         self.view.setVisible(not nothing)

@@ -360,6 +360,9 @@ class ReviewPage(Page):
         passing = self.list.table.listing.passing.get(item_id, criteria)
         if item_id == self.session.kept:
             return self.session.criterion
+        alone = self.reviewer.progress.criterion
+        if alone is not None and alone in criteria:
+            return alone  # also while the list of it is still made
         before = self._open_on.get(item_id, "")
         return before if before in passing else self._reason(item_id, passing)
 

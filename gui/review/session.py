@@ -1,7 +1,6 @@
 """A review without widgets: which judgment is open, what is shown of it, what comes of a person's wishes.
 
-Knows: the open run, what people said of it, what is asked for and not stored yet, drafts. Does not know:
-widgets, lists, how anything is stored.
+Knows: the open run, what people said of it, what waits for the store, drafts. Does not know: widgets, lists.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -275,7 +274,8 @@ class ReviewSession:
         author, by, blind = self._opened.author, self._authors_of_label(key), not self._blind.shows(key)
         if locked := self._locked(key):
             return Change(note=locked)
-        self._blind.give(key)
+        if not self.settling:  # what is settled is no label of his
+            self._blind.give(key)
         if self._label_in_force(key) is label:
             if not self.settling and (blind or (by and author not in by)):
                 agrees = NewReview(

@@ -88,11 +88,14 @@ class RunWeights:
 
     def keep(self, run: "StoredRun", wish: Wish) -> None:
         """Remember those of a run."""
-        runs = self._state.record_of_all(OF_RUNS)
-        before = runs.pop(_key(run), None)
-        if wish.source != DEFAULT:
-            runs[_key(run)] = {**_values(wish), "source": wish.source}
-        self._state.set_record(OF_RUNS, dict(list(runs.items())[-_MOST_RUNS:]))
+        own, runs = self._state.record(OF_RUNS), self._state.record_of_all(OF_RUNS)
+        before = own.get(_key(run))
+        for kept in (own, runs):
+            kept.pop(_key(run), None)
+            if wish.source != DEFAULT:
+                kept[_key(run)] = {**_values(wish), "source": wish.source}
+        own, runs = (dict(list(kept.items())[-_MOST_RUNS:]) for kept in (own, runs))
+        self._state.set_record(OF_RUNS, runs, own)
         if _fit_in(before) != _fit_in(runs.get(_key(run))):  # not with each step of a slider
             self._keep_fit(wish.fit)
 

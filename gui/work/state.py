@@ -98,12 +98,15 @@ class State(QObject):
 
     def record_of_all(self, name: str) -> dict[str, Any]:
         """The same as the windows have it together by now: for what each of them adds to."""
+        self._settings.sync()  # Qt would read what other processes wrote at its next writing
         value = _plain(self._settings.value(name))
         return value if isinstance(value, dict) else {}
 
-    def set_record(self, name: str, values: Mapping[str, Any]) -> None:
-        """Remember plain values."""
+    def set_record(self, name: str, values: Mapping[str, Any], own: Mapping[str, Any] | None = None) -> None:
+        """Remember plain values; `own`: what this window has of them, where others have added to them."""
         self._set(name, json.dumps(values))
+        if own is not None:
+            self._held[name] = json.dumps(own)
 
     def forget(self, name: str) -> None:
         """Remember a thing no more."""
@@ -123,6 +126,7 @@ class State(QObject):
 
     def recent(self, kind: str) -> list[Path]:
         """The files of a kind (`datasets`, `models`) that were opened last, the newest first."""
+        self._settings.sync()
         names = _plain(self._settings.value(f"recent/{kind}"))
         return [Path(name) for name in names if isinstance(name, str)] if isinstance(names, list) else []
 

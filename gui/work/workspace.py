@@ -103,6 +103,7 @@ class Workspace(QObject):
         self.reviewing = False  # whether Review is the page that is shown
         self.offered: int | None = None  # a run that has ended here, while another one stayed open
         self._stays = False  # what is open, when a run ends
+        self._by_itself = False  # whether what is being opened is a run that has ended
         self.in_use: dict[str, Path] = {}  # further files that a page works with, by the words for them
         self._gold_of: dict[Path | None, Dataset] = {}  # chosen by a person, by the dataset of the run
         self._gold_for: Path | None = None  # that is being read
@@ -215,11 +216,13 @@ class Workspace(QObject):
 
     def open_gold(self, path: Path) -> None:
         """Read a labelled dataset to hold the open run against, and other runs of the same dataset."""
+        self._stays = True
         self._gold_for = self._judged_file
         self._gold_reader.read_labels(path, [self.run.results.run] if self.run else ())
 
     def use_own_labels(self) -> None:
         """Hold the open run against the labels of its own dataset again."""
+        self._stays = True
         self._gold_reader.drop()
         self._gold_of.pop(self._judged_file, None)
         self.gold_changed.emit()
@@ -260,8 +263,8 @@ class Workspace(QObject):
         self._stays = True
         self._open(run_id, at_hand)
 
-    def _open(self, run_id: int, at_hand: "Dataset | None" = None) -> None:
-        self._wanted_run = run_id
+    def _open(self, run_id: int, at_hand: "Dataset | None" = None, by_itself: bool = False) -> None:
+        self._wanted_run, self._by_itself = run_id, by_itself
         self._changes_seen = self._changes
         if self.run is None or self.run.id != run_id:
             self.note.emit(f"Opening {self._called(run_id)} …")
@@ -290,7 +293,7 @@ class Workspace(QObject):
     def read_run_again(self) -> None:
         """Read the open run again, because it was judged further or calibrated."""
         if self._opening.busy and self._wanted_run is not None:
-            self._open(self._wanted_run)
+            self._open(self._wanted_run, by_itself=self._by_itself)
         elif self.run is not None:
             self._open(self.run.id)
 
@@ -315,12 +318,9 @@ class Workspace(QObject):
         """
         shown = self.run.id if self.run is not None else None
         looked_at = self._wanted_run if self._opening.busy else shown
-        at_work = (self.reviewing and shown is not None) or any(
-            (QApplication.activeModalWidget(), QApplication.activePopupWidget())
-        )
-        if looked_at == run_id or not (self._stays or at_work):
+        if looked_at == run_id or not self._at_work:
             self.note.emit(f"Run {run_id} {how}.")
-            self._open(run_id)
+            self._open(run_id, by_itself=shown != run_id)
             return
         run = next((run for run in self.runs if run.id == run_id), None)
         ended = f"{run.title} {how} {of_what(run)}" if run is not None else f"Run {run_id} {how}"
@@ -336,6 +336,12 @@ class Workspace(QObject):
                 quiet=True,
             )
         )
+
+    @property
+    def _at_work(self) -> bool:
+        """Whether a person chose what is open, or works with it."""
+        open_ones = (QApplication.activeModalWidget(), QApplication.activePopupWidget())
+        return self._stays or (self.reviewing and self.run is not None) or any(open_ones)
 
     def show_in_review(self, what: JudgmentKey | WantedItems) -> None:
         """Show a judgment of the open run in Review, or list a set of its items there."""
@@ -382,6 +388,8 @@ class Workspace(QObject):
         if self.run is not None and self.run.id in gone:
             self.note.emit(f"{self.run.results.run.title} was deleted in another window.")
             self.forget_runs([self.run.id])
+        if self.offered is not None and self.offered in gone:
+            self.forget_runs([self.offered])
         self.damaged_runs = [run for run in found if isinstance(run, DamagedRun)]
         self.runs = [run for run in found if not isinstance(run, DamagedRun)]
         stored = next((run for run in self.runs if self.run is not None and run.id == self.run.id), None)
@@ -394,6 +402,10 @@ class Workspace(QObject):
     def _take_run(self, opened: OpenRun) -> None:
         self.failures.end(_OPENING)
         results, before = opened.results, self.run
+        if self._by_itself and before is not None and before.id != results.run.id and self._at_work:
+            self._wanted_run = before.id
+            self._offer(results.run.id)  # he began while it was read
+            return
         if before is not None and before.id == results.run.id and self._changes > self._changes_seen:
             # A person has said something since it was read.
             results = results.with_people(before.results.reviews, before.results.notes)

@@ -1,6 +1,9 @@
 """Two windows of one account, over one store and one memory: what one of them shows is what it does."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from gui.weigh.run_weights import BY_HAND, RunWeights, Wish
 from gui.work.lanes import EngineThreads
 from gui.work.state import BLIND, NEXT_CRITERION, State
 from gui.work.workspace import Workspace
+from tests.commands import ROOT
 from tests.gui.review.steps import Open, current, press, save
 
 
@@ -102,3 +106,32 @@ def test_what_windows_save_under_names_and_open_is_there_for_all_of_them(
         state.add_recent("datasets", tmp_path / f"{place}.tsv")
     assert list(RunWeights(first.workspace.state).saved) == ["by 0", "by 1"]
     assert len(first.workspace.state.recent("datasets")) == 2
+
+
+def test_weights_that_another_window_gave_a_run_stay_its_own_when_this_one_weighs_another(
+    first: ReviewPage, second: Workspace
+) -> None:
+    space, run = first.workspace, first.workspace.run
+    assert run is not None
+    weights, usual = RunWeights(space.state), RunWeights(space.state).of(run.results.run)
+    sevens = Wish(dict.fromkeys(usual.weights, 7.0), 3.0, BY_HAND)
+    RunWeights(second.state).keep(run.results.run, sevens)
+    second.state.save()
+    weights.keep(replace(run.results.run, id=99), Wish(dict.fromkeys(usual.weights, 1.0), 1.0, BY_HAND))
+    assert weights.of(run.results.run) == usual
+    space.state.save()
+    assert RunWeights(State(space.state.path.parent)).of(run.results.run) == sevens
+
+
+def test_what_another_process_saved_is_kept(tmp_path: Path) -> None:
+    state = State(tmp_path)
+    RunWeights(state).save("first", Wish({"relevance": 1.0}, 1.0))
+    save = (
+        "import sys; from pathlib import Path; from PySide6.QtCore import QCoreApplication;"
+        "from gui.weigh.run_weights import RunWeights, Wish; from gui.work.state import State;"
+        "app = QCoreApplication([]); state = State(Path(sys.argv[1]));"
+        "RunWeights(state).save('second', Wish({'relevance': 2.0}, 1.0)); state.save()"
+    )
+    subprocess.run([sys.executable, "-c", save, tmp_path], cwd=ROOT, check=True)
+    RunWeights(state).save("third", Wish({"relevance": 3.0}, 1.0))
+    assert list(RunWeights(State(tmp_path)).saved) == ["first", "second", "third"]
