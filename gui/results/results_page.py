@@ -24,6 +24,7 @@ from engine.core.run_list import of_what
 from engine.core.value_tables import ItemsBehind
 from gui.kit.actions import Entry, MenuButton
 from gui.kit.busy import BusyLine
+from gui.kit.foreign_text import set_tip
 from gui.kit.labels import heading, hint, label, main_button, name, panel, scrolling
 from gui.kit.layouts import STRETCH, in_column, in_row
 from gui.kit.value_table import TableModel
@@ -225,7 +226,8 @@ class ResultsPage(Page):
         what = f" {run.in_short}" if run is not None else ""
         whole = f"Write {run.called} {of_what(run)} to files" if run else "There is no run to write"
         self.export_button.setText(f"E&xport{what}")
-        name(self.export_button, f"Export{what}", visible(whole))
+        name(self.export_button, f"Export{what}")
+        set_tip(self.export_button, visible(whole))
         self.export_button.setEnabled(run is not None)
 
     @Slot()

@@ -107,12 +107,14 @@ class Menus(QObject):
 
     def name_run(self, run: "StoredRun | None") -> None:
         """Say which run is exported, checked and added to; another one may have ended meanwhile."""
-        called = of = to = ""
+        called = of = to = whole = ""
         if run is not None:
+            whole = f"Export {run.called}, {run.identity.dataset_path.name}, {run.identity.model_name}"
             called = f" {without_middle(one_line(f'{run.called} {of_what(run)}'), _LONGEST_RUN)}"
             of = "" if run.submitted else f" of {run.in_short}"
             to = f" to {run.in_short}"
         self._export.setTitle(f"&Export{called.translate(_NO_AMPERSAND)}")
+        self._export.menuAction().setToolTip(tip(whole or "Export"))
         self._check.setText(f"&Check the submission{of}…")
         self._add_labels.setText(f"&Add labels of others{to}…")
 

@@ -129,7 +129,8 @@ class OfferedRun(QPushButton):
         text = f"Show run {number}"
         self.setText(text)
         what = one_line(f"{run.title} {of_what(run)} has ended since.") if run is not None else ""
-        name(self, text, tip(what))
+        name(self, text)
+        set_tip(self, what)
         self.setVisible(number is not None)
 
     @Slot()

@@ -99,6 +99,7 @@ class Desk:
     def press(self, *keys: str) -> None:
         """Press keys by their names, in the dialog that is open or in the window."""
         for key in keys:
+            QTest.qWait(15)  # no hand presses a key again within 10 ms of its release
             _click(self._front(), key)
 
     def type(self, text: str) -> None:
