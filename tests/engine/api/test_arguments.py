@@ -24,7 +24,8 @@ HUGE = 10**5000  # more digits than Python writes
 WRONG = {
     **{"none": None, "number": 5, "text": "x", "huge": HUGE, "huge in a list": [HUGE], "object": object()},
     **{"holds itself": HOLDS_ITSELF, "not a number": math.nan, "bytes": b"\xff", "negative": -1, "no": "no"},
-    **{"dictionary": {"x": HOLDS_ITSELF}, "frame": pd.DataFrame({HUGE: [HUGE]}), "cell": [pd.NA]},
+    **{"dictionary": {"x": HOLDS_ITSELF}, "cell": [pd.NA]},
+    "frame": pd.DataFrame([[HUGE]], columns=pd.Index([HUGE], dtype=object), dtype=object),
     **{
         "truth": np.bool_(True),
         "class": int,
