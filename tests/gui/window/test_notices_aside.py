@@ -111,12 +111,18 @@ def test_on_review_no_notice_meets_what_labels(
                 made.notices.dismiss_all()
 
 
+def can_label(made: Interior) -> bool:
+    """Whether anything that labels is in sight: a run is read by another thread."""
+    kinds = (OverrideButtons, ExplanationEditor)
+    labelling = {part for kind in kinds for part in made.frame.findChildren(kind)}
+    return any(part.isAncestorOf(button) for part in labelling for button in buttons_that_act(made))
+
+
 def check(made: Interior, where: str) -> None:
     """No button that acts is below the notice, nor where a button of it was once it is folded."""
     frame, place = made.frame, made.notices
     acting = {button: place_of(button, frame) for button in buttons_that_act(made)}
-    labelling = {part for kind in (OverrideButtons, ExplanationEditor) for part in frame.findChildren(kind)}
-    assert any(part.isAncestorOf(button) for part in labelling for button in acting) or "folded" in where
+    assert can_label(made) or "folded" in where
     assert place.isVisible(), where
     notice = QRect(place.mapTo(frame, QPoint()), place.size())
     assert QRect(frame.stack.mapTo(frame, QPoint()), frame.stack.size()).contains(notice), where
@@ -168,4 +174,5 @@ def test_a_notice_makes_way_for_what_comes_to_lie_below_it(
         made.review.beside.set_on(True)
         made.frame.resize(QSize(1100, 660))
         qtbot.wait(100)
+        qtbot.waitUntil(lambda: can_label(made))
         check(made, "other layout")
