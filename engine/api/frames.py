@@ -87,11 +87,12 @@ class FramedItems:
 
     def keep(self) -> None:
         """Write its file, where it is not there yet or is damaged. SetupError where it cannot be written."""
-        with TemporaryDirectory() as folder:
-            whole = Path(folder) / _READ_AS
-            write_dataset(whole, self.columns)
-            if self.path.is_file() and filecmp.cmp(whole, self.path, shallow=False):
-                return
+        if self.path.is_file():
+            with TemporaryDirectory() as folder:
+                whole = Path(folder) / _READ_AS
+                write_dataset(whole, self.columns)
+                if filecmp.cmp(whole, self.path, shallow=False):
+                    return
         make_folder(self.folder)
         write_dataset(self.path, self.columns)
 

@@ -42,15 +42,17 @@ def sampled_items(dataset: Dataset) -> frozenset[str]:
     """The ids of the items that belong to a random sample, labelled on any criterion or skipped, as far as
     the dataset says it.
     """
-    texts: list[str] = dataset.texts(IN_SAMPLE).to_pylist()
-    pairs = zip(dataset.ids, texts, strict=True)
-    return frozenset(item_id for item_id, text in pairs if text in (SAMPLED, SKIPPED))
+    return _where_in_sample(dataset, SAMPLED, SKIPPED)
 
 
 def skipped_items(dataset: Dataset) -> frozenset[str]:
     """The ids of the items that were skipped in a random sample, as far as the dataset says it."""
+    return _where_in_sample(dataset, SKIPPED)
+
+
+def _where_in_sample(dataset: Dataset, *cells: str) -> frozenset[str]:
     texts: list[str] = dataset.texts(IN_SAMPLE).to_pylist()
-    return frozenset(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text == SKIPPED)
+    return frozenset(item_id for item_id, text in zip(dataset.ids, texts, strict=True) if text in cells)
 
 
 def _of_csv(rows: Iterator[tuple[str, Mapping[str, str]]]) -> Iterator[tuple[str, Origin | None]]:

@@ -159,7 +159,7 @@ def _of_run(system: System, dataset: Dataset, criterion: str) -> LabelledPart | 
     missing = sample - kept
     sentences = [f"{counted(len(kept), 'item has', 'items have')} {said_by}, by {how}."]
     if missing:
-        sentences.append(_missing(missing, part, results, author))
+        sentences.append(_missing(missing, part, random_part(results.reviews, author).skipped))
     if left := len(labels.keys() - kept):
         were = counted(left, "label is", "labels are")
         sentences.append(f"{were} left out: of items that were picked in another way.")
@@ -168,15 +168,11 @@ def _of_run(system: System, dataset: Dataset, criterion: str) -> LabelledPart | 
     return LabelledPart(said, said_by, tuple(sentences), missing)
 
 
-def _missing(ids: AbstractSet[str], part: str, results: RunResults, author: str | None) -> str:
+def _missing(ids: AbstractSet[str], part: str, skipped: AbstractSet[str]) -> str:
     """What items without a label do to a random part that they belong to."""
-    skipped = len(ids & random_part(results.reviews, author).skipped)
-    of_them = f", {skipped:,} of them skipped" if skipped else ""
-    return _whatever(f"{counted(len(ids), 'item', 'items')} of {part}", len(ids), of_them)
-
-
-def _whatever(items: str, count: int, how: str = "") -> str:
-    has, these = ("has", "it") if count == 1 else ("have", "them")
+    has, these = ("has", "it") if len(ids) == 1 else ("have", "them")
+    how = f", {len(ids & skipped):,} of them skipped" if ids & skipped else ""
+    items = f"{counted(len(ids), 'item', 'items')} of {part}"
     return f"{items} {has} no such label{how}: intervals hold whatever people would say of {these}."
 
 
@@ -222,10 +218,7 @@ def _of_dataset(system: System, dataset: Dataset, criterion: str) -> LabelledPar
         missing = sampled_items(dataset) - {dataset.ids[place] for place in np.flatnonzero(kept)}
         sentences = [f"{counted(int(kept.sum()), 'item has', 'items have')} {whose}, by a random sample."]
         if missing:
-            items = counted(len(missing), "item", "items")
-            skipped = len(missing & skipped_items(dataset))
-            of_them = f", {skipped:,} of them skipped" if skipped else ""
-            sentences.append(_whatever(f"{items} of it", len(missing), of_them))
+            sentences.append(_missing(missing, "it", skipped_items(dataset)))
         return LabelledPart(said, whose, tuple(sentences), missing)
     if not _enough({dataset.ids[place] for place in np.flatnonzero(labelled)}, dataset):
         raise _too_few(int(labelled.sum()), whose, len(dataset))

@@ -98,12 +98,18 @@ def test_undo_leaves_the_other_labels_that_wait_for_the_store(qtbot: QtBot, page
         assert page.reviewer.blind.given >= {JudgmentKey("1", RELEVANCE), JudgmentKey("2", RELEVANCE)}
 
 
+def beside_run_1(qtbot: QtBot, page: ReviewPage, store: Path) -> int:
+    """Another run of the store, while run 1 is the open one; its number."""
+    space, other = page.workspace, open_panel(qtbot, page, store)
+    space.open_run(1)
+    qtbot.waitUntil(lambda: space.run is not None and space.run.id == 1)
+    return other
+
+
 def test_a_run_that_ended_waits_for_whoever_began_to_label_while_it_was_read(
     qtbot: QtBot, page: ReviewPage, store: Path
 ) -> None:
-    space, ended = page.workspace, open_panel(qtbot, page, store)
-    space.open_run(1)
-    qtbot.waitUntil(lambda: space.run is not None and space.run.id == 1)
+    space, ended = page.workspace, beside_run_1(qtbot, page, store)
     reviews(qtbot, page)
     space.reviewing = False
     space.tell_begun()
@@ -118,9 +124,7 @@ def test_a_run_that_ended_waits_for_whoever_began_to_label_while_it_was_read(
 def test_a_run_that_another_window_deletes_is_offered_no_more(
     qtbot: QtBot, page: ReviewPage, store: Path
 ) -> None:
-    space, ended = page.workspace, open_panel(qtbot, page, store)
-    space.open_run(1)
-    qtbot.waitUntil(lambda: space.run is not None and space.run.id == 1)
+    space, ended = page.workspace, beside_run_1(qtbot, page, store)
     space.refresh_runs()
     qtbot.waitUntil(lambda: ended in [run.id for run in space.runs])
     space._offer(ended)
