@@ -281,11 +281,12 @@ class Drift:
         said, noise = [self.elsewhere], self.whole.noise
         if noise is not None:
             said.append(noise.in_words)
-        if self.elsewhere or not self.knows_rounding:
-            measured = "" if noise else "How much of it is rounding, a check of the earlier run measures. "
+        elif not self.elsewhere:
+            said.append("How much of it is rounding, a check of the earlier run measures.")
+        if not self.knows_rounding:
             said.append(
-                f"{'' if self.elsewhere else measured}Only more than {100 * ROUNDING_ON_AVERAGE:g} points on"
-                " average are called significant here: two sound devices may be as far apart."
+                f"Only more than {100 * ROUNDING_ON_AVERAGE:g} points on average are called significant here:"
+                " two sound devices may be as far apart."
             )
         return " ".join(filter(None, said))
 
