@@ -187,5 +187,7 @@ def test_results_and_exports_say_that_it_is_complete(
     with qtbot.waitSignals([interior.submissions.opened, interior.workspace.run_changed]):
         interior.submissions.open(tmp_path / "part.tsv")  # once more
     assert not re.findall("91 of the 99|lacks|missing", interior.notices.text)
+    qtbot.waitUntil(lambda: interior.frame.page is PageName.REVIEW)
     interior.results.whose.choose(JUDGE_ALONE)
+    interior.frame.show_page(PageName.RESULTS)
     qtbot.waitUntil(lambda: measured(interior) == 91, timeout=A_WHILE)
