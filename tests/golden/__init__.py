@@ -21,8 +21,10 @@
     steps/STEP.txt        what the command lines of a step of `steps.py` print: stdout, stderr, exit code
     steps/STEP.NAME       a file that this step has written; of an HTML page its words
     stores/NN.*           what the program reads from store-NN
+    frames/NAME.txt       what notebooks are given: columns, their types and meanings, first rows
     schema.sql            the tables of the present schema
     log-taken-in.sql      the rows that the store makes of the write-ahead log
+    probes.tsv            the items and copies of a new audit
     identities.json       of new runs: keys, digests, settings, manifests, hashes of items
 
 Paths, the version, and times after 2025 are names in braces. Numbers with more than six digits after the

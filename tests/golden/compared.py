@@ -50,16 +50,20 @@ def check(name: str, got: str) -> None:
         checked.add(_write(plain, packed, got))
         return
     kept = read(packed) if packed.exists() else read(plain) if plain.exists() else ""
-    got = _with_last_digits_of(kept, got)
-    if got != kept:
-        lines = list(
-            difflib.unified_diff(
-                kept.splitlines(), got.splitlines(), f"golden {name}", "now", lineterm="", n=1
-            )
-        )
-        more = [f"… and {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
-        shown = "\n".join(line[:300] for line in [*lines[:_MOST_LINES], *more])
-        pytest.fail(f"{shown or 'only the end of the last line differs'}\n\n{HOW}", pytrace=False)
+    same(name, kept, _with_last_digits_of(kept, got), HOW)
+
+
+def same(name: str, kept: str, got: str, how: str) -> None:
+    """Fail with a short diff where two texts are not the same; `how`: what to do then."""
+    if got == kept:
+        return
+    found = difflib.unified_diff(
+        kept.splitlines(), got.splitlines(), f"golden {name}", "now", lineterm="", n=1
+    )
+    lines = list(found)
+    more = [f"… and {len(lines) - _MOST_LINES} more lines"] if len(lines) > _MOST_LINES else []
+    shown = "\n".join(line[:300] for line in [*lines[:_MOST_LINES], *more])
+    pytest.fail(f"{shown or 'only the ends of lines differ'}\n\n{how}", pytrace=False)
 
 
 def read(path: Path) -> str:

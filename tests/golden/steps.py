@@ -241,12 +241,29 @@ STEPS = (
 
 OLD_STORE = (
     "runs",
-    "runs show 1",
     "runs export 1 --json run.json",
     "people export 1 --out people.json",
 )
 """What is read from a store of an earlier schema."""
 OLD_STORE_FILES = ("run.json", "people.json")
+
+FRAMES = {
+    "runs": "tiebreak.runs()",
+    "labels": "tiebreak.Run(1).labels",
+    "explanations": "tiebreak.Run(1).explanations",
+    "judgments": "tiebreak.Run(1).judgments",
+    "readings": "tiebreak.Run(8).readings",
+    "health": "vars(tiebreak.Run(4).health)",
+    "evaluate": "tiebreak.Run(1).evaluate('gold.tsv')",
+    "rank": "{name: getattr(tiebreak.Run(1).rank(), name) for name in ('candidates', 'pairs', 'corrected')}",
+    "compare": "tiebreak.Run(1).compare(tiebreak.Run(3))",
+    "drift": "tiebreak.Run(1).drift(tiebreak.Run(3))",
+    "audit": "tiebreak.Run(6).audit()",
+    "read": "tiebreak.read('theirs.csv', columns={'id': 'uid', 'instruction': 'prompt', 'output_a': 'first',"
+    " 'output_b': 'second', 'overall_quality_preference': 'winner'},"
+    " labels={'1': 'A', '2': 'B', '0': 'tie'})",
+}
+"""What notebooks are given of the study, as expressions of Python."""
 
 NEW_RUNS = (
     "judge ten.tsv --model demo-judge.gguf --items 1 --criteria safety,relevance --out one.tsv --threads 1",
@@ -259,5 +276,6 @@ NEW_RUNS = (
     " --threads 1",
     "judge manners.tsv --rubric manners.toml --model demo-judge.gguf --items 1 --mode labels --orders one"
     " --out five.tsv --threads 1",
+    "audit demo-judge.gguf ten.tsv --items 1 --criteria safety --ways letters --threads 1 --out probes.tsv",
 )
 """New runs, whose identities are golden; what the model says is not."""
